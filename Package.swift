@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Strict everywhere, tests too: what the compiler can prove, nobody has to remember.
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// The layers are those of the table in CONTRIBUTING.md: an arrow points down only. `DependencyTableTests` holds this
+// file to it.
+let package = Package(
+  name: "whorl",
+  products: [
+    .executable(name: "whorl", targets: ["whorl"]),
+    .executable(name: "whorl-reader", targets: ["whorl-reader"]),
+    .executable(name: "whorl-finger", targets: ["whorl-finger"]),
+    .library(name: "Whorl", targets: ["Whorl"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+  ],
+  targets: [
+    // Layer 0: system libraries, a module map and reasoned shims each
+    .systemLibrary(
+      name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+
+    // Layer 1
+    .target(name: "SecureMemory", dependencies: ["COpenSSL"], swiftSettings: strict),
+    .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
+    .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
+
+    // Layer 2
+    .target(name: "Fingerprint", swiftSettings: strict),
+    .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
+
+    // Layer 3
+    .target(
+      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(name: "ReaderClient", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(
+      name: "Vault",
+      dependencies: ["SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
+      swiftSettings: strict),
+
+    // Layer 5
+    .target(
+      name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
+
+    // Layer 7: thin executables
+    .executableTarget(
+      name: "whorl",
+      dependencies: [
+        "Whorl", "SecureMemory", "Fingerprint",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .executableTarget(name: "whorl-reader", dependencies: ["ReaderService", "SDBus"], swiftSettings: strict),
+    .executableTarget(
+      name: "whorl-finger",
+      dependencies: [
+        "VirtualFinger", "Fingerprint",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+
+    // Layer T: fingers for machines without a reader
+    .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
+
+    // Tests, a target per layer
+    .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
+    .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
+    .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
+    .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
+    // Readers are tested through the real `whorl-reader` process, so that libfprint stays out of the test runner.
+    .testTarget(
+      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger", "whorl-reader"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient", "whorl-reader"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VaultTests",
+      dependencies: [
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "whorl-reader",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
+    // The built programs, driven as a user drives them; and the promises about the package itself.
+    .testTarget(
+      name: "CommandLineTests",
+      dependencies: ["whorl", "whorl-reader", "whorl-finger", "VirtualFinger", "Fingerprint"],
+      swiftSettings: strict),
+    .testTarget(name: "PackageTests", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

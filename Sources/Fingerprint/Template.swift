@@ -1,0 +1,29 @@
+/// A print as libfprint serialises it (`fp_print_serialize`). Opaque: it is parsed in the reader process alone.
+package struct Template: Sendable, Hashable {
+  package var bytes: [UInt8]
+
+  package init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+}
+
+/// Names one enrolment of one finger; random, never reused, so a finger enrolled again is another enrolment.
+package struct EnrolmentID: Sendable, Hashable {
+  /// 16 random bytes.
+  package var bytes: [UInt8]
+
+  package init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+}
+
+/// A template under the name the vault gave it.
+package struct EnrolledPrint: Sendable, Hashable {
+  package var id: EnrolmentID
+  package var template: Template
+
+  package init(id: EnrolmentID, template: Template) {
+    self.id = id
+    self.template = template
+  }
+}
