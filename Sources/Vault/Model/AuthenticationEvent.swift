@@ -1,0 +1,61 @@
+package import Fingerprint
+
+/// Names an authentication context: unguessable, and good only in the vault that made it.
+package struct ContextHandle: Sendable, Hashable {
+  let bytes: [UInt8]
+}
+
+/// What happens while a context authenticates or enrols; whoever shows the prompt reads these in order.
+package enum AuthenticationEvent: Sendable {
+  /// The reader is armed: ask for a touch.
+  case touchWanted(TouchRequest)
+  /// A finger is on the sensor, or has left it.
+  case fingerPresent(Bool)
+  /// The touch could not be read; it costs nothing.
+  case retry(RetryReason)
+  /// The touch was read and is nobody's. `remaining` touches are left in this request.
+  case noMatch(remaining: Int)
+  case matched
+  /// One enrolment stage is done.
+  case enrolmentStage(completed: Int, of: Int)
+  /// No finger can be asked for; the passcode is asked for next, where the item allows it.
+  case fingerUnavailable(VaultError)
+  /// A secret is wanted: answer with ``Vault/answer(_:with:)`` or cancel.
+  case secretWanted(SecretRequest)
+  /// Something the person should know that stops nothing.
+  case notice(Notice)
+}
+
+/// What a touch is wanted for.
+package struct TouchRequest: Sendable {
+  package enum Purpose: Sendable {
+    /// Reading these items, for the caller's stated reason.
+    case read(items: [ItemName], reason: String?)
+    case enroll(Finger)
+    /// The confirming touch at the end of an enrolment.
+    case confirm(Finger)
+  }
+
+  package var purpose: Purpose
+  package var reader: ReaderDescription
+  /// Whether the passcode may be chosen instead (``Vault/choosePasscode(_:)``).
+  package var passcodeInstead: Bool
+}
+
+/// A secret the vault needs from the person.
+package enum SecretRequest: Sendable {
+  /// The passcode; `attempt` counts from 1.
+  case passcode(attempt: Int)
+  case newPasscode
+  case recoveryKey
+  case applicationPassword(ItemName)
+}
+
+package enum Notice: Sendable {
+  /// The chip holds prints this store does not know.
+  case unknownPrintsOnChip(Int)
+  /// The print could not be removed from the chip, for this reason.
+  case leftOnChip(Finger, ReaderError)
+  /// The last wrong passcode starts a delay, in seconds.
+  case passcodeDelay(Int)
+}

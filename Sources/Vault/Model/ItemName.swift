@@ -1,0 +1,32 @@
+/// What an item is called: a service and, often, an account at it. The two are the item's primary attributes.
+package struct ItemName: Sendable, Hashable, CustomStringConvertible {
+  /// The longest either part may be, in bytes of UTF-8.
+  package static let limit = 255
+
+  package let service: String
+  /// Empty when the item has none.
+  package let account: String
+
+  /// Refuses an empty service, control characters, and parts over ``limit`` bytes.
+  package init(service: String, account: String = "") throws(VaultError) {
+    guard !service.isEmpty else { throw .invalidName("the service is empty") }
+    for (part, text) in [("service", service), ("account", account)] {
+      guard text.utf8.count <= Self.limit else {
+        throw .invalidName("the \(part) is longer than \(Self.limit) bytes")
+      }
+      guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        throw .invalidName("the \(part) has a control character in it")
+      }
+    }
+    self.service = service
+    self.account = account
+  }
+
+  /// Reads `SERVICE[/ACCOUNT]`: the first slash splits, so an account may hold slashes and a service may not.
+  package init(parsing text: String) throws(VaultError) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : "")
+  }
+
+  package var description: String { account.isEmpty ? service : "\(service)/\(account)" }
+}

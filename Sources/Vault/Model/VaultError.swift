@@ -1,0 +1,67 @@
+package import Fingerprint
+
+/// Everything that can end a call to the vault. Outcomes stay distinct; none carries a secret.
+package enum VaultError: Error, Sendable, Hashable {
+  // What was asked
+  case invalidName(String)
+  case itemNotFound(ItemName)
+  case itemExists(ItemName)
+  case secretTooLong(limit: Int)
+  case fingerNotEnrolled(Finger)
+  /// The finger that was touched is enrolled already, as the one named where that is known.
+  case fingerDuplicate(Finger?)
+  /// No fingers are enrolled on this reader.
+  case notEnrolled
+  case invalidPasscode(String)
+
+  // Refused
+  /// Three touches of one request matched nobody.
+  case authenticationFailed
+  case cancelled
+  /// Five touches in a row matched nobody: the passcode or the recovery key clears it.
+  case biometryLockout
+  case wrongPasscode
+  case wrongRecoveryKey
+  /// Not a recovery key at all: a typing error.
+  case malformedRecoveryKey
+  case wrongApplicationPassword
+  /// Too many wrong passcodes: wait this many seconds.
+  case passcodeDelayed(seconds: Int)
+  case passcodeNotSet
+  case passcodeAlreadySet
+  case interactionNotAllowed
+  /// The enrolment set (or the passcode) the item was bound to is gone.
+  case itemInvalidated(ItemName)
+  /// The item belongs to the set of another reader.
+  case differentReader(ItemName)
+  /// The set changed between the touch and the unwrapping.
+  case setChanged
+  /// What the reader answered was not for the request it was armed for.
+  case touchRefused
+
+  // Readers
+  case reader(ReaderError)
+  /// The chip no longer holds any of the prints this store enrolled there; nothing was changed.
+  case chipListMismatch
+
+  // The store
+  case storeNotFound(String)
+  case storeExists(String)
+  /// The directory may not be trusted: what is wrong, and what to do.
+  case unsafeDirectory(String)
+  /// The file of the root key is missing or not this store's.
+  case deviceKeyMissing
+  case itemDamaged(ItemName?)
+  /// The database is damaged, foreign, or has planted parts; the value says what.
+  case storeDamaged(String)
+  /// Database and manifest disagree: an earlier copy of one of them was put back. The passcode accepts it.
+  case restoreDetected
+  case newerFormat(Int)
+
+  // Passing
+  /// Another program holds the store or the reader.
+  case busy(String)
+  case timedOut
+  case inputOutput(String)
+  case internalError(String)
+}

@@ -1,0 +1,47 @@
+package import Fingerprint
+
+/// What `whorl status` tells.
+package struct VaultStatus: Sendable {
+  /// How the root key is held. Never claims more than is so.
+  package enum Tier: String, Sendable {
+    case keyFile = "key file"
+  }
+
+  package var directory: String
+  package var tier: Tier
+  package var passcodeSet: Bool
+  /// Touches in a row that matched nobody.
+  package var failures: Int
+  package var lockedOut: Bool
+  /// Seconds until a passcode is taken again; 0 when it is.
+  package var passcodeDelay: Int
+  package var restoreDetected: Bool
+  package var items: Int
+  package var sets: [SetStatus]
+}
+
+/// The fingers enrolled on one reader.
+package struct SetStatus: Sendable {
+  package var reader: ReaderIdentity
+  package var nature: ReaderDescription.Nature
+  package var fingers: [EnrolledFinger]
+  /// SHA-256 over the set; the same until it changes, different ever after.
+  package var digest: [UInt8]
+  /// Items bound to this set.
+  package var boundItems: Int
+}
+
+package struct EnrolledFinger: Sendable, Hashable {
+  package var finger: Finger
+  package var onChip: Bool
+  /// Seconds since 1970.
+  package var enrolled: Int64
+}
+
+/// What a change of the enrolment set did.
+package struct SetChange: Sendable {
+  package var finger: Finger?
+  package var fingers: [EnrolledFinger]
+  /// Items that died with the old set.
+  package var lost: [ItemName]
+}
