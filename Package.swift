@@ -29,6 +29,7 @@ let package = Package(
       name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
     // Layer 1
@@ -46,7 +47,7 @@ let package = Package(
     .target(name: "ReaderClient", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
-      dependencies: ["SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
 
     // Layer 5
