@@ -80,22 +80,22 @@ let package = Package(
     .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process, so that libfprint stays out of the test runner.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger", "whorl-reader"],
+      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger"],
       swiftSettings: strict),
     .testTarget(
-      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient", "whorl-reader"],
+      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "whorl-reader",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["whorl", "whorl-reader", "whorl-finger", "VirtualFinger", "Fingerprint"],
+      dependencies: ["VirtualFinger", "Fingerprint"],
       swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
   ],
