@@ -73,15 +73,15 @@ let package = Package(
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
 
-    // Tests, a target per layer
+    // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
+    // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
-    // Readers are tested through the real `whorl-reader` process, so that libfprint stays out of the test runner.
+    // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger"],
-      swiftSettings: strict),
+      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
       swiftSettings: strict),
@@ -93,10 +93,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(
-      name: "CommandLineTests",
-      dependencies: ["VirtualFinger", "Fingerprint"],
-      swiftSettings: strict),
+    .testTarget(name: "CommandLineTests", dependencies: ["VirtualFinger", "Fingerprint"], swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
