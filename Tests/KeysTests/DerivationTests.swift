@@ -1,6 +1,7 @@
-@testable internal import Keys
 internal import SecureMemory
 internal import Testing
+
+@testable internal import Keys
 
 @Suite struct WrappingKeyTests {
   private let info = Array("info".utf8)
