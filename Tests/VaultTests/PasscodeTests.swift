@@ -1,3 +1,5 @@
+import Keys
+import SecureMemory
 import Synchronization
 import Testing
 
@@ -24,7 +26,9 @@ struct PasscodeTests {
     let store = try await ScratchStore()
     let vault = try store.open()
     try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
-    try await Person(passcodes: [Self.right], newPasscode: "new one").with(vault) { try await vault.changePasscode(in: $0) }
+    try await Person(passcodes: [Self.right], newPasscode: "new one").with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
     #expect(try await vault.get("bank", by: Person(passcodes: ["new one"])) == "1234")
     await #expect(throws: VaultError.wrongPasscode) {
       try await vault.get("bank", by: Person(passcodes: [Self.right]))
@@ -54,7 +58,9 @@ struct PasscodeTests {
     let vault = try store.open()
     #expect(try await vault.status().passcodeSet == false)
     await #expect(throws: VaultError.malformedRecoveryKey) {
-      try await Person(newPasscode: "first", recoveryKey: "nonsense").with(vault) { try await vault.changePasscode(in: $0) }
+      try await Person(newPasscode: "first", recoveryKey: "nonsense").with(vault) {
+        try await vault.changePasscode(in: $0)
+      }
     }
     let other = try await ScratchStore()
     await #expect(throws: VaultError.wrongRecoveryKey) {
@@ -123,13 +129,13 @@ struct PasscodeTests {
     try store.restore(["device.key"], from: "/nonexistent")
     #expect(throws: VaultError.deviceKeyMissing) { try store.open() }
     await #expect(throws: VaultError.wrongPasscode) {
-      try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: "no")), floor: .weakForTests())
+      try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: "no")), floor: .weakForTests)
     }
     try await Vault.rebuildDeviceKey(
-      at: store.path, with: .recoveryKey(.init(text: store.recoveryKey)), floor: .weakForTests())
+      at: store.path, with: .recoveryKey(.init(text: store.recoveryKey)), floor: .weakForTests)
     #expect(try await store.open().get("a") == "kept")
     try store.restore(["device.key"], from: "/nonexistent")
-    try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: Self.right)), floor: .weakForTests())
+    try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: Self.right)), floor: .weakForTests)
     #expect(try await store.open().get("a") == "kept")
     try store.restore(["device.key"], from: copy)
     #expect(throws: VaultError.deviceKeyMissing, "the lost key file opens nothing more") { try store.open() }

@@ -91,7 +91,9 @@ extension Vault {
   }
 
   /// Reads one secret while the person answers.
-  func get(_ name: String, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)), by person: Person = Person())
+  func get(
+    _ name: String, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)), by person: Person = Person()
+  )
     async throws -> String
   {
     let name = try ItemName(parsing: name)

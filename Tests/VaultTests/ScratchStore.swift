@@ -21,7 +21,7 @@ final class ScratchStore: Sendable {
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
-    recoveryKey = try await Vault.create(at: path, passcode: secret, floor: .weakForTests()).text
+    recoveryKey = try await Vault.create(at: path, passcode: secret, floor: .weakForTests).text
   }
 
   deinit { Self.remove(folder) }
@@ -32,7 +32,7 @@ final class ScratchStore: Sendable {
   ) throws -> Vault {
     try Vault(
       at: path, reader: reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic),
-      holdsReader: holdsReader, clock: clock, floor: .weakForTests())
+      holdsReader: holdsReader, clock: clock, floor: .weakForTests)
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.

@@ -1,6 +1,7 @@
+import FoundationEssentials
 import GRDB
-import Keys
 import Glibc
+import Keys
 import Testing
 
 @testable import Vault
@@ -31,7 +32,7 @@ struct TamperTests {
     var flips = 0
     for (table, key, columns) in Self.columns {
       for column in columns {
-        let rows = try await editor.read { db in
+        let rows = try editor.read { db in
           try Row.fetchAll(db, sql: "SELECT \(key), \(column) FROM \(table)")
         }
         for row in rows {
@@ -39,7 +40,8 @@ struct TamperTests {
           for edited in Self.edits(of: old, everyBit: campaign) {
             flips += 1
             try await editor.write { db in
-              try db.execute(sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [edited, id])
+              try db.execute(
+                sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [edited, id])
             }
             let readable = await Self.readable(store, secrets)
             if table == "item" {
@@ -68,12 +70,12 @@ struct TamperTests {
     let columns = ["id", "name_index", "service_index", "attributes", "item_key", "secret"]
     for first in 0..<columns.count {
       for second in first..<columns.count {
-        for column in Set([columns[first], columns[second]]) { try await Self.swap(column, editor) }
+        for column in Set([columns[first], columns[second]]) { try Self.swap(column, editor) }
         for (name, other) in [("a", "beta"), ("b", "alpha")] {
           let got = try? await store.open().get(name)
           #expect(got != other, "\(columns[first]), \(columns[second])")
         }
-        for column in Set([columns[first], columns[second]]) { try await Self.swap(column, editor) }
+        for column in Set([columns[first], columns[second]]) { try Self.swap(column, editor) }
       }
     }
     #expect(try await store.open().get("a") == "alpha")
@@ -141,15 +143,16 @@ struct TamperTests {
           return edited.databaseValue
         }
       }
-    case .int64(let number): return [(number ^ 1).databaseValue, (number ^ (1 << 31)).databaseValue, DatabaseValue.null]
+    case .int64(let number):
+      return [(number ^ 1).databaseValue, (number ^ (1 << 31)).databaseValue, DatabaseValue.null]
     case .string(let text): return [(text + "x").databaseValue, 7.databaseValue]
     case .null: return ["x".databaseValue]
     case .double: return []
     }
   }
 
-  private static func swap(_ column: String, _ editor: DatabaseQueue) async throws {
-    try await editor.write { db in
+  private static func swap(_ column: String, _ editor: DatabaseQueue) throws {
+    try editor.write { db in
       let rows = try Row.fetchAll(db, sql: "SELECT row, \(column) FROM item ORDER BY row")
       let (first, second): (DatabaseValue, DatabaseValue) = (rows[0][1], rows[1][1])
       // Through a third value: the columns are unique.

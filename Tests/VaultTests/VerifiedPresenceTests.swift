@@ -21,9 +21,9 @@ struct VerifiedPresenceTests {
     Touch(answer: ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: finishedAt))
   }
 
-  private func isRefused(_ touch: Touch, _ challenge: consuming Challenge, now: UInt64 = 3_000) -> Bool {
+  private func isRefused(_ touch: Touch, nonce: ScanNonce = Self.nonce, now: UInt64 = 3_000) -> Bool {
     do {
-      _ = try VerifiedPresence(verifying: touch, for: challenge, now: now)
+      _ = try VerifiedPresence(verifying: touch, for: Self.challenge(nonce: nonce), now: now)
       return false
     } catch {
       return error == .touchRefused
@@ -35,8 +35,9 @@ struct VerifiedPresenceTests {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     #expect(presence.scope == .init(items: [ItemReference(id: [9], revision: 3)]))
     #expect(presence.enrolment == Self.print.id)
-    let grant = try PresenceGrant(consuming: VerifiedPresence(
-      verifying: Self.touch(), for: Self.challenge(), now: 3_000), now: 3_000)
+    let grant = try PresenceGrant(
+      consuming: VerifiedPresence(
+        verifying: Self.touch(), for: Self.challenge(), now: 3_000), now: 3_000)
     #expect(grant.covers(ItemReference(id: [9], revision: 3)))
     #expect(!grant.covers(ItemReference(id: [9], revision: 4)), "another revision is another item")
     #expect(!grant.covers(ItemReference(id: [8], revision: 3)))
@@ -44,17 +45,17 @@ struct VerifiedPresenceTests {
 
   @Test("an answer that is no match, or a match with a print that was not offered, is refused")
   func notAMatch() {
-    #expect(isRefused(Self.touch(outcome: .noMatch), Self.challenge()))
-    #expect(isRefused(Self.touch(outcome: .retry(.tooShort)), Self.challenge()))
-    #expect(isRefused(Self.touch(outcome: .match(EnrolmentID(bytes: [1]))), Self.challenge()))
+    #expect(isRefused(Self.touch(outcome: .noMatch)))
+    #expect(isRefused(Self.touch(outcome: .retry(.tooShort))))
+    #expect(isRefused(Self.touch(outcome: .match(EnrolmentID(bytes: [1])))))
   }
 
   @Test("a touch from before the scan was armed, from the future, or older than two seconds is refused")
   func outOfTime() {
-    #expect(isRefused(Self.touch(finishedAt: 999), Self.challenge()))
-    #expect(isRefused(Self.touch(finishedAt: 3_001), Self.challenge()))
-    #expect(isRefused(Self.touch(), Self.challenge(), now: 2_000 + VerifiedPresence.lifetime + 1))
-    #expect(!isRefused(Self.touch(), Self.challenge(), now: 2_000 + VerifiedPresence.lifetime))
+    #expect(isRefused(Self.touch(finishedAt: 999)))
+    #expect(isRefused(Self.touch(finishedAt: 3_001)))
+    #expect(isRefused(Self.touch(), now: 2_000 + VerifiedPresence.lifetime + 1))
+    #expect(!isRefused(Self.touch(), now: 2_000 + VerifiedPresence.lifetime))
   }
 
   @Test("an old touch replayed ten thousand times against fresh challenges is refused each time")
@@ -62,7 +63,7 @@ struct VerifiedPresenceTests {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
       let nonce = ScanNonce(bytes: (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) })
-      #expect(isRefused(Self.touch(), Self.challenge(nonce: nonce)))
+      #expect(isRefused(Self.touch(), nonce: nonce))
     }
   }
 
