@@ -74,30 +74,27 @@ let package = Package(
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
 
-    // Tests, a target per layer
+    // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
+    // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
-    // Readers are tested through the real `whorl-reader` process, so that libfprint stays out of the test runner.
+    // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger", "whorl-reader"],
-      swiftSettings: strict),
+      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
     .testTarget(
-      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient", "whorl-reader"],
+      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "whorl-reader",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(
-      name: "CommandLineTests",
-      dependencies: ["whorl", "whorl-reader", "whorl-finger", "VirtualFinger", "Fingerprint"],
-      swiftSettings: strict),
+    .testTarget(name: "CommandLineTests", dependencies: ["VirtualFinger", "Fingerprint"], swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
