@@ -1,0 +1,37 @@
+internal import COpenSSL
+internal import SecureMemory
+
+/// libcrypto's algorithms, looked up once: a fetch costs more than sealing a secret does.
+enum Algorithms {
+  /// `@unchecked Sendable`: a fetched algorithm is immutable and counted by reference, and the one reference this
+  /// holds is never given back.
+  struct Fetched: @unchecked Sendable {
+    private let pointer: OpaquePointer?
+    private let name: StaticString
+
+    /// `pointer` is what a fetch returned: transfer full, NULL where libcrypto does not have the algorithm.
+    fileprivate init(_ pointer: OpaquePointer?, _ name: StaticString) {
+      self.pointer = pointer
+      self.name = name
+      if pointer == nil { ERR_clear_error() }
+    }
+
+    /// Borrowed, for the life of the process.
+    func get() throws(KeysError) -> OpaquePointer {
+      guard let pointer else { throw .library("libcrypto has no \(name)") }
+      return pointer
+    }
+
+    /// For the two without which nothing is stored or found; a libcrypto that lacks them is not one to go on with.
+    func required() -> OpaquePointer {
+      guard let pointer else { fatalError("libcrypto has no \(name)") }
+      return pointer
+    }
+  }
+
+  static let aes256GCM = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-256-GCM", nil), "AES-256-GCM")
+  static let sha256 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-256", nil), "SHA-256")
+  static let hkdf = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "HKDF", nil), "HKDF")
+  static let scrypt = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "SCRYPT", nil), "scrypt")
+  static let hmac = Fetched(EVP_MAC_fetch(LibraryContext.shared.pointer, "HMAC", nil), "HMAC")
+}

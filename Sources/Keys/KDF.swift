@@ -1,0 +1,38 @@
+internal import COpenSSL
+package import SecureMemory
+
+/// HKDF-SHA256 (RFC 5869): keys from keys. What people choose goes through ``Scrypt``.
+package enum KDF {
+  /// `count` bytes (at most 8160) from a key of high entropy.
+  package static func hkdf(
+    key: borrowing SecretBytes, salt: [UInt8] = [], info: [UInt8], count: Int = 32
+  ) throws(KeysError) -> SecretBytes {
+    guard !key.isEmpty else { throw .badParameters("HKDF needs a key") }
+    guard (1...255 * 32).contains(count) else { throw .badParameters("HKDF gives 1 to 8160 bytes") }
+    let algorithm = try Algorithms.hkdf.get()
+    var derived = SecretBytes(count: count)
+    let result = key.withUnsafeBytes { key in
+      salt.withUnsafeBytes { salt in
+        info.withUnsafeBytes { info in
+          derived.withUnsafeMutableBytes {
+            // Borrows everything for the call; libcrypto wipes its own copies of the key.
+            whorl_hkdf_sha256(
+              algorithm, key.baseAddress, key.count, salt.baseAddress, salt.count, info.baseAddress, info.count,
+              $0.baseAddress, $0.count)
+          }
+        }
+      }
+    }
+    guard result == 1 else { throw .drainLibrary("HKDF") }
+    return derived
+  }
+
+  /// The key that only the holder of all `parts` can derive, for the one use `info` names: HKDF over the parts'
+  /// tagged, length-prefixed concatenation.
+  package static func wrappingKey(
+    from parts: borrowing SecretConcatenation, info: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    guard !parts.isEmpty else { throw .badParameters("a wrapping key needs a part") }
+    return try hkdf(key: parts.bytes, info: info)
+  }
+}

@@ -1,0 +1,23 @@
+internal import COpenSSL
+package import SecureMemory
+
+/// Random bytes that may be seen: nonces, salts, identifiers. Keys come from ``SecureMemory/SecretBytes``.
+package enum Random {
+  package static func bytes(_ count: Int) throws(KeysError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = bytes.withUnsafeMutableBufferPointer {
+      // Fills the borrowed memory; 0 asks for the generator's full strength.
+      RAND_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
+    }
+    guard result == 1 else {
+      ERR_clear_error()
+      throw .random
+    }
+    return bytes
+  }
+
+  /// A fresh key of `count` bytes.
+  package static func key(_ count: Int = 32) throws(KeysError) -> SecretBytes {
+    do { return try SecretBytes(random: count) } catch { throw .random }
+  }
+}

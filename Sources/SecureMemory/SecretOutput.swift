@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// Why a secret could not be written.
+package enum WriteError: Error, Sendable, Hashable {
+  /// Whoever was to read it has gone (`EPIPE`).
+  case closed
+  /// `errno` of the system call that failed.
+  case system(Int32)
+}
+
+extension SecretBytes {
+  /// Writes every byte to `fd`. Waits where `fd` does not block; a reader that has gone is an error, never SIGPIPE.
+  package borrowing func write(to fd: Int32) throws(WriteError) {
+    try withUnsafeBytes { (bytes) throws(WriteError) in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let sent = withoutBrokenPipeSignal {
+          // Borrows the rest for the call.
+          Glibc.write(fd, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        }
+        guard sent.result < 0 else {
+          rest = rest.dropFirst(sent.result)
+          continue
+        }
+        switch sent.code {
+        case EINTR: continue
+        case EAGAIN: waitUntilReady(fd, for: POLLOUT)
+        case EPIPE: throw .closed
+        case let code: throw .system(code)
+        }
+      }
+    }
+  }
+}
+
+/// Runs one `write` with SIGPIPE held back in this thread, and takes away the one it caused. The disposition of the
+/// signal is the process's own business and stays as it is.
+private func withoutBrokenPipeSignal(_ write: () -> Int) -> (result: Int, code: Int32) {
+  var pipe = sigset_t()
+  var before = sigset_t()
+  var pending = sigset_t()
+  // All borrow the sets for the call.
+  sigemptyset(&pipe)
+  sigaddset(&pipe, SIGPIPE)
+  sigpending(&pending)
+  let wasPending = sigismember(&pending, SIGPIPE) == 1
+  pthread_sigmask(SIG_BLOCK, &pipe, &before)
+  let result = write()
+  let code = errno
+  if result < 0, code == EPIPE, !wasPending {
+    var now = timespec()
+    while sigtimedwait(&pipe, nil, &now) < 0, errno == EINTR {}
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nil)
+  return (result, code)
+}

@@ -1,0 +1,107 @@
+internal import Keys
+internal import SecureMemory
+internal import Testing
+
+@Suite struct AEADTests {
+  private let aad = Array("whorl test aad".utf8)
+
+  @Test("what is sealed opens again, byte for byte", arguments: [0, 1, 15, 16, 17, 32, 1000, 1 << 20])
+  func roundTrip(count: Int) throws {
+    let key = try Random.key()
+    let plaintext = try Random.bytes(count)
+    for aad in [aad, []] {
+      let box = try AEAD.seal(secret(plaintext), key: key, aad: aad)
+      #expect(box.count == count + AEAD.overhead)
+      let opened = try AEAD.open(box, key: key, aad: aad)
+      #expect(bytes(of: opened) == plaintext)
+    }
+  }
+
+  @Test("every flipped bit of box, additional data or key is refused", arguments: [0, 1, 40])
+  func flippedBits(count: Int) throws {
+    let key = try Random.key()
+    let box = try AEAD.seal(secret(repeated(0x61, count)), key: key, aad: aad)
+    for bit in 0..<box.count * 8 {
+      #expect(throws: KeysError.authenticationFailed, "bit \(bit) of the box") {
+        _ = try AEAD.open(flip(box, bit), key: key, aad: aad).count
+      }
+    }
+    for bit in 0..<aad.count * 8 {
+      #expect(throws: KeysError.authenticationFailed, "bit \(bit) of the additional data") {
+        _ = try AEAD.open(box, key: key, aad: flip(aad, bit)).count
+      }
+    }
+    for bit in 0..<256 {
+      #expect(throws: KeysError.authenticationFailed, "bit \(bit) of the key") {
+        _ = try AEAD.open(box, key: secret(flip(bytes(of: key), bit)), aad: aad).count
+      }
+    }
+    let opened = try AEAD.open(box, key: key, aad: aad)
+    #expect(opened.count == count, "the box itself no longer opens, so nothing above proves anything")
+  }
+
+  @Test("a box cut off or lengthened anywhere is refused, down to nothing")
+  func wrongLength() throws {
+    let key = try Random.key()
+    let box = try AEAD.seal(secret("a secret of some length"), key: key, aad: aad)
+    for count in 0..<box.count {
+      #expect(throws: KeysError.authenticationFailed) {
+        _ = try AEAD.open(Array(box.prefix(count)), key: key, aad: aad).count
+      }
+      #expect(throws: KeysError.authenticationFailed) {
+        _ = try AEAD.open(Array(box.suffix(count)), key: key, aad: aad).count
+      }
+    }
+    #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box + [0], key: key, aad: aad).count }
+  }
+
+  @Test("bytes cannot move between additional data and box")
+  func boundary() throws {
+    let key = try Random.key()
+    let box = try AEAD.seal(secret("abc"), key: key, aad: aad)
+    #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: aad + [0]).count }
+    #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: []).count }
+  }
+
+  @Test("the same secret under the same key never gives the same nonce or box")
+  func freshNonces() throws {
+    let key = try Random.key()
+    var nonces: Set<[UInt8]> = []
+    for _ in 0..<2000 {
+      nonces.insert(Array(try AEAD.seal(secret("x"), key: key, aad: []).prefix(12)))
+    }
+    #expect(nonces.count == 2000)
+  }
+
+  @Test("a key of another length is refused, never padded or cut", arguments: [0, 16, 24, 31, 33, 64])
+  func keyLength(count: Int) throws {
+    let box = try AEAD.seal(secret("x"), key: Random.key(), aad: [])
+    let expected = KeysError.badParameters("the key is not 32 bytes")
+    #expect(throws: expected) { try AEAD.seal(secret("x"), key: SecretBytes(count: count), aad: []) }
+    #expect(throws: expected) { _ = try AEAD.open(box, key: SecretBytes(count: count), aad: []).count }
+  }
+
+  @Test("many tasks seal and open at once")
+  func concurrent() async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          let key = try Random.key()
+          for round in 0..<300 {
+            let text = repeated(UInt8(truncatingIfNeeded: task * 40 + round), round)
+            let opened = try AEAD.open(AEAD.seal(secret(text), key: key, aad: [1]), key: key, aad: [1])
+            if bytes(of: opened) != text { return false }
+          }
+          return true
+        }
+      }
+      for try await intact in group { #expect(intact) }
+    }
+  }
+
+  private func flip(_ bytes: [UInt8], _ bit: Int) -> [UInt8] {
+    var flipped = bytes
+    flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+    return flipped
+  }
+}

@@ -1,0 +1,108 @@
+@testable internal import Keys
+internal import SecureMemory
+internal import Testing
+
+@Suite struct CanonicalEncodingTests {
+  private struct Part: Hashable {
+    var tag: UInt8
+    var bytes: [UInt8]?
+  }
+
+  @Test("random sequences of parts can be told apart, and read back, from their bytes alone")
+  func injective() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    var generator = Seeded(seed: seed)
+    var seen: [[UInt8]: [Part]] = [:]
+    for _ in 0..<20_000 {
+      // Few tags, and bytes that look like tags and lengths: collisions are sought, not avoided.
+      let parts = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
+        let count = Int.random(in: -1...6, using: &generator)
+        return Part(
+          tag: .random(in: 0...2, using: &generator),
+          bytes: count < 0 ? nil : (0..<count).map { _ in [0, 1, 2, 255].randomElement(using: &generator) ?? 0 })
+      }
+      let bytes = encode(parts)
+      #expect(decode(bytes) == parts, "seed \(seed)")
+      let other = seen.updateValue(parts, forKey: bytes)
+      #expect(other == nil || other == parts, "seed \(seed)")
+    }
+    #expect(seen.count > 5000, "too few different sequences to prove anything, seed \(seed)")
+  }
+
+  @Test("the layout is tag, big-endian length, bytes")
+  func layout() {
+    var encoding = CanonicalEncoding()
+    encoding.append(tag: 1, "é")
+    encoding.append(tag: 2, [9, 8, 7])
+    encoding.append(tag: 3, UInt64(0x0102_0304_0506_0708))
+    encoding.appendAbsence(tag: 4)
+    #expect(
+      encoding.bytes
+        == hex("01 00000002 c3a9  02 00000003 090807  03 00000008 0102030405060708  04 ffffffff"))
+  }
+
+  @Test("absent is neither empty nor zero nor left out")
+  func absence() {
+    var encodings: Set<CanonicalEncoding> = [CanonicalEncoding()]
+    for write: (inout CanonicalEncoding) -> Void in [
+      { $0.append(tag: 1, optional: [UInt8]?.none) },
+      { $0.append(tag: 1, optional: [UInt8]()) },
+      { $0.append(tag: 1, optional: UInt64(0)) },
+    ] {
+      var encoding = CanonicalEncoding()
+      write(&encoding)
+      encodings.insert(encoding)
+    }
+    #expect(encodings.count == 4)
+    var absent = CanonicalEncoding()
+    absent.append(tag: 1, optional: String?.none)
+    #expect(encodings.contains(absent))
+  }
+
+  @Test("text that only looks the same stays apart")
+  func normalisation() {
+    var composed = CanonicalEncoding()
+    composed.append(tag: 1, "\u{e9}")
+    var decomposed = CanonicalEncoding()
+    decomposed.append(tag: 1, "e\u{301}")
+    #expect(composed != decomposed)
+  }
+
+  @Test("secrets are joined by the same encoding, in locked memory")
+  func concatenation() {
+    var secrets = SecretConcatenation()
+    var plain = CanonicalEncoding()
+    #expect(secrets.isEmpty)
+    for (tag, count) in [(1, 32), (2, 0), (3, 500), (1, 32)] as [(UInt8, Int)] {
+      secrets.append(tag: tag, secret(repeated(tag, count)))
+      plain.append(tag: tag, repeated(tag, count))
+    }
+    #expect(!secrets.isEmpty)
+    #expect(bytes(of: secrets.bytes) == plain.bytes)
+  }
+
+  private func encode(_ parts: [Part]) -> [UInt8] {
+    var encoding = CanonicalEncoding()
+    for part in parts { encoding.append(tag: part.tag, optional: part.bytes) }
+    return encoding.bytes
+  }
+
+  /// A reader written from the description of the format alone.
+  private func decode(_ bytes: [UInt8]) -> [Part]? {
+    var rest = bytes[...]
+    var parts: [Part] = []
+    while let tag = rest.popFirst() {
+      guard rest.count >= 4 else { return nil }
+      let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      rest = rest.dropFirst(4)
+      if length == 0xFFFF_FFFF {
+        parts.append(Part(tag: tag, bytes: nil))
+        continue
+      }
+      guard rest.count >= length else { return nil }
+      parts.append(Part(tag: tag, bytes: Array(rest.prefix(length))))
+      rest = rest.dropFirst(length)
+    }
+    return parts
+  }
+}

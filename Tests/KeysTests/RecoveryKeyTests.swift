@@ -1,0 +1,120 @@
+internal import Keys
+internal import SecureMemory
+internal import Testing
+
+@Suite struct RecoveryKeyTests {
+  private let info = Array("recovery".utf8)
+  private let symbols = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+
+  private func newText() throws -> String {
+    String(decoding: bytes(of: try RecoveryKey.generate().text()), as: UTF8.self)
+  }
+
+  private func key(from text: String) throws -> [UInt8] {
+    bytes(of: try RecoveryKey(parsing: secret(text)).key(info: info))
+  }
+
+  @Test("a recovery key is seven groups of five symbols, and every one is another")
+  func shape() throws {
+    var texts: Set<String> = []
+    for _ in 0..<200 {
+      let text = try newText()
+      let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+      #expect(groups.count == 7)
+      #expect(groups.allSatisfy { $0.count == 5 && $0.allSatisfy(symbols.contains) })
+      texts.insert(text)
+    }
+    #expect(texts.count == 200)
+  }
+
+  @Test("what was shown reads back as the same key")
+  func roundTrip() throws {
+    for _ in 0..<200 {
+      let original = try RecoveryKey.generate()
+      let parsed = try RecoveryKey(parsing: original.text())
+      #expect(bytes(of: try parsed.key(info: info)) == bytes(of: try original.key(info: info)))
+      #expect(bytes(of: parsed.text()) == bytes(of: original.text()))
+    }
+  }
+
+  @Test("each of the 160 bits is in the text and in the key")
+  func everyBitCounts() throws {
+    // All-zero bits have an all-zero text; each bit is set through the symbol that holds it.
+    let zero = String(repeating: "0", count: 35)
+    var keys: Set<[UInt8]> = [try key(from: zero)]
+    for bit in 0..<160 {
+      var values = [Int](repeating: 0, count: 35)
+      values[bit / 5] = 16 >> (bit % 5)
+      let remainder = values.reduce(0) { ($0 * 32 + $1) % 32749 }
+      let check = (32749 - remainder) % 32749
+      for place in 0..<3 { values[34 - place] = check >> (5 * place) & 31 }
+      keys.insert(try key(from: String(values.map { symbols[$0] })))
+    }
+    #expect(keys.count == 161)
+  }
+
+  @Test("case, spaces, dashes and look-alike letters do not matter")
+  func forgiving() throws {
+    let zeros = "0" + String(repeating: "0", count: 34)
+    #expect(try key(from: "oO0o0-" + zeros.dropFirst(5)) == key(from: zeros))
+    for _ in 0..<50 {
+      let text = try newText()
+      let expected = try key(from: text)
+      #expect(try key(from: text.lowercased()) == expected)
+      #expect(try key(from: text.filter { $0 != "-" }) == expected)
+      #expect(try key(from: "  " + text.map { "\($0) " }.joined() + "\r\n") == expected)
+      for stand in ["I", "i", "L", "l"] {
+        #expect(try key(from: String(text.map { $0 == "1" ? Character(stand) : $0 })) == expected)
+      }
+      for stand in ["O", "o"] {
+        #expect(try key(from: String(text.map { $0 == "0" ? Character(stand) : $0 })) == expected)
+      }
+    }
+  }
+
+  @Test("every single wrong symbol is called a typing error")
+  func substitutions() throws {
+    let text = Array(try newText().filter { $0 != "-" })
+    for position in text.indices {
+      for symbol in symbols where symbol != text[position] {
+        var wrong = text
+        wrong[position] = symbol
+        #expect(throws: RecoveryKey.ParseError.mistyped) { _ = try RecoveryKey(parsing: secret(String(wrong))) }
+      }
+    }
+  }
+
+  @Test("every two symbols swapped are called a typing error")
+  func transpositions() throws {
+    let text = Array(try newText().filter { $0 != "-" })
+    for first in text.indices {
+      for second in text.indices where text[first] != text[second] {
+        var wrong = text
+        wrong.swapAt(first, second)
+        #expect(throws: RecoveryKey.ParseError.mistyped) { _ = try RecoveryKey(parsing: secret(String(wrong))) }
+      }
+    }
+  }
+
+  @Test("a missing or an extra symbol is another error than a wrong one, and so is a sign that is none")
+  func otherErrors() throws {
+    let text = try newText()
+    for wrong in ["", "-", String(text.dropLast()), text + "0", text + text] {
+      #expect(throws: RecoveryKey.ParseError.wrongLength) { _ = try RecoveryKey(parsing: secret(wrong)) }
+    }
+    for sign in ["U", "u", "!", "é", "\0"] {
+      #expect(throws: RecoveryKey.ParseError.notASymbol(position: 7)) {
+        _ = try RecoveryKey(parsing: secret(text.prefix(7) + sign + text.dropFirst(8)))
+      }
+    }
+  }
+
+  @Test("another use gives another key")
+  func uses() throws {
+    let recovery = try RecoveryKey.generate()
+    let one = try recovery.key(info: info)
+    let other = try recovery.key(info: info + [0])
+    #expect(one.count == 32)
+    #expect(bytes(of: one) != bytes(of: other))
+  }
+}

@@ -1,0 +1,30 @@
+internal import SecureMemory
+
+func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.span) }
+
+func secret(_ text: String) -> SecretBytes { secret(Array(text.utf8)) }
+
+func bytes(of secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
+
+/// Bytes from hexadecimal digits; spaces are for the eye.
+func hex(_ digits: String) -> [UInt8] {
+  let values = digits.filter { $0 != " " }.map { UInt8($0.hexDigitValue ?? 0) }
+  return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+}
+
+func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+/// SplitMix64: the same seed gives the same test again.
+struct Seeded: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,185 @@
+internal import Glibc
+internal import SecureMemory
+internal import Testing
+
+/// A pipe with both ends open; each is closed once.
+private final class Pipe: @unchecked Sendable {  // the descriptors are only ever closed by one task
+  let reading: Int32
+  private(set) var writing: Int32
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0)
+    (reading, writing) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(reading)
+    closeWriting()
+  }
+
+  func closeWriting() {
+    if writing >= 0 { close(writing) }
+    writing = -1
+  }
+
+  func put(_ text: String) { put(Array(text.utf8)) }
+
+  func put(_ bytes: [UInt8]) {
+    precondition(write(writing, bytes, bytes.count) == bytes.count)
+  }
+}
+
+/// `SecretBytes` cannot pass through `Result` or `#expect(throws:)` results, so what matters is taken out here.
+private func read(_ pipe: Pipe, limit: Int) -> Result<[UInt8], ReadError> {
+  do { return .success(bytes(of: try SecretBytes.read(from: pipe.reading, limit: limit))) } catch {
+    return .failure(error)
+  }
+}
+
+private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadError> {
+  do {
+    let line = try SecretBytes.readLine(from: pipe.reading, limit: limit)
+    return .success(String(decoding: bytes(of: line), as: UTF8.self))
+  } catch { return .failure(error) }
+}
+
+@Suite struct SecretInputTests {
+  @Test("everything up to the end is read, byte for byte", arguments: [0, 1, 255, 256, 257, 4096, 60_000])
+  func reads(count: Int) {
+    let pipe = Pipe()
+    pipe.put(pattern(count))
+    pipe.closeWriting()
+    #expect(read(pipe, limit: 60_000) == .success(pattern(count)))
+  }
+
+  @Test("a mebibyte arrives whole through a pipe that holds less", .timeLimit(.minutes(1)))
+  func readsLarge() async {
+    let pipe = Pipe()
+    let writer = Task.detached {
+      let secret = SecretBytes(copying: pattern(1 << 20).span)
+      try secret.write(to: pipe.writing)
+      pipe.closeWriting()
+    }
+    let received = await Task.detached { read(pipe, limit: 1 << 20) }.value
+    #expect(received == .success(pattern(1 << 20)))
+    await #expect(throws: Never.self) { try await writer.value }
+  }
+
+  @Test("one byte over the limit is too long, the limit itself is not", arguments: [0, 1, 255, 256, 1000])
+  func limits(limit: Int) {
+    let exact = Pipe()
+    exact.put(pattern(limit))
+    exact.closeWriting()
+    #expect(read(exact, limit: limit) == .success(pattern(limit)))
+    let over = Pipe()
+    over.put(pattern(limit + 1))
+    over.closeWriting()
+    #expect(read(over, limit: limit) == .failure(.tooLong(limit: limit)))
+  }
+
+  @Test("a limit beyond all memory reserves nothing")
+  func noLimit() {
+    let pipe = Pipe()
+    pipe.put("x")
+    pipe.closeWriting()
+    #expect(read(pipe, limit: .max) == .success(Array("x".utf8)))
+  }
+
+  @Test("a descriptor that does not block is waited for", .timeLimit(.minutes(1)))
+  func nonBlocking() async {
+    let pipe = Pipe()
+    _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
+    let reader = Task.detached { read(pipe, limit: 10) }
+    usleep(20_000)
+    pipe.put("late")
+    pipe.closeWriting()
+    #expect(await reader.value == .success(Array("late".utf8)))
+  }
+
+  @Test("a descriptor that is not open is an error with its number")
+  func badDescriptor() {
+    #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.read(from: -1, limit: 10).count }
+    #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.readLine(from: -1, limit: 10).count }
+    #expect(throws: WriteError.system(EBADF)) { try SecretBytes(count: 1).write(to: -1) }
+  }
+}
+
+@Suite struct SecretLineTests {
+  @Test("lines come one by one, and the next reader gets the rest")
+  func lines() {
+    let pipe = Pipe()
+    pipe.put("old passcode\n\nnew\r\nand the rest\nof it")
+    pipe.closeWriting()
+    #expect(readLine(pipe) == .success("old passcode"))
+    #expect(readLine(pipe) == .success(""))
+    #expect(readLine(pipe) == .success("new\r"))
+    #expect(read(pipe, limit: 100) == .success(Array("and the rest\nof it".utf8)))
+  }
+
+  @Test("a last line may lack its newline; after it the input has ended")
+  func lastLine() {
+    let pipe = Pipe()
+    pipe.put("last")
+    pipe.closeWriting()
+    #expect(readLine(pipe) == .success("last"))
+    #expect(readLine(pipe) == .failure(.endOfInput))
+  }
+
+  @Test("a line longer than the limit is too long, one as long is not")
+  func limits() {
+    let pipe = Pipe()
+    pipe.put("12345\n123456\n")
+    #expect(readLine(pipe, limit: 5) == .success("12345"))
+    #expect(readLine(pipe, limit: 5) == .failure(.tooLong(limit: 5)))
+  }
+
+  @Test("a line is handed over before the input ends", .timeLimit(.minutes(1)))
+  func doesNotWaitForTheEnd() {
+    let pipe = Pipe()
+    pipe.put("passcode\n")
+    #expect(readLine(pipe) == .success("passcode"))
+  }
+}
+
+@Suite struct SecretOutputTests {
+  @Test("a reader that has gone is an error, and the process lives on")
+  func closed() async {
+    // In a process of its own, where SIGPIPE certainly has its deadly default.
+    await #expect(processExitsWith: .success) {
+      signal(SIGPIPE, SIG_DFL)
+      var ends: [Int32] = [-1, -1]
+      pipe(&ends)
+      close(ends[0])
+      for _ in 0..<3 {
+        #expect(throws: WriteError.closed) { try SecretBytes(count: 10).write(to: ends[1]) }
+      }
+      var blocked = sigset_t()
+      pthread_sigmask(SIG_BLOCK, nil, &blocked)
+      #expect(sigismember(&blocked, SIGPIPE) == 0, "the signal stayed blocked")
+    }
+  }
+
+  @Test("a full pipe that does not block is waited for until all is written", .timeLimit(.minutes(1)))
+  func partialWrites() async {
+    let pipe = Pipe()
+    _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
+    let reader = Task.detached {
+      usleep(20_000)
+      return read(pipe, limit: 1 << 20)
+    }
+    await Task.detached {
+      #expect(throws: Never.self) { try SecretBytes(copying: pattern(300_000).span).write(to: pipe.writing) }
+      pipe.closeWriting()
+    }.value
+    #expect(await reader.value == .success(pattern(300_000)))
+  }
+
+  @Test("nothing is written for an empty secret")
+  func empty() {
+    let pipe = Pipe()
+    #expect(throws: Never.self) { try SecretBytes(count: 0).write(to: pipe.writing) }
+    pipe.closeWriting()
+    #expect(read(pipe, limit: 10) == .success([]))
+  }
+}
