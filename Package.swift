@@ -58,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "Vault", "SecureMemory", "Fingerprint", "CLinux",
+        "Whorl", "Vault", "ReaderClient", "SecureMemory", "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

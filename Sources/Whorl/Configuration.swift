@@ -23,7 +23,7 @@ package struct Configuration: Sendable, Hashable {
       guard let home = BaseDirectories.configuration else { return Configuration() }
       let standard = "\(home)/whorl/config.json"
       // Asked for first: most people have no such file, and then nothing of JSON is touched.
-      guard access(standard, F_OK) == 0 else { return Configuration() }
+      guard Glibc.access(standard, F_OK) == 0 else { return Configuration() }
       return try load(existing: standard)
     }
     return try load(existing: path)

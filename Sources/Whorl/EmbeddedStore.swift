@@ -14,4 +14,13 @@ package enum EmbeddedStore {
     return try Vault(
       at: directory, reader: reader(selection, program: program), device: device, holdsReader: holdsReader)
   }
+
+  /// The reader process for a selection; it starts when it is first asked something.
+  ///
+  /// - Parameter program: the configured path of `whorl-reader`, for where it is in no known place.
+  package static func reader(_ selection: ReaderSelection, program: String?) -> any FingerprintReader {
+    // Where there is none, starting this one fails and says so: only what needs a finger is refused.
+    let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? "/usr/libexec/whorl/whorl-reader"
+    return ReaderProcess(program: path, selection: selection)
+  }
 }

@@ -29,8 +29,3 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print JSON on standard output.")
   var json = false
 }
-
-extension ReaderSelection: @retroactive ExpressibleByArgument {
-  public init?(argument: String) { self.init(argument) }
-  public var defaultValueDescription: String { description }
-}

@@ -113,5 +113,3 @@ enum EnrolmentChange {
     var lost: [String]
   }
 }
-
-extension Finger: @retroactive ExpressibleByArgument {}

@@ -107,10 +107,11 @@ extension SecretBytes {
   borrowing func writeAnswer() throws(Failure) {
     do {
       try write(to: STDOUT_FILENO)
-    } catch .closed {
-      throw .cannotWrite(EPIPE)
-    } catch .system(let code) {
-      throw .cannotWrite(code)
+    } catch {
+      switch error {
+      case .closed: throw .cannotWrite(EPIPE)
+      case .system(let code): throw .cannotWrite(code)
+      }
     }
   }
 

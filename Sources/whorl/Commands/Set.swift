@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import SecureMemory
 import Vault
+import Whorl
 
 struct Set: Command {
   static let configuration = CommandConfiguration(
@@ -81,13 +82,12 @@ struct Set: Command {
     }
     do {
       return try SecretBytes.read(from: STDIN_FILENO, limit: Vault.secretLimit)
-    } catch .tooLong(let limit) {
-      throw Failure(.secretTooLong(limit: limit))
-    } catch .endOfInput {
-      return SecretBytes(count: 0)
-    } catch .system(let code) {
-      throw Failure(
-        .inputOutput, "cannot read the secret from standard input: \(String(cString: strerror(code)))", name: "errSecIO")
+    } catch {
+      switch error {
+      case .tooLong(let limit): throw Failure(.secretTooLong(limit: limit))
+      case .endOfInput: return SecretBytes(count: 0)
+      case .system(let code): throw .cannotRead("the secret from standard input", code)
+      }
     }
   }
 
@@ -108,6 +108,3 @@ final class SecretHolder: Sendable {
 
   func copy() -> SecretBytes { secret.copy() }
 }
-
-extension AccessControl.Constraint: @retroactive ExpressibleByArgument {}
-extension Accessibility: @retroactive ExpressibleByArgument {}

@@ -28,6 +28,10 @@ enum StandardOutput {
 }
 
 extension Failure {
+  static func cannotRead(_ what: String, _ code: Int32) -> Failure {
+    Failure(.inputOutput, "cannot read \(what): \(String(cString: strerror(code)))", name: "errSecIO")
+  }
+
   static func cannotWrite(_ code: Int32) -> Failure {
     Failure(.inputOutput, "cannot write: \(String(cString: strerror(code)))", name: "errSecIO")
   }

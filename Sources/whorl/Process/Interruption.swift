@@ -17,7 +17,7 @@ enum Interruption {
   private static let maskBefore = Mutex(sigset_t())
 
   /// Becomes readable at the first signal and stays so: whoever waits for a descriptor waits for this one too.
-  static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC.rawValue))
+  static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
 
   /// How long a cancelled call may take to end by itself; the promise is a second for all of it.
   private static let grace = timespec(tv_sec: 0, tv_nsec: 700_000_000)

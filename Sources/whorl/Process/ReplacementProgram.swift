@@ -72,11 +72,13 @@ struct ReplacementProgram {
     environment.append(nil)
     // strdup's copies are owned here and end with the exec, or with the process soon after.
     let argv = arguments.map { strdup($0) } + [nil]
+    let script = [strdup("/bin/sh"), strdup(path)] + argv.dropFirst()
     hardening.undo()
     Interruption.undo()
     withExtendedLifetime(entries) {
-      // execvpe rather than execve: it gives a script without `#!` to the shell.
-      _ = execvpe(path, argv, environment)
+      _ = execve(path, argv, environment)
+      // A script without `#!` is the shell's, as a shell would have it.
+      if errno == ENOEXEC { _ = execve("/bin/sh", script, environment) }
     }
     return Failure(.cannotExecute, "\(path): \(String(cString: strerror(errno)))")
   }

@@ -1,5 +1,6 @@
 import Fingerprint
 import Synchronization
+import Vault
 
 /// How one step ended.
 enum StepOutcome {
@@ -25,7 +26,7 @@ final class ReaderTestRun: Sendable {
   func run(_ step: ReaderTestStep) async -> StepOutcome {
     let outcome: StepOutcome
     do throws(ReaderError) {
-      outcome = try await outcome(of: step)
+      outcome = try await perform(step)
     } catch .notSupported {
       outcome = .skipped("not supported")
     } catch {
@@ -35,7 +36,7 @@ final class ReaderTestRun: Sendable {
     return outcome
   }
 
-  private func outcome(of step: ReaderTestStep) async throws(ReaderError) -> StepOutcome {
+  private func perform(_ step: ReaderTestStep) async throws(ReaderError) -> StepOutcome {
     if let feature = step.feature, !description.features.contains(feature) { return .skipped("not supported") }
     guard step != .clear else {
       try await reader.clearStorage()
@@ -72,7 +73,7 @@ final class ReaderTestRun: Sendable {
       say("\(word) \(theReader) with the same finger, to \(step.rawValue)")
       let answer: ScanAnswer
       let nonce = ScanNonce(bytes: Self.random())
-      do {
+      do throws(ReaderError) {
         answer = try await armed(step, print, nonce, suspending: suspends)
       } catch .suspended where suspends {
         // The driver gives a scan up for the sleep: it has to be armed again.
@@ -80,7 +81,7 @@ final class ReaderTestRun: Sendable {
         continue
       }
       let slept = suspendDuring == step ? ", with a suspend inside" : ""
-      guard answer.nonce == nonce else { return .failed(Failure(.touchRefused)) }
+      guard answer.nonce == nonce else { return .failed(Failure(VaultError.touchRefused)) }
       switch answer.outcome {
       case .match(print.id): return .passed("match\(slept)")
       case .match, .noMatch:
@@ -99,7 +100,7 @@ final class ReaderTestRun: Sendable {
     let (armed, signal) = AsyncStream.makeStream(of: Void.self)
     let suspension = Task { [reader] () -> ReaderError? in
       guard suspending, await armed.first(where: { true }) != nil else { return nil }
-      do {
+      do throws(ReaderError) {
         try await reader.suspend()
         try await reader.resume()
         return nil
@@ -112,11 +113,12 @@ final class ReaderTestRun: Sendable {
       self.show(event)
     }
     let result: Result<ScanAnswer, ReaderError>
-    do {
-      result =
-        step == .verify
-        ? .success(try await reader.verify(print, nonce: nonce, observer: observer))
-        : .success(try await reader.identify([print], nonce: nonce, observer: observer))
+    do throws(ReaderError) {
+      if step == .verify {
+        result = .success(try await reader.verify(print, nonce: nonce, observer: observer))
+      } else {
+        result = .success(try await reader.identify([print], nonce: nonce, observer: observer))
+      }
     } catch {
       result = .failure(error)
     }

@@ -73,12 +73,16 @@ struct Answers: Sendable {
   private func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
     do {
       return try SecretBytes.readLine(from: descriptor, limit: Self.limit)
-    } catch .tooLong(let limit) {
-      throw .usage("the \(what) on descriptor \(descriptor) is longer than \(limit) bytes")
-    } catch .endOfInput {
-      throw .usage("descriptor \(descriptor) has no line for the \(what)", advice: "write one line for each that is asked")
-    } catch .system(let code) {
-      throw .usage("cannot read the \(what) from descriptor \(descriptor): \(String(cString: strerror(code)))")
+    } catch {
+      switch error {
+      case .tooLong(let limit):
+        throw .usage("the \(what) on descriptor \(descriptor) is longer than \(limit) bytes")
+      case .endOfInput:
+        throw .usage(
+          "descriptor \(descriptor) has no line for the \(what)", advice: "write one line for each that is asked")
+      case .system(let code):
+        throw .cannotRead("the \(what) from descriptor \(descriptor)", code)
+      }
     }
   }
 }

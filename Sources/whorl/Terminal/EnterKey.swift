@@ -11,7 +11,7 @@ final class EnterKey: Sendable {
 
   /// Calls `pressed` once, from a thread of its own, unless ``stop()`` comes first.
   init(on terminal: Terminal, pressed: @escaping @Sendable () -> Void) {
-    let descriptor = eventfd(0, Int32(EFD_CLOEXEC.rawValue))
+    let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
     stopper = Mutex(descriptor)
     // Keys from before the question are no answer to it.
     tcflush(terminal.descriptor, TCIFLUSH)

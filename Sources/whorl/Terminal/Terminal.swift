@@ -110,16 +110,17 @@ struct Terminal: Sendable {
       write("\(Visible.text(prompt)): ")
       defer { write("\n") }
       guard waitForLine() else { throw .cancelled }
-      do {
+      do throws(ReadError) {
         return try SecretBytes.readLine(from: descriptor, limit: limit)
-      } catch .tooLong {
-        // The rest of the line must not become an answer, or the shell's next command.
-        tcflush(descriptor, TCIFLUSH)
-        throw Failure(.usage, "that is longer than \(limit) bytes", name: "errSecDataTooLarge")
-      } catch .endOfInput {
-        throw .cancelled
-      } catch .system(let code) {
-        throw Failure(.inputOutput, "cannot read from the terminal: \(String(cString: strerror(code)))", name: "errSecIO")
+      } catch {
+        switch error {
+        case .tooLong:
+          // The rest of the line must not become an answer, or the shell's next command.
+          tcflush(descriptor, TCIFLUSH)
+          throw Failure(.usage, "that is longer than \(limit) bytes", name: "errSecDataTooLarge")
+        case .endOfInput: throw .cancelled
+        case .system(let code): throw .cannotRead("from the terminal", code)
+        }
       }
     }
   }
