@@ -30,6 +30,7 @@ let package = Package(
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
     // Layer 1
@@ -47,7 +48,7 @@ let package = Package(
     .target(name: "ReaderClient", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
-      dependencies: ["SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
 
     // Layer 5

@@ -6,9 +6,9 @@ struct DependencyTableTests {
   let table: LayerTable
   let package: PackageDescription
 
-  init() throws {
+  init() async throws {
     table = LayerTable(markdown: try Repository.text("CONTRIBUTING.md"))
-    package = try PackageDescription.ofThisPackage()
+    package = try await PackageDescription.ofThisPackage()
   }
 
   @Test("lists every target of the package once, and no other")

@@ -5,11 +5,13 @@ import Testing
 struct LinkageTests {
   // A hostile template ends the process that parses it, and libfprint obeys its environment: it stays in one process.
   @Test("no binary but whorl-reader links libfprint or GLib, the test runner included")
-  func onlyTheReaderLinksLibfprint() throws {
+  func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
     #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")
     for binary in binaries {
-      let libraries = try sharedLibraries(of: binary).filter { $0.hasPrefix("libfprint") || $0.hasPrefix("libglib") }
+      let libraries = try await sharedLibraries(of: binary).filter {
+        $0.hasPrefix("libfprint") || $0.hasPrefix("libglib")
+      }
       if binary.lastPathComponent == "whorl-reader" {
         #expect(libraries.contains { $0.hasPrefix("libfprint-2.so") })
       } else {
@@ -20,8 +22,8 @@ struct LinkageTests {
 
   // Keys and USB never meet, in the other direction.
   @Test("the reader process links neither the cryptography nor the database of the vault")
-  func theReaderHoldsNoVault() throws {
-    let libraries = try sharedLibraries(of: try Repository.products.appending(path: "whorl-reader"))
+  func theReaderHoldsNoVault() async throws {
+    let libraries = try await sharedLibraries(of: try Repository.products.appending(path: "whorl-reader"))
     #expect(!libraries.isEmpty)
     #expect(!libraries.contains { $0.hasPrefix("libcrypto") || $0.hasPrefix("libsqlite3") }, "\(libraries)")
   }
@@ -36,8 +38,8 @@ struct LinkageTests {
       }
   }
 
-  private func sharedLibraries(of binary: URL) throws -> [String] {
-    let dump = try run("readelf", "--dynamic", "--wide", binary.path)
+  private func sharedLibraries(of binary: URL) async throws -> [String] {
+    let dump = try await run("readelf", "--dynamic", "--wide", binary.path)
     try #require(dump.status == 0, "\(dump.errors)")
     return dump.output.matches(of: /\(NEEDED\).*\[(.*?)\]/).map { String($0.1) }
   }

@@ -41,11 +41,11 @@ struct PackageDescription: Decodable {
   }
 
   /// Describes a copy of the manifest in a folder of its own: `swift test` holds the lock of the package's own folder.
-  static func ofThisPackage() throws -> PackageDescription {
-    try withTemporaryFolder { folder in
+  static func ofThisPackage() async throws -> PackageDescription {
+    try await withTemporaryFolder { folder in
       let manifest = Repository.root.appending(path: "Package.swift")
       try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
-      let dump = try run("swift", "package", "dump-package", in: folder)
+      let dump = try await run("swift", "package", "dump-package", in: folder)
       guard dump.status == 0 else { throw Unreadable(reason: dump.errors) }
       return try JSONDecoder().decode(PackageDescription.self, from: Data(dump.output.utf8))
     }

@@ -38,38 +38,44 @@ struct Finished {
 }
 
 /// Runs a program of the system to its end, without standard input. `environment` is added to the runner's own.
+/// The caller's thread is not held meanwhile: other tests need it, and there are few.
 func run(
   _ command: String, _ arguments: String..., in folder: URL = Repository.root, environment: [String: String] = [:]
-) throws -> Finished {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [command] + arguments
-  process.currentDirectoryURL = folder
-  process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-  process.standardInput = FileHandle.nullDevice
+) async throws -> Finished {
   // Into files: two pipes read one after the other could fill up and wait for each other.
-  return try withTemporaryFolder { work in
+  try await withTemporaryFolder { work in
     let output = work.appending(path: "output")
     let errors = work.appending(path: "errors")
     try Data().write(to: output)
     try Data().write(to: errors)
+
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [command] + arguments
+    process.currentDirectoryURL = folder
+    // `make test` leaves its own flags here, which are not meant for a make of ours.
+    let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+    process.environment = inherited.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
-    process.waitUntilExit()
+    let status = try await withCheckedThrowingContinuation { continuation in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
     return Finished(
-      status: process.terminationStatus,
+      status: status,
       output: try String(contentsOf: output, encoding: .utf8),
       errors: try String(contentsOf: errors, encoding: .utf8))
   }
 }
 
 /// Gives a new empty folder, and removes it with all that is in it.
-func withTemporaryFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
+func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-package-tests-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: folder) }
-  return try body(folder)
+  return try await body(folder)
 }
 
 /// Writes an executable shell script.

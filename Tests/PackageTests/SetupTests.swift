@@ -5,9 +5,9 @@ import Testing
 @Suite("make setup")
 struct SetupTests {
   @Test("touches nothing when all is there, and says so in one line")
-  func allThere() throws {
-    try withSystem(id: "debian", packagesThere: true) { system in
-      let setup = try system.setup()
+  func allThere() async throws {
+    try await withSystem(id: "debian", packagesThere: true) { system in
+      let setup = try await system.setup()
       #expect(setup.status == 0)
       #expect(setup.output.hasPrefix("setup: all is there"))
       #expect(setup.output.filter { $0 == "\n" }.count == 1)
@@ -16,9 +16,9 @@ struct SetupTests {
   }
 
   @Test("installs what is missing on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
-  func installs(id: String) throws {
-    try withSystem(id: id, packagesThere: false) { system in
-      let setup = try system.setup()
+  func installs(id: String) async throws {
+    try await withSystem(id: id, packagesThere: false) { system in
+      let setup = try await system.setup()
       #expect(setup.status == 0, "\(setup.output)\(setup.errors)")
       let calls = try system.installerCalls()
       #expect(calls.count == 2)
@@ -31,9 +31,9 @@ struct SetupTests {
   }
 
   @Test("says so when apt-get did not bring what was asked for")
-  func installationThatDoesNotHelp() throws {
-    try withSystem(id: "debian", packagesThere: false, installerWorks: false) { system in
-      let setup = try system.setup()
+  func installationThatDoesNotHelp() async throws {
+    try await withSystem(id: "debian", packagesThere: false, installerWorks: false) { system in
+      let setup = try await system.setup()
       #expect(setup.status != 0)
       #expect(setup.errors.contains("still missing after apt-get"))
     }
@@ -45,9 +45,9 @@ struct SetupTests {
       ("fedora", "dnf install", "libfprint-devel"), ("arch", "pacman -S", " libfprint "),
       ("plan9", "by their Debian names", "libfprint-2-dev"),
     ])
-  func names(id: String, command: String, package: String) throws {
-    try withSystem(id: id, packagesThere: false) { system in
-      let setup = try system.setup()
+  func names(id: String, command: String, package: String) async throws {
+    try await withSystem(id: id, packagesThere: false) { system in
+      let setup = try await system.setup()
       #expect(setup.status != 0)
       #expect(setup.errors.contains(command) && setup.errors.contains(package), "\(setup.errors)")
       #expect(try system.installerCalls().isEmpty)
@@ -56,14 +56,14 @@ struct SetupTests {
 
   @Test(
     "names the version it wants when Swift is too old, and takes that version itself", arguments: ["6.1.3", "5.10"])
-  func oldSwift(version: String) throws {
-    try withSystem(id: "debian", packagesThere: true, swift: version) { system in
-      let setup = try system.setup()
+  func oldSwift(version: String) async throws {
+    try await withSystem(id: "debian", packagesThere: true, swift: version) { system in
+      let setup = try await system.setup()
       #expect(setup.status != 0)
       #expect(setup.errors.contains("Swift \(version) is too old; install 6.2"))
     }
-    try withSystem(id: "debian", packagesThere: true, swift: "6.2") { system in
-      let setup = try system.setup()
+    try await withSystem(id: "debian", packagesThere: true, swift: "6.2") { system in
+      let setup = try await system.setup()
       #expect(setup.status == 0)
     }
   }
@@ -84,9 +84,9 @@ struct SetupTests {
 private struct MadeUpSystem {
   let folder: URL
 
-  func setup() throws -> Finished {
+  func setup() async throws -> Finished {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return try run(
+    return try await run(
       "scripts/setup", "build",
       environment: [
         "PATH": "\(folder.path):\(path)", "OS_RELEASE": folder.appending(path: "os-release").path,
@@ -103,9 +103,9 @@ private struct MadeUpSystem {
 
 private func withSystem(
   id: String, packagesThere: Bool, installerWorks: Bool = true, swift: String = "6.3.1",
-  _ body: (MadeUpSystem) throws -> Void
-) throws {
-  try withTemporaryFolder { folder in
+  _ body: (MadeUpSystem) async throws -> Void
+) async throws {
+  try await withTemporaryFolder { folder in
     try "ID=\(id)\n".write(to: folder.appending(path: "os-release"), atomically: true, encoding: .utf8)
     let there = folder.appending(path: "there")
     if packagesThere { try Data().write(to: there) }
@@ -117,6 +117,6 @@ private func withSystem(
       echo "$*" >>'\(folder.path)/calls'
       \(installerWorks ? "case $* in *install*) : >'\(there.path)' ;; esac" : "")
       """, to: folder.appending(path: "apt-get"))
-    try body(MadeUpSystem(folder: folder))
+    try await body(MadeUpSystem(folder: folder))
   }
 }

@@ -6,8 +6,8 @@ struct UdevRulesTests {
   static let name = "70-whorl-reader.rules"
 
   @Test("opens exactly the readers the installed libfprint supports, and none it knows as unsupported")
-  func matchesInstalledList() throws {
-    let generated = try run("udev/generate")
+  func matchesInstalledList() async throws {
+    let generated = try await run("udev/generate")
     #expect(generated.status == 0, "\(generated.errors)")
     let list = try #require(try installedList())
     let parts = list.components(separatedBy: "# Known unsupported devices")
@@ -20,8 +20,8 @@ struct UdevRulesTests {
   }
 
   @Test("has only lines of the few forms udev is to see")
-  func hasPlainForm() throws {
-    let lines = try run("udev/generate").output.split(separator: "\n")
+  func hasPlainForm() async throws {
+    let lines = try await run("udev/generate").output.split(separator: "\n")
     for line in lines {
       let isKnown =
         line.hasPrefix("#")
@@ -37,12 +37,12 @@ struct UdevRulesTests {
     #expect(lines.filter { $0.contains("GOTO=") }.count == 3)
   }
 
-  @Test("udev itself finds nothing wrong with it", .enabled(if: udevCanVerify(), "this udev has no verify"))
-  func passesUdevVerify() throws {
-    try withTemporaryFolder { folder in
+  @Test("udev itself finds nothing wrong with it", .enabled("this udev has no verify") { await udevCanVerify() })
+  func passesUdevVerify() async throws {
+    try await withTemporaryFolder { folder in
       let rules = folder.appending(path: Self.name)
-      try run("udev/generate").output.write(to: rules, atomically: true, encoding: .utf8)
-      let verified = try run("udevadm", "verify", rules.path)
+      try await run("udev/generate").output.write(to: rules, atomically: true, encoding: .utf8)
+      let verified = try await run("udevadm", "verify", rules.path)
       #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
     }
   }
@@ -54,8 +54,8 @@ struct UdevRulesTests {
   }
 
   @Test("takes nothing from the list but device numbers and plain driver names")
-  func hostileList() throws {
-    let generated = try generate(
+  func hostileList() async throws {
+    let generated = try await generate(
       from: """
         # Supported by libfprint driver good", RUN+="/bin/evil
         usb:v1234pABCD*
@@ -78,31 +78,32 @@ struct UdevRulesTests {
   @Test(
     "is not made from a list without a supported reader",
     arguments: ["", "# Known unsupported devices\nusb:v5678p0001*\n"])
-  func emptyList(list: String) throws {
-    let generated = try generate(from: list)
+  func emptyList(list: String) async throws {
+    let generated = try await generate(from: list)
     #expect(generated.status != 0)
     #expect(generated.output.isEmpty)
   }
 
   @Test("make install-udev puts it in place and make uninstall-udev removes it")
-  func installsAndUninstalls() throws {
-    try withTemporaryFolder { folder in
+  func installsAndUninstalls() async throws {
+    try await withTemporaryFolder { folder in
       let rule = folder.appending(path: "etc/udev/rules.d/\(Self.name)")
-      let installed = try run("make", "install-udev", environment: ["DESTDIR": folder.path])
+      let installed = try await run("make", "install-udev", environment: ["DESTDIR": folder.path])
       #expect(installed.status == 0, "\(installed.errors)")
-      #expect(try String(contentsOf: rule, encoding: .utf8) == run("udev/generate").output)
+      let generated = try await run("udev/generate").output
+      #expect(try String(contentsOf: rule, encoding: .utf8) == generated)
       #expect(installed.output.contains("every program of that user"), "its price is said")
-      let removed = try run("make", "uninstall-udev", environment: ["DESTDIR": folder.path])
+      let removed = try await run("make", "uninstall-udev", environment: ["DESTDIR": folder.path])
       #expect(removed.status == 0)
       #expect(!FileManager.default.fileExists(atPath: rule.path))
     }
   }
 
-  private func generate(from list: String) throws -> Finished {
-    try withTemporaryFolder { folder in
+  private func generate(from list: String) async throws -> Finished {
+    try await withTemporaryFolder { folder in
       let file = folder.appending(path: "list.hwdb")
       try list.write(to: file, atomically: true, encoding: .utf8)
-      return try run("udev/generate", file.path)
+      return try await run("udev/generate", file.path)
     }
   }
 
@@ -129,7 +130,7 @@ struct UdevRulesTests {
   }
 }
 
-private func udevCanVerify() -> Bool {
-  guard let help = try? run("udevadm", "--help") else { return false }
+private func udevCanVerify() async -> Bool {
+  guard let help = try? await run("udevadm", "--help") else { return false }
   return help.output.contains("verify")
 }

@@ -1,0 +1,87 @@
+import Keys
+import SecureMemory
+
+/// The authenticated record of what must never go backwards: the commit number, the failure counts, and the digest of
+/// every row that keys or sets hang on. Sealed in the `store` row; the manifest beside the database repeats its number.
+struct Authority {
+  var sequence: UInt64 = 0
+  var lockout = Lockout()
+  /// An earlier copy of database or manifest was put back, and the passcode has not accepted it yet.
+  var restored = false
+  /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
+  var rows: [String: [UInt8]] = [:]
+
+  private enum Tag {
+    static let sequence: UInt8 = 1
+    static let failures: UInt8 = 2
+    static let pending: UInt8 = 3
+    static let passcodeFailures: UInt8 = 4
+    static let delayBoot: UInt8 = 5
+    static let delayUntil: UInt8 = 6
+    static let restored: UInt8 = 7
+    static let rowName: UInt8 = 8
+    static let rowDigest: UInt8 = 9
+  }
+
+  private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
+    var aad = CanonicalEncoding()
+    aad.append(tag: 1, UInt64(StoreDatabase.format))
+    aad.append(tag: 2, keys.databaseID)
+    aad.append(tag: 3, "authority")
+    return aad.bytes
+  }
+
+  func sealed(_ keys: borrowing RootKeys) throws(VaultError) -> [UInt8] {
+    var record = CanonicalEncoding()
+    record.append(tag: Tag.sequence, sequence)
+    record.append(tag: Tag.failures, UInt64(lockout.failures))
+    record.append(tag: Tag.pending, lockout.pending)
+    record.append(tag: Tag.passcodeFailures, UInt64(lockout.passcodeFailures))
+    record.append(tag: Tag.delayBoot, lockout.delayBoot)
+    record.append(tag: Tag.delayUntil, lockout.delayUntil)
+    record.append(tag: Tag.restored, UInt64(restored ? 1 : 0))
+    for (name, digest) in rows.sorted(by: { $0.key < $1.key }) {
+      record.append(tag: Tag.rowName, name)
+      record.append(tag: Tag.rowDigest, digest)
+    }
+    return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
+  }
+
+  /// Nil when the box does not verify: the row was edited, or belongs to another store.
+  init?(box: [UInt8], keys: borrowing RootKeys) {
+    guard let bytes = try? openRecord(box, key: keys.authority, aad: Self.aad(keys)) else { return nil }
+    var record = CanonicalDecoder(bytes)
+    do {
+      sequence = try record.number(Tag.sequence)
+      lockout.failures = UInt32(truncatingIfNeeded: try record.number(Tag.failures))
+      lockout.pending = try record.bytes(Tag.pending)
+      lockout.passcodeFailures = UInt32(truncatingIfNeeded: try record.number(Tag.passcodeFailures))
+      lockout.delayBoot = try record.string(Tag.delayBoot)
+      lockout.delayUntil = try record.number(Tag.delayUntil)
+      restored = try record.number(Tag.restored) != 0
+      while !record.isAtEnd {
+        let name = try record.string(Tag.rowName)
+        rows[name] = try record.bytes(Tag.rowDigest)
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  init() {}
+}
+
+/// Seals bytes that are not secret in memory but must be neither read nor changed on the disk.
+func sealRecord(_ bytes: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) throws(VaultError) -> [UInt8] {
+  let plaintext = SecretBytes(copying: bytes.span)
+  do {
+    return try AEAD.seal(plaintext, key: key, aad: aad)
+  } catch {
+    throw VaultError(keys: error)
+  }
+}
+
+/// Opens what ``sealRecord(_:key:aad:)`` sealed.
+func openRecord(_ box: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) throws(KeysError) -> [UInt8] {
+  try AEAD.open(box, key: key, aad: aad).withUnsafeBytes { Array($0) }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Keys
+import SecureMemory
+
+/// The keyed record beside the database that tells an earlier copy of the database from the current one.
+///
+/// After each commit it holds the commit's number, the digest of the authenticated record, and the failure counts, so
+/// that a database put back, or a write-ahead log deleted, is noticed and can never lower a count. Two slots take
+/// turns: a torn write spoils the new one and leaves the other.
+struct Manifest: Equatable {
+  var sequence: UInt64
+  var failures: UInt32
+  var passcodeFailures: UInt32
+  /// SHA-256 of the authority's box.
+  var digest: [UInt8]
+
+  private static let slotSize = 512
+  private static let magic: [UInt8] = Array("WHORLST1".utf8)
+
+  private var payload: [UInt8] {
+    var bytes = Self.magic
+    withUnsafeBytes(of: sequence.bigEndian) { bytes += $0 }
+    withUnsafeBytes(of: failures.bigEndian) { bytes += $0 }
+    withUnsafeBytes(of: passcodeFailures.bigEndian) { bytes += $0 }
+    return bytes + digest
+  }
+
+  /// The newer of the two slots that verify; nil when the file is missing or neither does.
+  static func read(from path: String, key: borrowing SecretBytes) throws(VaultError) -> Manifest? {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .inputOutput("cannot open \(path): \(errnoText())")
+    }
+    defer { Glibc.close(descriptor) }
+    var newest: Manifest?
+    for slot in 0..<2 {
+      var bytes = [UInt8](repeating: 0, count: 88)
+      guard pread(descriptor, &bytes, bytes.count, slot * slotSize) == bytes.count else { continue }
+      guard MAC.verify(Array(bytes[56...]), key: key, Array(bytes[..<56])),
+        Array(bytes[..<8]) == magic
+      else { continue }
+      let manifest = Manifest(
+        sequence: number(bytes[8..<16]), failures: UInt32(number(bytes[16..<20])),
+        passcodeFailures: UInt32(number(bytes[20..<24])), digest: Array(bytes[24..<56]))
+      if manifest.sequence >= newest?.sequence ?? 0 { newest = manifest }
+    }
+    return newest
+  }
+
+  /// Writes the slot of this sequence number and waits until it is on the disk.
+  func write(to path: String, key: borrowing SecretBytes) throws(VaultError) {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
+    defer { Glibc.close(descriptor) }
+    let bytes = payload + MAC.hmacSHA256(key: key, payload)
+    let offset = Int(sequence % 2) * Self.slotSize
+    guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, fdatasync(descriptor) == 0 else {
+      throw .inputOutput("cannot write \(path): \(errnoText())")
+    }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,189 @@
+import Fingerprint
+import Foundation
+import GRDB
+import Keys
+import SecureMemory
+
+// The rows that keys and sets hang on. Each is remembered by digest in the authority, so that a row of another day,
+// though genuine, is refused.
+extension Store {
+  func slot(_ name: Slot.Name, _ db: Database, _ authority: Authority) throws -> Slot? {
+    guard
+      let row = try Row.fetchOne(db, sql: "SELECT parameters, box FROM slot WHERE name = ?", arguments: [name.text])
+    else {
+      guard authority.rows[Self.key(name)] == nil else {
+        throw VaultError.storeDamaged("the \(name.text) slot is gone")
+      }
+      return nil
+    }
+    let slot = Slot(name: name, parameters: row.bytes(0), box: row.bytes(1))
+    try check(Self.key(name), slot.digest(), authority)
+    return slot
+  }
+
+  func put(_ slot: Slot, _ db: Database, _ authority: inout Authority) throws {
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO slot (name, parameters, box) VALUES (?, ?, ?)",
+      arguments: [slot.name.text, slot.parameters.data, slot.box.data])
+    authority.rows[Self.key(slot.name)] = slot.digest()
+  }
+
+  func remove(_ name: Slot.Name, _ db: Database, _ authority: inout Authority) throws {
+    try db.execute(sql: "DELETE FROM slot WHERE name = ?", arguments: [name.text])
+    authority.rows[Self.key(name)] = nil
+  }
+
+  /// The key that items of this class are wrapped under; nil for `passcode-set` while no passcode is set.
+  func classKey(_ accessibility: Accessibility, _ db: Database, _ authority: Authority) throws -> SecretBytes? {
+    guard let slot = try slot(.classKey(accessibility), db, authority) else { return nil }
+    do {
+      return try slot.unwrap(under: keys.root, databaseID: keys.databaseID)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+
+  func putClassKey(_ accessibility: Accessibility, _ db: Database, _ authority: inout Authority) throws {
+    try put(
+      Slot(.classKey(accessibility), wrapping: Random.key(), under: keys.root, databaseID: keys.databaseID), db,
+      &authority)
+  }
+
+  /// All sets of this user, each verified.
+  func sets(_ db: Database, _ authority: Authority) throws -> [StoredSet] {
+    let key = try keys.derive("sets")
+    return try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set").map { row in
+      try stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key, authority)
+    }.filter { $0.set.owner == owner }
+  }
+
+  func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature, _ db: Database, _ authority: Authority)
+    throws -> StoredSet?
+  {
+    let index = readerIndex(reader, nature)
+    guard
+      let row = try Row.fetchOne(
+        db, sql: "SELECT record, set_key FROM enrolment_set WHERE reader = ?", arguments: [index.data])
+    else {
+      guard authority.rows[Self.key(set: index)] == nil else {
+        throw VaultError.storeDamaged("an enrolment set is gone")
+      }
+      return nil
+    }
+    return try stored(
+      reader: index, record: row.bytes(0), setKey: row.bytes(1), try keys.derive("sets"), authority)
+  }
+
+  /// Writes a set with a new generation and a new set key; the old key is overwritten and with it everything that hung
+  /// on it.
+  func put(_ set: EnrolmentSet, _ db: Database, _ authority: inout Authority) throws {
+    let index = readerIndex(set.reader, set.nature)
+    let key = try keys.derive("sets")
+    let record = try sealRecord(set.record, key: key, aad: setAAD("record", index, []))
+    let setKey = try AEAD.seal(Random.key(), key: key, aad: setAAD("key", index, set.generation))
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO enrolment_set (reader, record, set_key) VALUES (?, ?, ?)",
+      arguments: [index.data, record.data, setKey.data])
+    authority.rows[Self.key(set: index)] = Self.digest(index, record, setKey)
+  }
+
+  private func stored(
+    reader index: [UInt8], record: [UInt8], setKey: [UInt8], _ key: borrowing SecretBytes, _ authority: Authority
+  ) throws -> StoredSet {
+    try check(Self.key(set: index), Self.digest(index, record, setKey), authority)
+    guard let bytes = try? openRecord(record, key: key, aad: setAAD("record", index, [])),
+      let set = EnrolmentSet(record: bytes), readerIndex(set.reader, set.nature) == index
+    else { throw VaultError.storeDamaged("the record of an enrolment set does not verify") }
+    return StoredSet(index: index, set: set, digest: set.digest(), boxedKey: setKey)
+  }
+
+  /// The key of the set, for wrapping and unwrapping the items bound to it.
+  func setKey(of stored: StoredSet) throws -> SecretBytes {
+    do {
+      return try AEAD.open(
+        stored.boxedKey, key: try keys.derive("sets"), aad: setAAD("key", stored.index, stored.set.generation))
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    }
+  }
+
+  func readerIndex(_ reader: ReaderIdentity, _ nature: ReaderDescription.Nature) -> [UInt8] {
+    var part = CanonicalEncoding()
+    part.append(tag: 1, "reader")
+    part.append(tag: 2, UInt64(owner))
+    part.append(tag: 3, EnrolmentSet.canonical(reader, nature))
+    return MAC.hmacSHA256(key: keys.index, part.bytes)
+  }
+
+  /// Takes every row as it stands: only the passcode or the recovery key may do this, after a restore.
+  func adoptRows(_ db: Database, _ authority: inout Authority) throws {
+    authority.rows = [:]
+    for row in try Row.fetchAll(db, sql: "SELECT name, parameters, box FROM slot") {
+      guard let text = String.fromDatabaseValue(row[0]) else { continue }
+      var part = CanonicalEncoding()
+      part.append(tag: 1, text)
+      part.append(tag: 2, row.bytes(1))
+      part.append(tag: 3, row.bytes(2))
+      authority.rows["slot \(text)"] = Digest.sha256(part.bytes)
+    }
+    for row in try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set") {
+      authority.rows[Self.key(set: row.bytes(0))] = Self.digest(row.bytes(0), row.bytes(1), row.bytes(2))
+    }
+  }
+
+  private func check(_ key: String, _ digest: [UInt8], _ authority: Authority) throws {
+    // After a restore there may be nothing to compare with; the boxes themselves still verify.
+    guard authority.rows[key] == digest || (authority.restored && authority.rows.isEmpty) else {
+      throw VaultError.storeDamaged("the \(key) row is not the one last written")
+    }
+  }
+
+  private func setAAD(_ part: String, _ index: [UInt8], _ generation: [UInt8]) -> [UInt8] {
+    var aad = CanonicalEncoding()
+    aad.append(tag: 1, UInt64(StoreDatabase.format))
+    aad.append(tag: 2, keys.databaseID)
+    aad.append(tag: 3, "enrolment_set.\(part)")
+    aad.append(tag: 4, UInt64(owner))
+    aad.append(tag: 5, index)
+    aad.append(tag: 6, generation)
+    return aad.bytes
+  }
+
+  private static func digest(_ index: [UInt8], _ record: [UInt8], _ setKey: [UInt8]) -> [UInt8] {
+    var row = CanonicalEncoding()
+    row.append(tag: 1, index)
+    row.append(tag: 2, record)
+    row.append(tag: 3, setKey)
+    return Digest.sha256(row.bytes)
+  }
+
+  private static func key(_ name: Slot.Name) -> String { "slot \(name.text)" }
+
+  private static func key(set index: [UInt8]) -> String {
+    "set " + index.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+}
+
+/// An enrolment set as the database holds it.
+struct StoredSet {
+  var index: [UInt8]
+  var set: EnrolmentSet
+  var digest: [UInt8]
+  var boxedKey: [UInt8]
+}
+
+extension [UInt8] {
+  /// As GRDB takes a blob. Only ciphertext and public bytes go this way.
+  var data: Data { Data(self) }
+}
+
+extension Row {
+  /// The bytes of a column; empty when an edit left something else there.
+  func bytes(_ column: Int) -> [UInt8] {
+    optionalBytes(column) ?? []
+  }
+
+  func optionalBytes(_ column: Int) -> [UInt8]? {
+    Data.fromDatabaseValue(self[column]).map { [UInt8]($0) }
+  }
+}

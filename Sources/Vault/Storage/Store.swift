@@ -1,0 +1,111 @@
+import GRDB
+import Glibc
+import Keys
+import SecureMemory
+
+/// A store opened: its folder, database and root keys, and the two ways to touch it. Confined to the vault's actor.
+///
+/// Every read sees database and manifest together; every change is one transaction whose number the manifest repeats
+/// before the next one starts.
+final class Store {
+  let directory: StoreDirectory
+  let database: StoreDatabase
+  let keys: RootKeys
+  let owner: UInt32
+  let clock: BootClock
+  /// The least an scrypt slot must cost; tests alone ask for less.
+  let floor: Scrypt.Floor
+
+  init(
+    directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, clock: BootClock, floor: Scrypt.Floor
+  ) {
+    self.directory = directory
+    self.database = database
+    self.keys = keys
+    self.clock = clock
+    self.floor = floor
+    owner = geteuid()
+  }
+
+  /// Looks at one moment of the store.
+  func read<T>(_ body: (Database, Authority) throws -> T) throws(VaultError) -> T {
+    // Shared with other readers; a writer holds it from before its commit until the manifest has caught up.
+    let lock = try FileLock.brief(directory.commitLock, .shared)
+    defer { withExtendedLifetime(lock) {} }
+    do {
+      return try database.queue.read { db in try body(db, try authority(db).current) }
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  /// Makes one change: all of it, or none. `evenRestored` is for what must work before a restore is accepted.
+  func commit<T>(
+    evenRestored: Bool = false, _ body: (Database, inout Authority) throws -> T
+  ) throws(VaultError) -> T {
+    let lock = try FileLock.brief(directory.commitLock, .exclusive)
+    defer { withExtendedLifetime(lock) {} }
+    do {
+      var manifest: Manifest?
+      let result = try database.queue.writeWithoutTransaction { db in
+        var result: T?
+        try db.inTransaction(.immediate) {
+          var (authority, highest, lagging) = try self.authority(db)
+          guard evenRestored || !authority.restored else { throw VaultError.restoreDetected }
+          // The manifest may be one commit behind, never two: bring it along before there is another.
+          if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
+          result = try body(db, &authority)
+          authority.sequence = highest + 1
+          let box = try authority.sealed(keys)
+          try db.execute(sql: "UPDATE store SET authority = ?", arguments: [box.data])
+          manifest = self.manifest(of: authority, box)
+          return .commit
+        }
+        return result
+      }
+      try manifest?.write(to: directory.manifest, key: keys.manifest)
+      guard let result else { throw VaultError.internalError("a change ended without a result") }
+      return result
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  private func manifest(of authority: Authority, _ box: [UInt8]) -> Manifest {
+    Manifest(
+      sequence: authority.sequence, failures: authority.lockout.failures,
+      passcodeFailures: authority.lockout.passcodeFailures, digest: Digest.sha256(box))
+  }
+
+  /// The authenticated record as it stands, with what the manifest has to say about it: the highest number either has
+  /// reached, and the manifest that a crash kept from being written.
+  private func authority(_ db: Database) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
+    let box = try Row.fetchOne(db, sql: "SELECT authority FROM store")?.bytes(0) ?? []
+    let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
+    guard var authority = Authority(box: box, keys: keys) else {
+      // Nothing can be believed of the counts: the worst is assumed until the passcode says otherwise.
+      var unknown = Authority()
+      unknown.restored = true
+      unknown.lockout.failures = Lockout.limit
+      unknown.lockout.passcodeFailures = max(4, manifest?.passcodeFailures ?? 0)
+      unknown.lockout.startDelay(clock)
+      return (unknown, manifest?.sequence ?? 0, nil)
+    }
+    let highest = max(authority.sequence, manifest?.sequence ?? 0)
+    if let manifest {
+      if manifest.sequence == authority.sequence, manifest.digest == Digest.sha256(box) {
+        return (authority, highest, nil)
+      }
+      if manifest.sequence + 1 == authority.sequence {
+        return (authority, highest, self.manifest(of: authority, box))
+      }
+    }
+    authority.restored = true
+    authority.lockout.failures = max(authority.lockout.failures, manifest?.failures ?? 0)
+    if let manifest, manifest.passcodeFailures > authority.lockout.passcodeFailures {
+      authority.lockout.passcodeFailures = manifest.passcodeFailures
+      authority.lockout.startDelay(clock)
+    }
+    return (authority, highest, nil)
+  }
+}

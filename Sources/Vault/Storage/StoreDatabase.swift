@@ -1,0 +1,114 @@
+import CSQLite
+import GRDB
+
+/// The SQLite database of a store: how it is opened, its schema, and the refusal of any other schema.
+struct StoreDatabase {
+  static let format = 1
+
+  let queue: DatabaseQueue
+
+  /// Opens the database, brings an older format up to date, and refuses one with foreign parts in it.
+  init(at path: String, creating: Bool = false) throws(VaultError) {
+    do {
+      var configuration = Configuration()
+      configuration.journalMode = .wal
+      configuration.busyMode = .timeout(10)
+      configuration.label = "whorl"
+      configuration.prepareDatabase { db in
+        // Before anything else is read: a planted view or trigger must not run functions, and SQL must not be able to
+        // write the schema or the file's structures.
+        guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
+        try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+      }
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+      if creating {
+        try Self.migrator.migrate(queue)
+      } else {
+        try queue.read { db in try Self.checkSchema(db) }
+      }
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  /// Versioned, so that a later format can take an earlier store along.
+  private static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1") { db in
+      for statement in schema { try db.execute(sql: statement) }
+      try db.execute(sql: "PRAGMA user_version = \(format)")
+    }
+    return migrator
+  }
+
+  /// Everything a store's schema consists of, word for word: what is not here was planted.
+  private static let schema = [
+    "CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), database_id BLOB NOT NULL, authority BLOB NOT NULL)",
+    "CREATE TABLE slot (name TEXT PRIMARY KEY NOT NULL, parameters BLOB NOT NULL, box BLOB NOT NULL)",
+    "CREATE TABLE enrolment_set (reader BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL, set_key BLOB NOT NULL)",
+    "CREATE TABLE enrolment (id BLOB PRIMARY KEY NOT NULL, reader BLOB NOT NULL, template BLOB NOT NULL, "
+      + "last_match INTEGER NOT NULL DEFAULT 0)",
+    "CREATE TABLE item (row INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, owner INTEGER NOT NULL, "
+      + "name_index BLOB NOT NULL, service_index BLOB NOT NULL, revision INTEGER NOT NULL, access INTEGER NOT NULL, "
+      + "accessibility TEXT NOT NULL, generation BLOB, dead INTEGER NOT NULL, attributes BLOB NOT NULL, "
+      + "derivation BLOB, item_key BLOB, secret BLOB)",
+    "CREATE UNIQUE INDEX item_by_name ON item (owner, name_index)",
+    "CREATE INDEX item_by_service ON item (owner, service_index)",
+    "CREATE INDEX item_by_generation ON item (generation) WHERE generation IS NOT NULL",
+  ]
+
+  private static let expected: Set<String> = Set(
+    schema + [
+      "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)", "CREATE TABLE sqlite_sequence(name,seq)",
+    ])
+
+  private static func checkSchema(_ db: Database) throws {
+    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    guard version <= format else { throw VaultError.newerFormat(version) }
+    guard version == format else { throw VaultError.storeDamaged("it is not a Whorl store") }
+    let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    if let planted = found.first(where: { !expected.contains($0) }) {
+      throw VaultError.storeDamaged("it holds something Whorl did not put there: \(planted.prefix(60))")
+    }
+    guard found.count == expected.count else { throw VaultError.storeDamaged("parts of it are missing") }
+  }
+
+  /// What SQLite itself finds wrong with the file.
+  func integrityProblems() throws(VaultError) -> [String] {
+    do {
+      return try queue.read { db in
+        try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+      }
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+}
+
+extension VaultError {
+  /// What a failure of SQLite or GRDB means to the caller. SQL arguments are never part of the text.
+  init(storage error: any Error) {
+    switch error {
+    case let error as VaultError: self = error
+    case let error as DatabaseError:
+      let text = error.message ?? "SQLite error \(error.resultCode.rawValue)"
+      switch error.resultCode {
+      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy("another program has held the store for ten seconds")
+      case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .storeDamaged(text)
+      case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: self = .inputOutput(text)
+      default: self = .internalError(text)
+      }
+    default: self = .internalError("\(type(of: error))")
+    }
+  }
+}
+
+extension StoreDatabase {
+  /// Empties the write-ahead log, which may still hold keys that a change has destroyed. Another program that is
+  /// reading may prevent it; the log then ends with the last program that closes the store.
+  func forgetOldPages() {
+    _ = try? queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+  }
+}

@@ -1,0 +1,125 @@
+import Glibc
+
+/// The folder of a store, and why it may be trusted: ours, private, no symlink, in a folder nobody else can change.
+struct StoreDirectory: Sendable {
+  let path: String
+
+  var database: String { path + "/vault.db" }
+  var deviceKey: String { path + "/device.key" }
+  var manifest: String { path + "/state" }
+  var commitLock: String { path + "/commit.lock" }
+  var scanLock: String { path + "/scan.lock" }
+
+  /// Makes a store's folder in one step: `fill` works in a new folder beside it, which then takes the name, so that an
+  /// interruption leaves no half-made store.
+  static func create(
+    at path: String, filling fill: (StoreDirectory) throws(VaultError) -> Void
+  ) throws(VaultError) {
+    let path = try absolute(path)
+    try makeParents(of: path)
+    var template = Array((path + ".new-XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else { throw .inputOutput("cannot make a folder beside \(path): \(errnoText())") }
+    let new = StoreDirectory(path: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    do throws(VaultError) {
+      try new.checkTrust()
+      try fill(new)
+      try new.sync()
+      // An empty folder of that name is replaced; anything in it is kept, and refused.
+      guard rename(new.path, path) == 0 else {
+        let error = errno
+        if error == ENOTEMPTY || error == EEXIST || error == ENOTDIR { throw .storeExists(path) }
+        throw .inputOutput("cannot make \(path): \(String(cString: strerror(error)))")
+      }
+      try StoreDirectory(path: path + "/..").sync()
+    } catch {
+      new.removeFiles()
+      throw error
+    }
+  }
+
+  private func removeFiles() {
+    for file in [database, database + "-wal", database + "-shm", deviceKey, deviceKey + ".new", manifest, commitLock] {
+      unlink(file)
+    }
+    rmdir(path)
+  }
+
+  /// The folder of an existing store.
+  static func open(at path: String) throws(VaultError) -> StoreDirectory {
+    let directory = StoreDirectory(path: try absolute(path))
+    var info = stat()
+    guard lstat(directory.path, &info) == 0 else {
+      if errno == ENOENT { throw .storeNotFound(directory.path) }
+      throw .inputOutput("cannot look at \(directory.path): \(errnoText())")
+    }
+    try directory.checkTrust()
+    guard lstat(directory.database, &info) == 0 else { throw .storeNotFound(directory.path) }
+    for file in [directory.database, directory.database + "-wal", directory.manifest, directory.deviceKey] {
+      guard lstat(file, &info) == 0 else { continue }
+      guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
+        throw .unsafeDirectory("\(file) is not a private file of this user: chmod 600 and chown it, if you trust it")
+      }
+    }
+    return directory
+  }
+
+  private func checkTrust() throws(VaultError) {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { throw .inputOutput("cannot look at \(path): \(errnoText())") }
+    guard info.st_mode & S_IFMT != S_IFLNK else {
+      throw .unsafeDirectory("\(path) is a symbolic link: name the real folder with --store")
+    }
+    guard info.st_mode & S_IFMT == S_IFDIR else {
+      throw .unsafeDirectory("\(path) is not a folder: name another with --store")
+    }
+    guard info.st_uid == geteuid() else {
+      throw .unsafeDirectory("\(path) belongs to user \(info.st_uid): chown it, or name another with --store")
+    }
+    guard info.st_mode & 0o077 == 0 else {
+      throw .unsafeDirectory("\(path) is open to other users: chmod 700 \(path)")
+    }
+    let parent = path + "/.."
+    guard stat(parent, &info) == 0 else { throw .inputOutput("cannot look at \(parent): \(errnoText())") }
+    guard info.st_uid == geteuid() || info.st_uid == 0 else {
+      throw .unsafeDirectory("the folder above \(path) belongs to user \(info.st_uid), who can replace the store")
+    }
+    // A sticky folder such as /tmp lets others add, but not replace what is ours.
+    guard info.st_mode & 0o022 == 0 || info.st_mode & S_ISVTX != 0 else {
+      throw .unsafeDirectory("the folder above \(path) is writable by others: chmod go-w it")
+    }
+  }
+
+  private static func absolute(_ path: String) throws(VaultError) -> String {
+    var trimmed = path
+    while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+    guard !trimmed.isEmpty, trimmed != "/" else { throw .unsafeDirectory("the store needs a folder of its own") }
+    if trimmed.hasPrefix("/") { return trimmed }
+    // getcwd with a null buffer allocates; ours to free.
+    guard let current = getcwd(nil, 0) else { throw .inputOutput("no current folder: \(errnoText())") }
+    defer { free(current) }
+    return String(cString: current) + "/" + trimmed
+  }
+
+  private static func makeParents(of path: String) throws(VaultError) {
+    var at = ""
+    for part in path.split(separator: "/").dropLast() {
+      at += "/" + part
+      guard mkdir(at, 0o700) == 0 || errno == EEXIST || access(at, F_OK) == 0 else {
+        throw .inputOutput("cannot make \(at): \(errnoText())")
+      }
+    }
+  }
+}
+
+/// The system's words for the last failed call.
+func errnoText() -> String { String(cString: strerror(errno)) }
+
+extension StoreDirectory {
+  /// Waits until the folder's own entries are on the disk.
+  func sync() throws(VaultError) {
+    let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .inputOutput("cannot sync \(path): \(errnoText())") }
+  }
+}

@@ -1,0 +1,156 @@
+import Keys
+package import SecureMemory
+
+extension Vault {
+  /// Opens an authentication context. Its events are heard by one listener, in order.
+  package func openContext(_ options: ContextOptions = ContextOptions())
+    throws(VaultError) -> (handle: ContextHandle, events: AsyncStream<AuthenticationEvent>)
+  {
+    let handle: ContextHandle
+    do {
+      handle = ContextHandle(bytes: try Random.bytes(16))
+    } catch {
+      throw VaultError(keys: error)
+    }
+    let (events, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
+    contexts[handle] = Context(options: options, events: continuation)
+    return (handle, events)
+  }
+
+  /// Answers the last ``AuthenticationEvent/secretWanted(_:)``. Does nothing when none is wanted.
+  package func answer(_ handle: ContextHandle, with secret: consuming SecretBytes) {
+    contexts[handle]?.answer(SecretBox(secret))
+  }
+
+  /// Says that no (further) answer can be given to ``AuthenticationEvent/secretWanted(_:)``.
+  package func decline(_ handle: ContextHandle) {
+    contexts[handle]?.answer(nil)
+  }
+
+  /// The person chose the passcode while a touch was wanted.
+  package func choosePasscode(_ handle: ContextHandle) {
+    guard let context = contexts[handle], context.passcodeOffered else { return }
+    context.passcodeChosen = true
+    context.scanCancel?()
+  }
+
+  /// Ends the context's running call with ``VaultError/cancelled``.
+  package func cancel(_ handle: ContextHandle) {
+    guard let context = contexts[handle] else { return }
+    context.cancelled = true
+    context.scanCancel?()
+    context.answer(nil)
+  }
+
+  /// Ends the context: a running call is cancelled and the event stream finishes.
+  package func closeContext(_ handle: ContextHandle) {
+    cancel(handle)
+    contexts.removeValue(forKey: handle)?.events.finish()
+  }
+
+  /// Runs a call in a context; cancelling the caller's task cancels the call.
+  func asking<T>(
+    in handle: ContextHandle, _ body: (Context) async throws(VaultError) -> T
+  ) async throws(VaultError) -> T {
+    guard let context = contexts[handle] else { throw .cancelled }
+    guard !context.running else { throw .busy("this context is already asking for something") }
+    context.running = true
+    defer { context.running = false }
+    context.cancelled = false
+    context.passcodeChosen = false
+    do {
+      return try await withTaskCancellationHandler {
+        try await body(context)
+      } onCancel: {
+        Task { await self.cancel(handle) }
+      }
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .internalError("\(type(of: error))")
+    }
+  }
+
+  /// Asks for a secret; nil when the listener declines.
+  func ask(_ request: SecretRequest, _ context: Context) async throws(VaultError) -> SecretBox? {
+    guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
+    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+    let answer = await withCheckedContinuation { continuation in
+      context.waiting = continuation
+      context.events.yield(.secretWanted(request))
+    }
+    guard !context.cancelled else { throw .cancelled }
+    return answer
+  }
+
+  /// The passcode key, after the passcode was given and found right; it clears every count of failures.
+  ///
+  /// Each try is counted before it is made. Three tries, with whatever delay the earlier ones have earned.
+  func provePasscode(_ context: Context, acceptingRestore: Bool = false) async throws(VaultError) -> SecretBox {
+    let store = store
+    for attempt in 1...3 {
+      let slots = try passcodeSlots()
+      try requireNoDelay()
+      guard let passcode = try await ask(.passcode(attempt: attempt), context) else {
+        throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
+      }
+      try store.commit(evenRestored: true) { _, authority in
+        let delay = authority.lockout.remainingDelay(store.clock)
+        guard delay == 0 else { throw VaultError.passcodeDelayed(seconds: delay) }
+        authority.lockout.chargePasscode(store.clock)
+      }
+      let stretched = try await Self.stretch(passcode, .init(encoded: slots.root.parameters), store.floor)
+      do throws(VaultError) {
+        _ = try Self.unwrap(slots.root, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
+        let key = try Self.unwrap(
+          slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
+        try accept(restore: acceptingRestore)
+        return SecretBox(key)
+      } catch .wrongPasscode {
+        let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
+        if delay > 0 {
+          context.events.yield(.notice(.passcodeDelay(delay)))
+          throw .wrongPasscode
+        }
+      }
+    }
+    throw .wrongPasscode
+  }
+
+  /// The right passcode or recovery key clears every count and, where that was asked for, accepts a restore.
+  func accept(restore: Bool) throws(VaultError) {
+    let store = store
+    try store.commit(evenRestored: true) { db, authority in
+      authority.lockout.clear()
+      if restore, authority.restored {
+        try store.adoptRows(db, &authority)
+        authority.restored = false
+      }
+    }
+  }
+
+  private func passcodeSlots() throws(VaultError) -> (root: Slot, passcodeKey: Slot) {
+    let store = store
+    return try store.read { db, authority in
+      guard let root = try store.slot(.passcode, db, authority),
+        let passcodeKey = try store.slot(.passcodeKeyByPasscode, db, authority)
+      else { throw VaultError.passcodeNotSet }
+      return (root, passcodeKey)
+    }
+  }
+
+  /// Refuses while a delay runs; under a new boot it starts again in full, and that is written down.
+  private func requireNoDelay() throws(VaultError) {
+    let store = store
+    let (delay, stale) = try store.read { _, authority in
+      (authority.lockout.remainingDelay(store.clock), authority.lockout.needsNewDelay(store.clock))
+    }
+    guard delay > 0 else { return }
+    if stale {
+      try store.commit(evenRestored: true) { _, authority in
+        if authority.lockout.needsNewDelay(store.clock) { authority.lockout.startDelay(store.clock) }
+      }
+    }
+    throw .passcodeDelayed(seconds: delay)
+  }
+}

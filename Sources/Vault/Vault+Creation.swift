@@ -1,0 +1,138 @@
+import GRDB
+import Glibc
+package import Keys
+package import SecureMemory
+
+/// What opens the root key when the key file is gone.
+package enum DeviceKeyProof: ~Copyable {
+  case passcode(SecretBytes)
+  case recoveryKey(SecretBytes)
+}
+
+extension Vault {
+  /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
+  ///
+  /// Without a passcode the root key has two slots, the key file and the recovery key; a passcode can come later.
+  package static func create(
+    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard
+  ) async throws(VaultError) -> SecretBytes {
+    let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
+    if let passcodeBox { try checkPasscode(passcodeBox.secret) }
+    let stretched = try await stretchNew(passcodeBox, floor)
+    do {
+      let recovery = try RecoveryKey.generate()
+      let recoveryKey = try recovery.key(info: Slot.recoveryInfo)
+      try StoreDirectory.create(at: path) { directory throws(VaultError) in
+        do {
+          try fill(directory, stretched, recoveryKey, floor)
+        } catch {
+          throw VaultError(storage: error)
+        }
+      }
+      return recovery.text()
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  private static func fill(
+    _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
+    _ floor: Scrypt.Floor
+  ) throws {
+    let deviceKey = try Random.key(DeviceKey.count)
+    try DeviceKey.write(deviceKey, in: directory)
+    let database = try StoreDatabase(at: directory.database, creating: true)
+    let databaseID = try Random.bytes(16)
+    let store = Store(
+      directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
+      clock: .system, floor: floor)
+    let empty = try Authority().sealed(store.keys)
+    try database.queue.write { db in
+      try db.execute(
+        sql: "INSERT INTO store (id, database_id, authority) VALUES (1, ?, ?)",
+        arguments: [databaseID.data, empty.data])
+    }
+    try Manifest(sequence: 0, failures: 0, passcodeFailures: 0, digest: Digest.sha256(empty))
+      .write(to: directory.manifest, key: store.keys.manifest)
+    try store.commit { db, authority in
+      try store.put(
+        Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID), db, &authority)
+      try store.put(
+        Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID), db, &authority)
+      try store.putClassKey(.whenUnlocked, db, &authority)
+      try store.putClassKey(.afterFirstUnlock, db, &authority)
+      if let stretched {
+        let passcodeKey = try Random.key()
+        try store.putPasscode(stretched, passcodeKey, db, &authority)
+        try store.put(
+          Slot(.passcodeKeyByRecovery, wrapping: passcodeKey, under: recoveryKey, databaseID: databaseID), db,
+          &authority)
+      }
+    }
+    try database.queue.close()
+  }
+
+  /// Makes a new key file for a store whose own is missing, with the passcode or the recovery key.
+  package static func rebuildDeviceKey(
+    at path: String, with proof: consuming DeviceKeyProof, floor: Scrypt.Floor = .standard
+  ) async throws(VaultError) {
+    let directory = try StoreDirectory.open(at: path)
+    let database = try StoreDatabase(at: directory.database)
+    let databaseID = try database.identity()
+    let root: SecretBytes
+    switch consume proof {
+    case .recoveryKey(let text):
+      guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
+      root = try unwrap(slot, under: recoveryKey(from: text), databaseID, otherwise: .wrongRecoveryKey)
+    case .passcode(let passcode):
+      guard let slot = try database.rawSlot(.passcode) else { throw .passcodeNotSet }
+      let key = try await stretch(SecretBox(passcode), Scrypt.Parameters(encoded: slot.parameters), floor)
+      root = try unwrap(slot, under: key.secret, databaseID, otherwise: .wrongPasscode)
+    }
+    let store = Store(
+      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), clock: .system,
+      floor: floor)
+    do {
+      let deviceKey = try Random.key(DeviceKey.count)
+      try DeviceKey.write(deviceKey, in: directory)
+      try store.commit(evenRestored: true) { db, authority in
+        try store.put(
+          Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID), db, &authority)
+      }
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  static func unwrap(
+    _ slot: Slot, under key: borrowing SecretBytes, _ databaseID: [UInt8], otherwise wrong: VaultError
+  ) throws(VaultError) -> SecretBytes {
+    do {
+      return try slot.unwrap(under: key, databaseID: databaseID)
+    } catch .authenticationFailed {
+      throw wrong
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+
+  static func recoveryKey(from text: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    let key: RecoveryKey
+    do {
+      key = try RecoveryKey(parsing: text)
+    } catch {
+      throw .malformedRecoveryKey
+    }
+    do {
+      return try key.key(info: Slot.recoveryInfo)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}
+
+extension Slot {
+  static let recoveryInfo = Array("whorl recovery".utf8)
+}

@@ -1,0 +1,265 @@
+package import Fingerprint
+import GRDB
+import Glibc
+import Keys
+import SecureMemory
+
+extension Vault {
+  /// The user's enrolment sets, one for each reader that has one.
+  package func fingers() throws(VaultError) -> [SetStatus] {
+    try status().sets
+  }
+
+  /// The items that die when an enrolment set changes.
+  package func boundItems() throws(VaultError) -> [ItemName] {
+    let store = store
+    return try store.read { db, _ in
+      try ItemRow.fetchAll(
+        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation IS NOT NULL",
+        arguments: [store.owner]
+      ).compactMap { store.attributes(of: $0)?.name }
+    }
+  }
+
+  /// Enrols a finger, or enrols it anew, after the passcode (the recovery key where none is set).
+  ///
+  /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
+  /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
+  package func enroll(_ finger: Finger, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await asking(in: handle) { context throws(VaultError) in
+      try await self.authorizeChange(context)
+      return try await self.withReader(context) { reader throws(VaultError) in
+        try await self.enroll(finger, on: reader, context)
+      }
+    }
+  }
+
+  /// Takes one finger, or all of them, out of the set. The reader is needed only to clear its chip.
+  package func unenroll(_ finger: Finger?, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await asking(in: handle) { context throws(VaultError) in
+      let stored = try await self.setToChange(context, holding: finger)
+      try await self.authorizeChange(context)
+      var set = stored.set
+      let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
+      set.enrolments.removeAll { removed.contains($0) }
+      let prints = try self.prints(of: stored)
+      let lost = try self.replace(stored, with: set, adding: nil)
+      for gone in removed where gone.onChip {
+        guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
+        await self.deleteFromChip(print.template, gone.finger, set, context)
+      }
+      return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+    }
+  }
+
+  private func enroll(_ finger: Finger, on reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    let store = store
+    let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
+    let template = try await enrolTemplate(finger, reader, context)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: try random16()), template: template)
+    let onChip = reader.features.contains(.storage)
+    do throws(VaultError) {
+      if reader.features.contains(.storageList) {
+        let chip = try await chipList(knowing: known + [print])
+        guard chip.present.contains(print.id) else { throw .chipListMismatch }
+        if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
+      }
+      let others = known.filter { other in
+        stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
+      }
+      try await confirm(print, finger, others: others, stored?.set, reader, context)
+      var set =
+        stored?.set
+        ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, generation: [])
+      let replaced = set.enrolments.filter { $0.finger == finger }
+      set.enrolments.removeAll { $0.finger == finger }
+      set.enrolments.append(
+        .init(
+          id: print.id, finger: finger, onChip: onChip, templateDigest: Digest.sha256(template.bytes),
+          enrolled: Int64(time(nil))))
+      let lost = try replace(stored, with: set, adding: print)
+      opened?.chipChecked = true
+      for old in replaced where old.onChip {
+        guard let print = known.first(where: { $0.id == old.id }) else { continue }
+        await deleteFromChip(print.template, finger, set, context)
+      }
+      return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+    } catch {
+      // Nothing was changed in the store: leave no print behind on the chip either.
+      if onChip { try? await self.reader.delete(template) }
+      throw error
+    }
+  }
+
+  private func enrolTemplate(_ finger: Finger, _ reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> Template
+  {
+    let request = TouchRequest(purpose: .enroll(finger), reader: reader, passcodeInstead: false)
+    let action: Task<Template, any Error> = Task { [reader = self.reader, events = context.events] in
+      try await reader.enroll { event in
+        switch event {
+        case .fingerNeeded: events.yield(.touchWanted(request))
+        case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
+        case .retry(let reason): events.yield(.retry(reason))
+        default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
+        }
+      }
+    }
+    return try await value(of: action, context)
+  }
+
+  /// The confirming touch: the new print must match it, and no other finger's may.
+  private func confirm(
+    _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?,
+    _ reader: ReaderDescription, _ context: Context
+  ) async throws(VaultError) {
+    let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
+    for attempt in 1...Lockout.perRequest {
+      let nonce = ScanNonce(bytes: try random16())
+      let action: Task<ScanAnswer, any Error> = Task { [reader = self.reader, events = context.events] in
+        let observer: ScanObserver = { event in
+          if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+          if let shown = AuthenticationEvent(event) { events.yield(shown) }
+        }
+        // The others come first: identification stops at the first hit.
+        return others.isEmpty
+          ? try await reader.verify(print, nonce: nonce, observer: observer)
+          : try await reader.identify(others + [print], nonce: nonce, observer: observer)
+      }
+      let answer = try await value(of: action, context)
+      guard answer.nonce == nonce else { throw .touchRefused }
+      switch answer.outcome {
+      case .match(print.id):
+        context.events.yield(.matched)
+        return
+      case .match(let other):
+        throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
+      case .noMatch: context.events.yield(.noMatch(remaining: Lockout.perRequest - attempt))
+      case .retry(let reason): context.events.yield(.retry(reason))
+      }
+      try? await Task.sleep(for: .milliseconds(300))
+    }
+    throw .authenticationFailed
+  }
+
+  /// The result of a reader's action, with its failure in the vault's words.
+  private func value<T>(of action: Task<T, any Error>, _ context: Context) async throws(VaultError) -> T {
+    switch await ended(action, context) {
+    case .success(let value): return value
+    case .failure(let error):
+      switch error as? ReaderError {
+      case .cancelled: throw context.timedOut ? .timedOut : .cancelled
+      case .duplicate: throw .fingerDuplicate(nil)
+      case .processDied(let how):
+        forgetReader()
+        throw .reader(.processDied(how))
+      case .some(let error): throw .reader(error)
+      case .none: throw .internalError("\(type(of: error))")
+      }
+    }
+  }
+
+  /// Writes the changed set under a new generation and ends what was bound to the old one.
+  private func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
+    throws(VaultError) -> [ItemName]
+  {
+    var set = changed
+    set.generation = try random16()
+    let store = store
+    let lost = try store.commit { db, authority in
+      let now = try store.set(of: set.reader, set.nature, db, authority)
+      guard now?.digest == old?.digest else { throw VaultError.setChanged }
+      let index = store.readerIndex(set.reader, set.nature)
+      try store.put(set, db, &authority)
+      for gone in old?.set.enrolments ?? [] where !set.enrolments.contains(where: { $0.id == gone.id }) {
+        try db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
+      }
+      if let print {
+        let box = try sealRecord(
+          print.template.bytes, key: store.keys.derive("templates"), aad: store.templateAAD(print.id, index))
+        try db.execute(
+          sql: "INSERT INTO enrolment (id, reader, template) VALUES (?, ?, ?)",
+          arguments: [print.id.bytes.data, index.data, box.data])
+      }
+      guard let old else { return [ItemName]() }
+      return try store.kill(db, where: "generation = ?", [old.set.generation.data])
+    }
+    store.database.forgetOldPages()
+    return lost
+  }
+
+  /// The set that loses a finger: that of the reader attached, or the only one that holds the finger.
+  private func setToChange(_ context: Context, holding finger: Finger?) async throws(VaultError) -> StoredSet {
+    let store = store
+    let sets = try store.read { db, authority in
+      try store.sets(db, authority).filter { stored in
+        finger.map { finger in stored.set.enrolments.contains { $0.finger == finger } } ?? !stored.set.enrolments
+          .isEmpty
+      }
+    }
+    guard let first = sets.first else {
+      if let finger { throw .fingerNotEnrolled(finger) }
+      throw .notEnrolled
+    }
+    if sets.count == 1 { return first }
+    let attached: ReaderDescription
+    do {
+      attached = try choose(from: try await reader.readers())
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .reader(error as? ReaderError ?? .absent)
+    }
+    guard let set = sets.first(where: { $0.set.reader == attached.identity && $0.set.nature == attached.nature }) else {
+      throw .notEnrolled
+    }
+    return set
+  }
+
+  private func deleteFromChip(_ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ context: Context) async {
+    do throws(VaultError) {
+      if let opened {
+        guard opened.description.identity == set.reader else { throw .reader(.absent) }
+        try await deleteOpened(template)
+      } else {
+        try await withReader(context) { reader throws(VaultError) in
+          guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
+          try await self.deleteOpened(template)
+        }
+      }
+    } catch {
+      let reason: ReaderError = if case .reader(let error) = error { error } else { .absent }
+      guard reason != .notOnChip else { return }
+      context.events.yield(.notice(.leftOnChip(finger, reason)))
+    }
+  }
+
+  private func deleteOpened(_ template: Template) async throws(VaultError) {
+    do {
+      try await reader.delete(template)
+    } catch {
+      throw .reader(error)
+    }
+  }
+
+  /// Changing the set needs the passcode, or the recovery key where there is none.
+  private func authorizeChange(_ context: Context) async throws(VaultError) {
+    if try status().passcodeSet {
+      _ = try await provePasscode(context)
+    } else {
+      _ = try await proveRecoveryKey(context)
+      try accept(restore: false)
+    }
+  }
+
+  private func random16() throws(VaultError) -> [UInt8] {
+    do {
+      return try Random.bytes(16)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}
