@@ -43,13 +43,18 @@ let package = Package(
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
-    .target(
-      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint"], swiftSettings: strict),
-    .target(name: "ReaderClient", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
+
+    // Layer 4
+    .target(
+      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
+      swiftSettings: strict),
+    .target(
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus"], swiftSettings: strict),
 
     // Layer 5
     .target(
@@ -63,7 +68,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
-    .executableTarget(name: "whorl-reader", dependencies: ["ReaderService", "SDBus"], swiftSettings: strict),
+    .executableTarget(
+      name: "whorl-reader", dependencies: ["ReaderService", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
+      swiftSettings: strict),
     .executableTarget(
       name: "whorl-finger",
       dependencies: [
@@ -83,7 +90,8 @@ let package = Package(
     .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
+      name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],
+      swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
       swiftSettings: strict),

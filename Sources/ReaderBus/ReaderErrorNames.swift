@@ -1,5 +1,4 @@
 package import Fingerprint
-package import SDBus
 
 /// The D-Bus error of each ``ReaderError``: its name, and what it carries as the error's text.
 extension ReaderError {

@@ -1,7 +1,6 @@
 internal import CFprint
 package import Fingerprint
 internal import GLibKit
-internal import Glibc
 
 /// libfprint, as a ``FingerprintReader``.
 ///
@@ -296,8 +295,7 @@ private final class RunningAction {
   var isSuspended = false
 }
 
+/// `CLOCK_MONOTONIC`, by GLib: the clock's own structure belongs to whichever system module is read first.
 private func monotonicNanoseconds() -> UInt64 {
-  var now = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &now)
-  return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+  UInt64(g_get_monotonic_time()) * 1_000
 }

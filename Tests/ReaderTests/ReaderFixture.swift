@@ -1,0 +1,121 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Synchronization
+import Testing
+
+/// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
+struct VirtualReader {
+  enum Kind { case image, storage }
+
+  let kind: Kind
+  let socket: String
+  let process: ReaderProcess
+
+  /// Runs the body with a reader that nothing has been asked of yet.
+  static func with<Value>(
+    _ kind: Kind, _ body: (VirtualReader) async throws -> Value
+  ) async throws -> Value {
+    let program = try readerProgram()
+    return try await withTemporaryFolder { folder in
+      let socket = "\(folder)/reader"
+      let selection: ReaderSelection =
+        kind == .image ? .virtualImage(socket: socket) : .virtualStorage(socket: socket)
+      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: true)
+      do {
+        let value = try await body(VirtualReader(kind: kind, socket: socket, process: process))
+        await process.shutdown()
+        return value
+      } catch {
+        await process.shutdown()
+        throw error
+      }
+    }
+  }
+
+  /// Opens the one reader there is.
+  @discardableResult
+  func open() async throws -> ReaderDescription {
+    let readers = try await process.readers()
+    return try await process.open(try #require(readers.first).id)
+  }
+}
+
+/// The `whorl-reader` that was built with the tests.
+func readerProgram() throws -> String {
+  try #require(ReaderProgram.locate(), "whorl-reader lies beside the test runner when all products are built")
+}
+
+func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  var template = Array("/tmp/whorl-reader-XXXXXX".utf8CString)
+  try #require(mkdtemp(&template) != nil)
+  let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  defer {
+    unlink("\(folder)/reader")
+    rmdir(folder)
+  }
+  return try await body(folder)
+}
+
+/// What a scan reported, and who waits for it.
+final class EventLog: Sendable {
+  private struct State {
+    var events: [ScanEvent] = []
+    var waiting: [(ScanEvent, Int, CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var events: [ScanEvent] { state.withLock { $0.events } }
+
+  /// For a reader's observer.
+  var observe: ScanObserver {
+    { event in
+      let ready = self.state.withLock { state in
+        state.events.append(event)
+        let counts = state.events.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        let ready = state.waiting.filter { counts[$0.0, default: 0] >= $0.1 }
+        state.waiting.removeAll { counts[$0.0, default: 0] >= $0.1 }
+        return ready
+      }
+      for (_, _, continuation) in ready { continuation.resume() }
+    }
+  }
+
+  /// Waits until the event has come `count` times.
+  func wait(for event: ScanEvent, count: Int = 1) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.events.count(where: { $0 == event }) >= count { return true }
+        state.waiting.append((event, count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+}
+
+func nonce(_ byte: UInt8) -> ScanNonce { ScanNonce(bytes: Array(repeating: byte, count: 16)) }
+
+func enrolled(_ template: Template, _ byte: UInt8 = 1) -> EnrolledPrint {
+  EnrolledPrint(id: EnrolmentID(bytes: Array(repeating: byte, count: 16)), template: template)
+}
+
+/// The error the operation throws; nil when it throws none.
+func readerError<Value>(_ operation: () async throws -> Value) async -> ReaderError? {
+  do {
+    _ = try await operation()
+    return nil
+  } catch let error as ReaderError {
+    return error
+  } catch {
+    Issue.record("threw \(error), which is no reader's error")
+    return nil
+  }
+}
+
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
