@@ -47,7 +47,7 @@ struct Session {
     contextOptions: ContextOptions = ContextOptions(),
     _ call: (Vault, ContextHandle) async throws -> Answer
   ) async throws(Failure) -> Answer {
-    let (context, events) = await vault.openContext(contextOptions)
+    let (context, events) = try await explained { () async throws(VaultError) in try await vault.openContext(contextOptions) }
     let dialogue = Task {
       await Dialogue(vault: vault, context: context, answers: answers, awaiting: awaiting).run(events)
     }
@@ -73,6 +73,10 @@ struct Session {
     Answers(
       passcode: options.passcodeFd, recoveryKey: recoveryKey, applicationPassword: applicationPassword,
       noPrompt: noPrompt)
+  }
+
+  func itemName(_ text: String) throws(Failure) -> ItemName {
+    do { return try ItemName(parsing: text) } catch { throw Failure(error) }
   }
 
   /// A failure in the words of this command line: a reader that was named and is not there is another thing than none.

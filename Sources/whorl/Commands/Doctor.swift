@@ -38,18 +38,17 @@ struct Doctor: Command {
 
   private static func checkStore(_ session: Session, _ findings: inout Findings) async {
     let vault: Vault
-    do {
+    do throws(Failure) {
       let directory = try session.directory()
-      do {
-        vault = try session.openVault(directory)
-      } catch .storeNotFound {
+      guard access(directory, F_OK) == 0 else {
         return findings.warn("store", "none in \(directory)", "'whorl init' makes one")
       }
+      vault = try session.vault()
       findings.ok("store", "\(directory), private to this user")
     } catch {
-      return findings.fail("store", session.explained(error))
+      return findings.fail("store", error)
     }
-    do {
+    do throws(VaultError) {
       let problems = try await vault.integrityProblems()
       if problems.isEmpty { findings.ok("data", "whole") }
       for problem in problems {

@@ -67,7 +67,7 @@ struct Get: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     var names: [ItemName] = []
-    for text in self.names { names.append(try session.explained { () throws(VaultError) in try ItemName(parsing: text) }) }
+    for text in self.names { names.append(try session.itemName(text)) }
     let vault = try session.vault()
     let wanted = names
     try await session.converse(with: vault, release.answers(session), contextOptions: release.context(session)) {

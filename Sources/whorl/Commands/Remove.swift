@@ -19,7 +19,7 @@ struct Remove: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     var names: [ItemName] = []
-    for text in self.names { names.append(try session.explained { () throws(VaultError) in try ItemName(parsing: text) }) }
+    for text in self.names { names.append(try session.itemName(text)) }
     let vault = try session.vault()
     let gone = names
     try await session.explained { () async throws(VaultError) in try await vault.remove(gone) }

@@ -62,7 +62,7 @@ struct Run: Command {
         throw .usage("--env \(text): not VARIABLE=SERVICE/ACCOUNT", advice: "such as --env TOKEN=forge/token")
       }
       guard !wanted.contains(where: { $0.variable == parts[0] }) else { throw .usage("--env names \(parts[0]) twice") }
-      let name = try session.explained { () throws(VaultError) in try ItemName(parsing: String(parts[1])) }
+      let name = try session.itemName(String(parts[1]))
       wanted.append((String(parts[0]), name))
     }
     return wanted

@@ -48,7 +48,7 @@ struct Set: Command {
   var replace = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let name = try session.explained { () throws(VaultError) in try ItemName(parsing: name) }
+    let name = try session.itemName(self.name)
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let vault = try session.vault()
