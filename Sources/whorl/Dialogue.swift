@@ -14,7 +14,9 @@ struct Dialogue {
   private var enterKey: EnterKey?
   /// Why no finger can be asked for, in case nobody can be asked for the passcode either.
   private var unavailable: VaultError?
-  /// Why the call was cancelled from here; it is what the command failed of.
+  /// What the last touch came to, for the prompt of the next one.
+  private var lastTouch: String?
+  /// Why no answer was given; it is what the command failed of.
   private var failure: Failure?
 
   /// What the secret asked for is about: new ones are asked for twice.
@@ -43,30 +45,47 @@ struct Dialogue {
   private mutating func handle(_ event: AuthenticationEvent, _ line: inout ProgressLine) async {
     switch event {
     case .touchWanted(let request):
-      let enter = request.passcodeInstead && watchEnter()
-      line.show(Prompt.touch(request, orEnter: enter))
+      ask(request, &line)
     case .fingerPresent:
       break
     case .retry(let reason):
-      line.show(Prompt.retry(reason))
+      tell(Prompt.retry(reason), &line)
     case .noMatch(let remaining):
-      line.show(Prompt.noMatch(remaining: remaining))
+      tell(Prompt.noMatch(remaining: remaining), &line)
     case .matched:
       stopWatching()
       line.finish()
+      lastTouch = nil
     case .enrolmentStage(let completed, let count):
-      line.show(Prompt.stage(completed: completed, of: count))
+      tell(Prompt.stage(completed: completed, of: count), &line)
+      // The confirming touch is another matter.
+      if completed == count { lastTouch = nil }
     case .fingerUnavailable(let error):
       stopWatching()
       unavailable = error
-      line.keep(Failure(error).words)
     case .secretWanted(let request):
       stopWatching()
       line.finish()
+      if let unavailable, answers.canAnswer { line.keep(Failure(unavailable).words) }
       await answer(request)
     case .notice(let notice):
       line.keep(Prompt.notice(notice))
     }
+  }
+
+  private mutating func ask(_ request: TouchRequest, _ line: inout ProgressLine) {
+    let orEnter = request.passcodeInstead && watchEnter()
+    switch (request.purpose, lastTouch) {
+    // Between the stages of an enrolment the line of the last stage says what to do.
+    case (.enroll, .some): break
+    case (_, let last?): line.show("\(last). \(Prompt.touch(request, orEnter: orEnter))")
+    case (_, nil): line.show(Prompt.touch(request, orEnter: orEnter))
+    }
+  }
+
+  private mutating func tell(_ words: String, _ line: inout ProgressLine) {
+    line.show(words)
+    lastTouch = words
   }
 
   private mutating func answer(_ request: SecretRequest) async {
@@ -75,12 +94,12 @@ struct Dialogue {
       await vault.answer(context, with: secret.take())
     case .failure(let problem):
       // With nobody to ask, that no finger could be asked for is the news.
-      if let unavailable, problem.name == "errSecInteractionNotAllowed" {
+      if let unavailable, !answers.canAnswer {
         failure = Failure(unavailable)
       } else {
         failure = problem
       }
-      await vault.cancel(context)
+      await vault.decline(context)
     }
   }
 

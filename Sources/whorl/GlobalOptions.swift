@@ -18,12 +18,14 @@ struct GlobalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Read the passcode from this descriptor.",
-      discussion: "Its first line is the passcode; where an old and a new one are asked, the second line is the new one.",
+      discussion:
+        "Its first line is the passcode; where an old and a new one are asked, the second line is the new one.",
       valueName: "n"))
   var passcodeFd: Int32?
 
   @Option(
-    help: ArgumentHelp("The reader to use.", discussion: "\(ReaderSelection.forms). Default: auto.", valueName: "selection"))
+    help: ArgumentHelp(
+      "The reader to use.", discussion: "\(ReaderSelection.forms). Default: auto.", valueName: "selection"))
   var reader: ReaderSelection?
 
   @Flag(help: "Print JSON on standard output.")

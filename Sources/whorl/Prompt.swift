@@ -12,9 +12,8 @@ enum Prompt {
       let why = reason.map { ", for: \($0)" } ?? ""
       return "\(verb) \(reader) to release \(what)\(why)\(orEnter ? " (Enter: passcode)" : "")"
     case .enroll(let finger):
-      let count = request.reader.enrollStages
-      let stages = "\(count) \(count == 1 ? "touch" : "touches")"
-      return "\(verb) \(reader) with the \(finger.spokenName) finger, \(stages) in all"
+      let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
+      return "\(verb) \(reader) with the \(finger.spokenName) finger, \(touches) in all"
     case .confirm(let finger):
       return "\(verb) \(reader) once more with the \(finger.spokenName) finger, to confirm"
     }
@@ -22,20 +21,20 @@ enum Prompt {
 
   static func retry(_ reason: RetryReason) -> String {
     switch reason {
-    case .general: "that could not be read: lift and touch again"
-    case .tooShort: "too short: touch again, a little longer"
-    case .centerFinger: "off centre: put the middle of the finger on the reader"
-    case .removeFinger: "lift the finger, then touch again"
-    case .tooFast: "too fast: touch again, a little longer"
+    case .general: "That could not be read: lift and touch again"
+    case .tooShort: "Too short: touch again, a little longer"
+    case .centerFinger: "Off centre: put the middle of the finger on the reader"
+    case .removeFinger: "Lift the finger, then touch again"
+    case .tooFast: "Too fast: touch again, a little longer"
     }
   }
 
   static func noMatch(remaining: Int) -> String {
-    remaining == 0 ? "no match" : "no match: touch again (\(remaining) left)"
+    remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
   }
 
   static func stage(completed: Int, of count: Int) -> String {
-    "stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
+    "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
   }
 
   static func notice(_ notice: Notice) -> String {

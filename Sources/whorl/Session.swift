@@ -12,7 +12,8 @@ struct Session {
     do {
       configuration = try Configuration.load(from: options.config)
     } catch {
-      throw Failure(.configuration, "\(error.path): \(error.problem)", advice: "correct the file, or name another with --config")
+      throw Failure(
+        .configuration, "\(error.path): \(error.problem)", advice: "correct the file, or name another with --config")
     }
   }
 
@@ -47,7 +48,9 @@ struct Session {
     contextOptions: ContextOptions = ContextOptions(),
     _ call: (Vault, ContextHandle) async throws -> Answer
   ) async throws(Failure) -> Answer {
-    let (context, events) = try await explained { () async throws(VaultError) in try await vault.openContext(contextOptions) }
+    let (context, events) = try await explained { () async throws(VaultError) in
+      try await vault.openContext(contextOptions)
+    }
     let dialogue = Task {
       await Dialogue(vault: vault, context: context, answers: answers, awaiting: awaiting).run(events)
     }
@@ -85,12 +88,15 @@ struct Session {
     case let failure as Failure: return failure
     case let error as VaultError:
       if error == .reader(.absent), case .libfprint(let device?) = selection {
-        return Failure(.notFound, "no reader \(device)", name: "LAError.biometryNotAvailable", advice: "'whorl reader list' lists what there is")
+        return Failure(
+          .notFound, "no reader \(device)", name: "LAError.biometryNotAvailable",
+          advice: "'whorl reader list' lists what there is")
       }
       return Failure(error)
     case let error as ReaderError: return explained(VaultError.reader(error))
     case is CancellationError: return .cancelled
-    default: return Failure(.internalError, "internal error: \(error)", name: "errSecInternalError", advice: "report it")
+    default:
+      return Failure(.internalError, "internal error: \(error)", name: "errSecInternalError", advice: "report it")
     }
   }
 

@@ -57,7 +57,8 @@ struct Doctor: Command {
       let status = try await vault.status()
       findings.warn(
         "tier", status.tier.spoken,
-        "other programs of this user can read the key file: use passcode or an application password for what matters most")
+        "other programs of this user can read the key file: use passcode or an application password for what matters most"
+      )
       if status.passcodeSet {
         findings.ok("passcode", "set")
       } else {

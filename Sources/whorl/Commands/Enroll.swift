@@ -25,7 +25,8 @@ struct Enroll: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -64,7 +65,8 @@ struct Unenroll: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
   var recoveryFd: Int32?
 
   func validate() throws {
@@ -91,7 +93,8 @@ enum EnrolmentChange {
     let bound = try await session.explained { () async throws(VaultError) in try await vault.boundItems() }
     guard !bound.isEmpty else { return }
     StandardError.line(
-      "A change of the enrolled fingers kills \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:")
+      "A change of the enrolled fingers kills \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"
+    )
     for name in bound { StandardError.line("  \(Visible.text(name.description))") }
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
   }

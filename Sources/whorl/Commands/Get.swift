@@ -15,7 +15,9 @@ struct ReleaseOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long one touch is waited for.", discussion: "Default: 60.", valueName: "seconds"))
   var timeout: Double?
 
-  @Option(help: ArgumentHelp("Read the application password from this descriptor, a line for each item that asks.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Read the application password from this descriptor, a line for each item that asks.", valueName: "n"))
   var appPasswordFd: Int32?
 
   func validate() throws {

@@ -23,7 +23,8 @@ struct Passcode: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
   var recoveryFd: Int32?
 
   func validate() throws {

@@ -26,7 +26,8 @@ struct Run: Command {
     help: ArgumentHelp("The variable and the item that fills it.", valueName: "variable=name"))
   var variables: [String] = []
 
-  @Argument(parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+  @Argument(
+    parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
   var command: [String] = []
 
   func validate() throws {

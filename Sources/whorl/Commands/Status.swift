@@ -35,7 +35,10 @@ struct Status: Command {
     for set in status.sets {
       let fingers = set.fingers.map(\.finger.rawValue).joined(separator: ", ")
       lines.append(
-        ("enrolled", "\(fingers.isEmpty ? "none" : fingers) on \(set.reader.driver)\(Spoken.nature(set.nature)), \(Spoken.plural(set.boundItems, "item")) bound"))
+        (
+          "enrolled",
+          "\(fingers.isEmpty ? "none" : fingers) on \(set.reader.driver)\(Spoken.nature(set.nature)), \(Spoken.plural(set.boundItems, "item")) bound"
+        ))
     }
     switch readers {
     case .success(let found):

@@ -18,7 +18,8 @@ struct Unlock: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Option(help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {

@@ -6,7 +6,8 @@ extension Failure {
   init(_ error: VaultError) {
     switch error {
     case .invalidName(let problem):
-      self.init(.usage, "not an item's name: \(problem)", name: "errSecParam", advice: "write SERVICE or SERVICE/ACCOUNT")
+      self.init(
+        .usage, "not an item's name: \(problem)", name: "errSecParam", advice: "write SERVICE or SERVICE/ACCOUNT")
     case .itemNotFound(let name):
       self.init(.notFound, "no item \(name)", name: "errSecItemNotFound", advice: "'whorl ls' lists what there is")
     case .itemExists(let name):
@@ -61,7 +62,8 @@ extension Failure {
         .refused, "no passcode is set", name: "LAError.passcodeNotSet",
         advice: "'whorl passcode' sets one with the recovery key")
     case .passcodeAlreadySet:
-      self.init(.exists, "a passcode is set already", name: "errSecDuplicateItem", advice: "'whorl passcode' changes it")
+      self.init(
+        .exists, "a passcode is set already", name: "errSecDuplicateItem", advice: "'whorl passcode' changes it")
     case .interactionNotAllowed:
       self.init(
         .refused, "this needs a person and none may be asked", name: "errSecInteractionNotAllowed",
@@ -106,7 +108,8 @@ extension Failure {
     case .itemDamaged(let name):
       self.init(
         .damaged, "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",
-        name: "errSecDecode", advice: "put it back from a backup, or remove it with 'whorl rm'; the others are untouched")
+        name: "errSecDecode",
+        advice: "put it back from a backup, or remove it with 'whorl rm'; the others are untouched")
     case .storeDamaged(let problem):
       self.init(
         .damaged, "the store is damaged: \(problem)", name: "errSecInvalidKeychain",

@@ -25,8 +25,8 @@ enum Spoken {
     return String(decoding: text[..<count], as: UTF8.self)
   }
 
-  static func plural(_ count: Int, _ noun: String) -> String {
-    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
   }
 
   /// "Synaptics Sensors", or what it is when it is not a physical reader.

@@ -39,7 +39,8 @@ struct ReplacementProgram {
   }
 
   /// Becomes the program, with the secrets in its environment. Comes back only when that fails.
-  func run(with secrets: [(variable: String, item: ReleasedItem)], _ hardening: Hardening, closing: [Int32]) -> Failure {
+  func run(with secrets: [(variable: String, item: ReleasedItem)], _ hardening: Hardening, closing: [Int32]) -> Failure
+  {
     // The descriptors that held passcodes are not the program's to read on.
     for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
     // "NAME=" and the secret and a NUL, in memory that is wiped should the exec fail.
@@ -67,7 +68,9 @@ struct ReplacementProgram {
     for entry in entries {
       // The pointer outlives the call that lends it: the block stays where it is while `entries` lives.
       environment.append(
-        entry.secret.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self) })
+        entry.secret.withUnsafeBytes {
+          UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        })
     }
     environment.append(nil)
     // strdup's copies are owned here and end with the exec, or with the process soon after.

@@ -15,6 +15,9 @@ struct Answers: Sendable {
   /// Nobody may be asked.
   var noPrompt = false
 
+  /// Whether there is any way to give the passcode.
+  var canAnswer: Bool { passcode != nil || given != nil || (!noPrompt && Terminal.current != nil) }
+
   /// Answers one question of the vault.
   func answer(_ request: SecretRequest) throws(Failure) -> SecretBytes {
     switch request {
