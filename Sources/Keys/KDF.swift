@@ -8,6 +8,8 @@ package enum KDF {
     key: borrowing SecretBytes, salt: [UInt8] = [], info: [UInt8], count: Int = 32
   ) throws(KeysError) -> SecretBytes {
     guard !key.isEmpty else { throw .badParameters("HKDF needs a key") }
+    // What libcrypto takes; said here because there it is only "failed".
+    guard info.count <= 32 << 10 else { throw .badParameters("HKDF takes at most 32 KiB of info") }
     guard (1...255 * 32).contains(count) else { throw .badParameters("HKDF gives 1 to 8160 bytes") }
     let algorithm = try Algorithms.hkdf.get()
     var derived = SecretBytes(count: count)

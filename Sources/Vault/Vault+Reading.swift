@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import SecureMemory
 
 extension Vault {
@@ -130,8 +131,10 @@ struct PresenceGrant {
   private let scope: Challenge.Scope
 
   /// Refuses a touch that has grown old.
-  init(consuming presence: consuming VerifiedPresence) throws(VaultError) {
-    guard presence.isFresh(), presence.operation == .read else { throw .touchRefused }
+  init(
+    consuming presence: consuming VerifiedPresence, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
+  ) throws(VaultError) {
+    guard presence.isFresh(now: now), presence.operation == .read else { throw .touchRefused }
     setDigest = presence.setDigest
     generation = presence.generation
     scope = presence.scope

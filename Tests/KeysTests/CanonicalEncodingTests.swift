@@ -1,6 +1,7 @@
-@testable internal import Keys
 internal import SecureMemory
 internal import Testing
+
+@testable internal import Keys
 
 @Suite struct CanonicalEncodingTests {
   private struct Part: Hashable {
@@ -72,12 +73,14 @@ internal import Testing
   func concatenation() {
     var secrets = SecretConcatenation()
     var plain = CanonicalEncoding()
-    #expect(secrets.isEmpty)
+    let emptyAtFirst = secrets.isEmpty
+    #expect(emptyAtFirst)
     for (tag, count) in [(1, 32), (2, 0), (3, 500), (1, 32)] as [(UInt8, Int)] {
       secrets.append(tag: tag, secret(repeated(tag, count)))
       plain.append(tag: tag, repeated(tag, count))
     }
-    #expect(!secrets.isEmpty)
+    let emptyAtLast = secrets.isEmpty
+    #expect(!emptyAtLast)
     #expect(bytes(of: secrets.bytes) == plain.bytes)
   }
 

@@ -119,3 +119,38 @@ func monotonicNanoseconds() -> UInt64 {
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
+
+/// The processes whose command line has this word.
+func processes(with word: String) -> [pid_t] {
+  guard let folder = opendir("/proc") else { return [] }
+  defer { closedir(folder) }
+  var found: [pid_t] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    guard let pid = pid_t(name) else { continue }
+    let descriptor = open("/proc/\(pid)/cmdline", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { continue }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 8_192)
+    let count = max(0, read(descriptor, &bytes, bytes.count))
+    if String(decoding: bytes.prefix(count), as: UTF8.self).contains(word) { found.append(pid) }
+  }
+  return found
+}
+
+/// Waits until the condition holds, for ten seconds at most.
+func eventually(_ condition: () throws -> Bool) async throws -> Bool {
+  for _ in 0..<2_000 {
+    if try condition() { return true }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  return false
+}
+
+func openDescriptors() throws -> Int {
+  let folder = try #require(opendir("/proc/self/fd"))
+  defer { closedir(folder) }
+  var count = 0
+  while readdir(folder) != nil { count += 1 }
+  return count
+}

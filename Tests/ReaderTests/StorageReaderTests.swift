@@ -23,7 +23,7 @@ struct StorageReaderTests {
   func wholeStory() async throws {
     try await VirtualReader.with(.storage) { reader in
       let description = try await reader.open()
-      let template = try await enroll("right-index", on: reader)
+      let template = try await reader.enroll("right-index")
       #expect(template.events.filter { if case .stage = $0 { true } else { false } }.count == description.enrollStages)
       let print = enrolled(template.template)
 
@@ -31,12 +31,12 @@ struct StorageReaderTests {
       #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 1)
 
       let before = monotonicNanoseconds()
-      let match = try await identify("right-index", [print], nonce(1), on: reader)
+      let match = try await reader.identify("right-index", [print], nonce(1))
       #expect(match.outcome == .match(print.id))
       #expect(match.nonce == nonce(1))
       #expect((before...monotonicNanoseconds()).contains(match.finishedAt))
-      #expect(try await identify("left-thumb", [print], nonce(2), on: reader).outcome == .noMatch)
-      let verified = try await scan("right-index", on: reader) {
+      #expect(try await reader.identify("left-thumb", [print], nonce(2)).outcome == .noMatch)
+      let verified = try await reader.scan("right-index") {
         try await reader.process.verify(print, nonce: nonce(3), observer: $0)
       }
       #expect(verified.outcome == .match(print.id))
@@ -51,9 +51,9 @@ struct StorageReaderTests {
   func clearing() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
-      for finger in ["a", "b"] { _ = try await enroll(finger, on: reader) }
+      for finger in ["a", "b"] { _ = try await reader.enroll(finger) }
       #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 2)
-      try await reader.process.clearStorage()
+      try await reader.clearStorage()
       #expect(try await reader.process.storedPrints(knowing: []).unknown.isEmpty)
     }
   }
@@ -62,7 +62,7 @@ struct StorageReaderTests {
   func retries() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
-      let print = enrolled(try await enroll("a", on: reader).template)
+      let print = enrolled(try await reader.enroll("a").template)
       for (code, reason) in [(0, RetryReason.general), (1, .tooShort), (2, .centerFinger), (3, .removeFinger)] {
         let log = EventLog()
         async let answer = reader.process.identify([print], nonce: nonce(4), observer: log.observe)
@@ -95,7 +95,7 @@ struct StorageReaderTests {
   func deviceError() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
-      let print = enrolled(try await enroll("a", on: reader).template)
+      let print = enrolled(try await reader.enroll("a").template)
       let log = EventLog()
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(5), observer: log.observe)
@@ -104,7 +104,7 @@ struct StorageReaderTests {
       try reader.command("ERROR 0")
       guard case .device = await error else { return #expect(Bool(false), "an error 0 is a device error") }
       // The reader is still good.
-      #expect(try await identify("a", [print], nonce(6), on: reader).outcome == .match(print.id))
+      #expect(try await reader.identify("a", [print], nonce(6)).outcome == .match(print.id))
     }
   }
 
@@ -112,7 +112,7 @@ struct StorageReaderTests {
   func unplugged() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
-      let print = enrolled(try await enroll("a", on: reader).template)
+      let print = enrolled(try await reader.enroll("a").template)
       let log = EventLog()
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
@@ -129,7 +129,7 @@ struct StorageReaderTests {
   func busy() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
-      let print = enrolled(try await enroll("a", on: reader).template)
+      let print = enrolled(try await reader.enroll("a").template)
       let log = EventLog()
       async let first = reader.process.identify([print], nonce: nonce(8), observer: log.observe)
       await log.wait(for: .fingerNeeded)
@@ -141,39 +141,4 @@ struct StorageReaderTests {
       #expect(try await first.outcome == .match(print.id))
     }
   }
-}
-
-// MARK: - Touching
-
-private func enroll(
-  _ finger: String, on reader: VirtualReader
-) async throws -> (template: Template, events: [ScanEvent]) {
-  let log = EventLog()
-  async let template = reader.process.enroll(observer: log.observe)
-  await log.wait(for: .fingerNeeded)
-  let stages = 5
-  for stage in 1...stages {
-    try reader.command("SCAN \(finger)")
-    await log.wait(for: .stage(completed: stage, of: stages))
-  }
-  return (try await template, log.events)
-}
-
-private func scan(
-  _ finger: String, on reader: VirtualReader, _ operation: (@escaping ScanObserver) async throws -> ScanAnswer
-) async throws -> ScanAnswer {
-  let log = EventLog()
-  let touch = Task {
-    await log.wait(for: .fingerNeeded)
-    try reader.command("SCAN \(finger)")
-  }
-  let answer = try await operation(log.observe)
-  try await touch.value
-  return answer
-}
-
-private func identify(
-  _ finger: String, _ prints: [EnrolledPrint], _ nonce: ScanNonce, on reader: VirtualReader
-) async throws -> ScanAnswer {
-  try await scan(finger, on: reader) { try await reader.process.identify(prints, nonce: nonce, observer: $0) }
 }

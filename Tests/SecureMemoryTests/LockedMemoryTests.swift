@@ -53,9 +53,9 @@ internal import Testing
   func withoutLocking() async {
     await #expect(processExitsWith: .success) {
       var none = rlimit(rlim_cur: 0, rlim_max: 0)
-      setrlimit(__rlimit_resource_t(RLIMIT_MEMLOCK.rawValue), &none)
+      setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &none)
       // Root may lock beyond any limit.
-      if getuid() == 0 { setresuid(65534, 65534, 65534) }
+      if getuid() == 0 { setuid(65534) }
       var page = [UInt8](repeating: 0, count: 4096)
       let refused = mlock(&page, page.count) != 0
       #expect(refused, "this process may lock memory, so the test proves nothing")

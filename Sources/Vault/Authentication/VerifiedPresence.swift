@@ -44,7 +44,7 @@ struct VerifiedPresence: ~Copyable {
   }
 
   /// Whether the touch is still good at this moment of `CLOCK_MONOTONIC`.
-  func isFresh(now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)) -> Bool {
+  func isFresh(now: UInt64) -> Bool {
     now >= finishedAt && now - finishedAt <= Self.lifetime
   }
 }

@@ -1,5 +1,6 @@
 import CSQLite
 import GRDB
+import Glibc
 
 /// The SQLite database of a store: how it is opened, its schema, and the refusal of any other schema.
 struct StoreDatabase {
@@ -9,6 +10,12 @@ struct StoreDatabase {
 
   /// Opens the database, brings an older format up to date, and refuses one with foreign parts in it.
   init(at path: String, creating: Bool = false) throws(VaultError) {
+    if creating {
+      // SQLite gives its log the mode of the database, and the database that of the umask: make it private first.
+      let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw .inputOutput("cannot make \(path): \(errnoText())") }
+      Glibc.close(descriptor)
+    }
     do {
       var configuration = Configuration()
       configuration.journalMode = .wal

@@ -1,0 +1,54 @@
+internal import COpenSSL
+internal import Glibc
+internal import SecureMemory
+internal import Testing
+
+@testable internal import Keys
+
+@Suite struct EnvironmentTests {
+  @Test("an OpenSSL configuration named by the environment changes nothing here")
+  func configuration() async {
+    await #expect(processExitsWith: .success) {
+      // With it, a default context finds none of the algorithms.
+      let text = """
+        openssl_conf = init
+        [init]
+        alg_section = algorithms
+        providers = providers
+        [algorithms]
+        default_properties = provider=nowhere
+        [providers]
+        null = null
+        [null]
+        activate = 1
+
+        """
+      var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
+      let fd = mkstemp(&path)
+      #expect(write(fd, text, text.utf8.count) == text.utf8.count)
+      close(fd)
+      defer { unlink(path) }
+      setenv("OPENSSL_CONF", path, 1)
+
+      // Transfer full; NULL is what is hoped for.
+      let redirected = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) == nil
+      #expect(redirected, "the configuration has no effect at all, so this proves nothing")
+      let key = try Random.key()
+      let opened = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: [])
+      #expect(bytes(of: opened) == Array("x".utf8))
+    }
+  }
+
+  @Test("a failure leaves no error behind in libcrypto's queue")
+  func errorQueue() throws {
+    let key = try Random.key()
+    let box = try AEAD.seal(secret("x"), key: key, aad: [])
+    #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: [1]).count }
+    #expect(ERR_peek_error() == 0)
+    // N that is no power of two: libcrypto's own refusal, with an entry in its queue.
+    #expect(throws: KeysError.self) {
+      _ = try Scrypt.derive(passcode: secret("x"), salt: [], n: 15, r: 8, p: 1, count: 32).count
+    }
+    #expect(ERR_peek_error() == 0)
+  }
+}

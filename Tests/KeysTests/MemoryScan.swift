@@ -1,0 +1,73 @@
+internal import Glibc
+internal import SecureMemory
+
+/// Looks for a secret in all writable memory of this process, without holding it in the clear: what it looks for is
+/// kept masked, but for its first byte.
+struct MemoryScan {
+  private static let mask: UInt8 = 0x5A
+  private let masked: [UInt8]
+  private let first: Int32
+
+  init(for secret: borrowing SecretBytes) {
+    masked = secret.withUnsafeBytes { $0.map { $0 ^ Self.mask } }
+    first = Int32(masked[0] ^ Self.mask)
+  }
+
+  /// How often the secret is there. The window the memory is read into is wiped at once and not looked at itself.
+  func occurrences() -> Int {
+    let size = 1 << 20
+    let window = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
+    let ignored = UInt(bitPattern: window)..<UInt(bitPattern: window) + UInt(size)
+    let fd = open("/proc/self/mem", O_RDONLY)
+    precondition(fd >= 0, "a process may read its own memory")
+    defer {
+      close(fd)
+      window.deallocate()
+    }
+    var found = 0
+    for range in writableRanges() {
+      // Windows overlap by one byte less than the secret, so that none is cut in two and none is counted twice.
+      var address = range.lowerBound
+      while address < range.upperBound {
+        let wanted = min(size, Int(range.upperBound - address))
+        let received = pread(fd, window, wanted, off_t(address))
+        if received < masked.count { break }
+        found += count(in: UnsafeRawBufferPointer(start: window, count: received), at: address, except: ignored)
+        memset(window, 0, size)
+        address += UInt(received - masked.count + 1)
+      }
+    }
+    return found
+  }
+
+  private func count(in window: UnsafeRawBufferPointer, at address: UInt, except ignored: Range<UInt>) -> Int {
+    guard let base = window.baseAddress else { return 0 }
+    var found = 0
+    var offset = 0
+    while offset + masked.count <= window.count,
+      let hit = memchr(base + offset, first, window.count - masked.count + 1 - offset)
+    {
+      offset = UnsafeRawPointer(hit) - base
+      if !ignored.contains(address + UInt(offset)),
+        masked.indices.allSatisfy({ window[offset + $0] ^ Self.mask == masked[$0] })
+      {
+        found += 1
+      }
+      offset += 1
+    }
+    return found
+  }
+
+  private func writableRanges() -> [Range<UInt>] {
+    let fd = open("/proc/self/maps", O_RDONLY)
+    defer { close(fd) }
+    var text: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while case let received = read(fd, &chunk, chunk.count), received > 0 { text += chunk[..<received] }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ")
+      let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+      return ends.count == 2 && fields[1].hasPrefix("rw") ? ends[0]..<ends[1] : nil
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import SecureMemory
+internal import Testing
+
+@testable internal import Keys
+
+/// Each in a process of its own: the memory searched is its whole memory.
+@Suite struct ReleasedSecretsTests {
+  @Test("a released secret is nowhere in memory, whatever was done with it", .timeLimit(.minutes(2)))
+  func nothingLeft() async {
+    await #expect(processExitsWith: .success) {
+      let scan: MemoryScan
+      do {
+        let canary = try Random.key(48)
+        scan = MemoryScan(for: canary)
+        #expect(scan.occurrences() == 1, "the search does not find what is there, or there are copies already")
+        try useEverywhere(canary)
+      }
+      #expect(scan.occurrences() == 0)
+    }
+  }
+
+  @Test("a key is nowhere in memory once released, though libcrypto has worked with it", .timeLimit(.minutes(2)))
+  func noKeyLeft() async {
+    await #expect(processExitsWith: .success) {
+      let scan: MemoryScan
+      do {
+        let key = try Random.key()
+        scan = MemoryScan(for: key)
+        let box = try AEAD.seal(secret("x"), key: key, aad: [])
+        _ = try AEAD.open(box, key: key, aad: []).count
+        #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: [1]).count }
+        _ = MAC.hmacSHA256(key: key, [1])
+        _ = try KDF.hkdf(key: key, info: [1]).count
+        #expect(scan.occurrences() == 1)
+      }
+      #expect(scan.occurrences() == 0)
+    }
+  }
+
+  @Test("a shown and typed recovery key leaves nothing behind", .timeLimit(.minutes(2)))
+  func noRecoveryKeyLeft() async {
+    await #expect(processExitsWith: .success) {
+      let scan: MemoryScan
+      do {
+        let text = try RecoveryKey.generate().text()
+        scan = MemoryScan(for: text)
+        let typed = try RecoveryKey(parsing: text)
+        _ = try typed.key(info: [1]).count
+        _ = typed.text().count
+        #expect(scan.occurrences() == 1)
+      }
+      #expect(scan.occurrences() == 0)
+    }
+  }
+}
+
+/// Every way a secret goes through this layer and the one below.
+private func useEverywhere(_ canary: borrowing SecretBytes) throws {
+  var ends: [Int32] = [-1, -1]
+  #expect(pipe(&ends) == 0)
+  try canary.write(to: ends[1])
+  try secret("\n").write(to: ends[1])
+  let line = try SecretBytes.readLine(from: ends[0], limit: 100)
+  try line.write(to: ends[1])
+  close(ends[1])
+  var read = try SecretBytes.read(from: ends[0], limit: 100)
+  close(ends[0])
+  let arrived = read.constantTimeEquals(canary)
+  #expect(arrived)
+  read.resize(to: 5000)
+  read.resize(to: 10)
+
+  let key = try Random.key()
+  let opened = try AEAD.open(AEAD.seal(canary, key: key, aad: []), key: key, aad: [])
+  let intact = opened.constantTimeEquals(canary)
+  #expect(intact)
+  var parts = SecretConcatenation()
+  for tag in 1...20 as ClosedRange<UInt8> { parts.append(tag: tag, canary) }
+  _ = try KDF.wrappingKey(from: parts, info: [1]).count
+  let parameters = Scrypt.Parameters(logN: 10, r: 8, p: 1, salt: repeated(1, 16))
+  _ = try Scrypt.derive(passcode: canary, parameters: parameters, floor: .weakForTests).count
+}

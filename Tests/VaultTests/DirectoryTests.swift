@@ -1,0 +1,76 @@
+import Glibc
+import Keys
+import Testing
+
+@testable import Vault
+
+@Suite("A store lives only where nobody else can reach")
+struct DirectoryTests {
+  @Test("a folder open to others, a symbolic link, a folder under one that others may write: each is refused")
+  func trust() async throws {
+    let store = try await ScratchStore()
+    _ = try store.open()
+    for (mode, fine) in [(0o700, true), (0o750, false), (0o707, false), (0o720, false)] {
+      chmod(store.path, mode_t(mode))
+      if fine { _ = try store.open() } else { expectUnsafe(store.path, "mode \(String(mode, radix: 8))") }
+    }
+    chmod(store.path, 0o700)
+    let link = store.folder + "/link"
+    symlink(store.path, link)
+    expectUnsafe(link, "a link")
+    chmod(store.folder, 0o770)
+    expectUnsafe(store.path, "a parent that the group may write")
+    chmod(store.folder, 0o1777)
+    _ = try store.open()
+    chmod(store.folder, 0o700)
+    if geteuid() == 0 {
+      chown(store.path, 12345, 12345)
+      expectUnsafe(store.path, "another's folder")
+      chown(store.path, 0, 0)
+      chown(store.folder, 12345, 12345)
+      expectUnsafe(store.path, "another's parent")
+      chown(store.folder, 0, 0)
+    }
+  }
+
+  @Test("a key file or database that others may read is refused, and so is one that is a link")
+  func files() async throws {
+    let store = try await ScratchStore()
+    for file in ["device.key", "vault.db", "state"] {
+      chmod(store.path + "/" + file, 0o640)
+      expectUnsafe(store.path, "\(file) readable by the group")
+      chmod(store.path + "/" + file, 0o600)
+      rename(store.path + "/" + file, store.folder + "/elsewhere")
+      symlink(store.folder + "/elsewhere", store.path + "/" + file)
+      expectUnsafe(store.path, "\(file) a link")
+      unlink(store.path + "/" + file)
+      rename(store.folder + "/elsewhere", store.path + "/" + file)
+    }
+    _ = try store.open()
+  }
+
+  @Test("a new store is private, and one in the way of it is kept")
+  func creation() async throws {
+    let store = try await ScratchStore()
+    var info = stat()
+    for (name, mode) in [("", 0o700), ("/device.key", 0o600), ("/vault.db", 0o600), ("/state", 0o600)] {
+      #expect(lstat(store.path + name, &info) == 0)
+      #expect(info.st_mode & 0o7777 == mode_t(mode), "\(name)")
+    }
+    await #expect(throws: VaultError.storeExists(store.path)) {
+      _ = try await Vault.create(at: store.path, passcode: nil, floor: .weakForTests)
+    }
+    _ = try store.open()
+    #expect(throws: VaultError.storeNotFound(store.folder + "/none")) {
+      try Vault(at: store.folder + "/none", reader: NoReader.reader)
+    }
+  }
+
+  private func expectUnsafe(_ path: String, _ what: Comment) {
+    #expect(what) {
+      _ = try Vault(at: path, reader: NoReader.reader)
+    } throws: { error in
+      if case .unsafeDirectory = error as? VaultError { true } else { false }
+    }
+  }
+}

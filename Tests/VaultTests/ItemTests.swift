@@ -1,0 +1,121 @@
+import SecureMemory
+import Testing
+
+@testable import Vault
+
+@Suite("Items without a finger")
+struct ItemTests {
+  @Test("a secret comes back byte for byte, also an empty one and one with every byte in it")
+  func roundTrip() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for secret in ["", "s3cret", String(decoding: (0...127).map { UInt8($0) }, as: UTF8.self)] {
+      try await vault.put("site/me", secret, replace: true)
+      #expect(try await vault.get("site/me") == secret)
+    }
+  }
+
+  @Test("a secret of a mebibyte is stored, and one byte more is refused")
+  func limit() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("big", String(repeating: "x", count: 1 << 20))
+    #expect(try await vault.get("big").count == 1 << 20)
+    await #expect(throws: VaultError.secretTooLong(limit: 1 << 20)) {
+      try await vault.put("bigger", String(repeating: "x", count: 1 << 20 + 1))
+    }
+  }
+
+  @Test("a name in use is refused without replace, and the old secret stays")
+  func exists() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a/b", "old")
+    await #expect(throws: VaultError.itemExists(try ItemName(service: "a", account: "b"))) {
+      try await vault.put("a/b", "new")
+    }
+    #expect(try await vault.get("a/b") == "old")
+    try await vault.put("a/b", "new", replace: true)
+    #expect(try await vault.get("a/b") == "new")
+  }
+
+  @Test("queries find by service, by name and by pattern, in the order of storing, which a replacement keeps")
+  func queries() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for name in ["mail/b", "mail/a", "git/a", "mail"] { try await vault.put(name, "x") }
+    try await vault.put("mail/b", "y", replace: true)
+    func names(_ query: ItemQuery) async throws -> [String] {
+      try await vault.items(query).map { $0.name?.description ?? "?" }
+    }
+    #expect(try await names(.all) == ["mail/b", "mail/a", "git/a", "mail"])
+    #expect(try await names(.service("mail")) == ["mail/b", "mail/a", "mail"])
+    #expect(try await names(.name(ItemName(parsing: "git/a"))) == ["git/a"])
+    #expect(try await names(.pattern("*/a")) == ["mail/a", "git/a"])
+    #expect(try await names(.service("mai")) == [])
+  }
+
+  @Test("removing takes all the named items or none")
+  func remove() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a", "1")
+    let missing = try ItemName(parsing: "b")
+    await #expect(throws: VaultError.itemNotFound(missing)) {
+      try await vault.remove([ItemName(parsing: "a"), missing])
+    }
+    #expect(try await vault.get("a") == "1")
+    try await vault.remove([ItemName(parsing: "a")])
+    await #expect(throws: VaultError.itemNotFound(try ItemName(parsing: "a"))) { try await vault.get("a") }
+  }
+
+  @Test("names are UTF-8 up to 255 bytes a part, without control characters, split at the first slash")
+  func names() throws {
+    #expect(try ItemName(parsing: "a/b/c").account == "b/c")
+    #expect(try ItemName(parsing: "a").account == "")
+    #expect(try ItemName(parsing: "käse/Ω").description == "käse/Ω")
+    _ = try ItemName(service: String(repeating: "x", count: 255))
+    for bad in ["", "/a", "a\nb", "a/\u{7}", "a\u{85}", String(repeating: "ä", count: 128)] {
+      #expect(throws: VaultError.self, "\(bad.debugDescription)") { try ItemName(parsing: bad) }
+    }
+  }
+
+  @Test("an item under an application password opens with it alone")
+  func applicationPassword() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let name = try ItemName(parsing: "app")
+    try await Person(applicationPassword: "open sesame").with(vault) { handle in
+      try await vault.add(
+        name, secret: SecretBytes(text: "treasure"), access: AccessControl(.none, applicationPassword: true),
+        accessibility: .whenUnlocked, replace: false, in: handle)
+    }
+    #expect(try await vault.get("app", by: Person(applicationPassword: "open sesame")) == "treasure")
+    await #expect(throws: VaultError.wrongApplicationPassword) {
+      try await vault.get("app", by: Person(applicationPassword: "open barley"))
+    }
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      try await vault.get("app", ContextOptions(interactionNotAllowed: true))
+    }
+  }
+
+  @Test("many programs on one store at once all finish, and nothing is lost")
+  func concurrency() async throws {
+    let store = try await ScratchStore()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for program in 0..<20 {
+        group.addTask {
+          let vault = try store.open()
+          for item in 0..<10 {
+            try await vault.put("p\(program)/\(item)", "\(program).\(item)")
+            #expect(try await vault.get("p\(program)/\(item)") == "\(program).\(item)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let vault = try store.open()
+    #expect(try await vault.items(.all).count == 200)
+    #expect(try await vault.integrityProblems() == [])
+  }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import Vault
+
+@Suite("Lockout counts before it knows, and forgets only what cost nothing")
+struct LockoutTests {
+  private func clock(boot: String = "one", now: UInt64 = 0) -> BootClock {
+    BootClock(bootID: { boot }, now: { now })
+  }
+
+  @Test("five touches in a row that match nobody lock biometry, and arming is refused from then on")
+  func fiveInARow() throws {
+    var lockout = Lockout()
+    for touch in 1...5 {
+      try lockout.arm([UInt8(touch)])
+      lockout.failed([UInt8(touch)])
+    }
+    #expect(lockout.lockedOut)
+    #expect(throws: VaultError.biometryLockout) { try lockout.arm([6]) }
+  }
+
+  @Test("a scan that is armed is counted already, so a crash in the middle cannot make it free")
+  func chargedAhead() throws {
+    var lockout = Lockout()
+    try lockout.arm([1])
+    #expect(lockout.failures == 1)
+  }
+
+  @Test("a match breaks the row; a cancel or a retry gives back exactly its own charge")
+  func refunds() throws {
+    var lockout = Lockout()
+    for touch in 1...3 {
+      try lockout.arm([UInt8(touch)])
+      lockout.failed([UInt8(touch)])
+    }
+    try lockout.arm([4])
+    lockout.refund([4])
+    #expect(lockout.failures == 3)
+    lockout.refund([4])
+    #expect(lockout.failures == 3, "a charge is given back once")
+    try lockout.arm([5])
+    lockout.refund([9])
+    #expect(lockout.failures == 4, "nobody gives back another's charge")
+    lockout.matched()
+    #expect(lockout.failures == 0)
+  }
+
+  @Test("a non-match that arrives after the passcode cleared the count is counted all the same")
+  func lateFailure() throws {
+    var lockout = Lockout()
+    try lockout.arm([1])
+    lockout.clear()
+    lockout.failed([1])
+    #expect(lockout.failures == 1)
+  }
+
+  @Test("four wrong passcodes are free, then the wait is 1, 5, 15, 15 and 60 minutes for each after that")
+  func passcodeDelays() {
+    var lockout = Lockout()
+    var waits: [Int] = []
+    for _ in 1...11 {
+      lockout.chargePasscode(clock())
+      waits.append(lockout.remainingDelay(clock()) / 60)
+    }
+    #expect(waits == [0, 0, 0, 0, 1, 5, 15, 15, 60, 60, 60])
+  }
+
+  @Test("a delay runs down with the boot clock and is over at its end")
+  func delayRunsDown() {
+    var lockout = Lockout()
+    for _ in 1...6 { lockout.chargePasscode(clock(now: 1_000)) }
+    #expect(lockout.remainingDelay(clock(now: 1_000)) == 300)
+    #expect(lockout.remainingDelay(clock(now: 1_000 + 299_000_000_001)) == 1)
+    #expect(lockout.remainingDelay(clock(now: 1_000 + 300_000_000_000)) == 0)
+  }
+
+  @Test("under another boot id the whole delay is due again, whatever its clock says")
+  func anotherBoot() {
+    var lockout = Lockout()
+    for _ in 1...7 { lockout.chargePasscode(clock(now: 5)) }
+    let rebooted = clock(boot: "two", now: UInt64.max / 2)
+    #expect(lockout.remainingDelay(rebooted) == 15 * 60)
+    #expect(lockout.needsNewDelay(rebooted))
+    lockout.startDelay(clock(boot: "two", now: 10))
+    #expect(lockout.remainingDelay(clock(boot: "two", now: 10)) == 15 * 60)
+  }
+}

@@ -1,0 +1,143 @@
+import Keys
+import SecureMemory
+import Synchronization
+import Testing
+
+@testable import Vault
+
+@Suite("The passcode and the recovery key")
+struct PasscodeTests {
+  static let right = ScratchStore.passcode
+
+  @Test("a passcode item is read with the passcode and with nothing else")
+  func passcodeItem() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await vault.get("bank", by: Person(passcodes: ["wrong"]))
+    }
+    await #expect(throws: VaultError.interactionNotAllowed) { try await vault.get("bank") }
+  }
+
+  @Test("changing the passcode keeps what was stored under it, and the old one opens nothing more")
+  func change() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    try await Person(passcodes: [Self.right], newPasscode: "new one").with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
+    #expect(try await vault.get("bank", by: Person(passcodes: ["new one"])) == "1234")
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await vault.get("bank", by: Person(passcodes: [Self.right]))
+    }
+  }
+
+  @Test("removing the passcode kills what needed it and what needed one to be set, and names them")
+  func remove() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1", .passcode, by: Person(passcodes: [Self.right]))
+    try await vault.put("set", "2", .none, accessibility: .passcodeSet)
+    try await vault.put("free", "3")
+    let lost = try await Person(passcodes: [Self.right]).with(vault) { try await vault.removePasscode(in: $0) }
+    #expect(Set(lost.map(\.description)) == ["bank", "set"])
+    await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "bank"))) { try await vault.get("bank") }
+    await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "set"))) { try await vault.get("set") }
+    #expect(try await vault.get("free") == "3")
+    await #expect(throws: VaultError.passcodeNotSet) { try await vault.put("x", "1", accessibility: .passcodeSet) }
+    try await vault.put("set", "again")
+    #expect(try await vault.get("set") == "again", "a dead item does not stand in the way of a new one")
+  }
+
+  @Test("a store without a passcode gets its first one with the recovery key")
+  func firstPasscode() async throws {
+    let store = try await ScratchStore(passcode: nil)
+    let vault = try store.open()
+    #expect(try await vault.status().passcodeSet == false)
+    await #expect(throws: VaultError.malformedRecoveryKey) {
+      try await Person(newPasscode: "first", recoveryKey: "nonsense").with(vault) {
+        try await vault.changePasscode(in: $0)
+      }
+    }
+    let other = try await ScratchStore()
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      try await Person(newPasscode: "first", recoveryKey: other.recoveryKey)
+        .with(vault) { try await vault.changePasscode(in: $0) }
+    }
+    try await Person(newPasscode: "first", recoveryKey: store.recoveryKey)
+      .with(vault) { try await vault.changePasscode(in: $0) }
+    try await vault.put("bank", "1", .passcode, by: Person(passcodes: ["first"]))
+    #expect(try await vault.get("bank", by: Person(passcodes: ["first"])) == "1")
+  }
+
+  @Test("the recovery key sets a new passcode, keeps the items of the old one and clears every delay")
+  func recover() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1", .passcode, by: Person(passcodes: [Self.right]))
+    for _ in 1...5 {
+      _ = try? await vault.get("bank", by: Person(passcodes: ["wrong"]))
+    }
+    #expect(try await vault.status().passcodeDelay > 0)
+    await #expect(throws: VaultError.self) { try await vault.get("bank", by: Person(passcodes: [Self.right])) }
+    try await Person(newPasscode: "found again", recoveryKey: store.recoveryKey)
+      .with(vault) { try await vault.recover(in: $0) }
+    #expect(try await vault.status().passcodeDelay == 0)
+    #expect(try await vault.get("bank", by: Person(passcodes: ["found again"])) == "1")
+  }
+
+  @Test("wrong passcodes are counted over programs, and the delay outlives clock changes and restarts")
+  func delays() async throws {
+    let store = try await ScratchStore()
+    let time = Mutex<UInt64>(1_000_000_000_000)
+    let boot = Mutex("first boot")
+    let clock = BootClock(bootID: { boot.withLock { $0 } }, now: { time.withLock { $0 } })
+    for attempt in 1...5 {
+      let vault = try store.open(clock: clock)
+      await #expect(throws: VaultError.wrongPasscode) {
+        try await Person(passcodes: ["wrong \(attempt)"]).with(vault) { try await vault.unlock(in: $0) }
+      }
+    }
+    let vault = try store.open(clock: clock)
+    await #expect(throws: VaultError.passcodeDelayed(seconds: 60)) {
+      try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
+    }
+    time.withLock { $0 += 59_000_000_000 }
+    #expect(try await vault.status().passcodeDelay == 1)
+    // A restart: the clock of the new boot may show anything.
+    boot.withLock { $0 = "second boot" }
+    time.withLock { $0 = 315_360_000_000_000_000 }
+    let later = try store.open(clock: clock)
+    await #expect(throws: VaultError.passcodeDelayed(seconds: 60)) {
+      try await Person(passcodes: [Self.right]).with(later) { try await later.unlock(in: $0) }
+    }
+    time.withLock { $0 += 30_000_000_000 }
+    #expect(try await later.status().passcodeDelay == 30, "the delay of this boot is running")
+    time.withLock { $0 += 30_000_000_000 }
+    try await Person(passcodes: [Self.right]).with(later) { try await later.unlock(in: $0) }
+    #expect(try await later.status().passcodeDelay == 0)
+  }
+
+  @Test("a lost key file is made again with the recovery key or the passcode, and with no other")
+  func keyFile() async throws {
+    let store = try await ScratchStore()
+    try await store.open().put("a", "kept")
+    let copy = try store.snapshot()
+    try store.restore(["device.key"], from: "/nonexistent")
+    #expect(throws: VaultError.deviceKeyMissing) { try store.open() }
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: "no")), floor: .weakForTests)
+    }
+    try await Vault.rebuildDeviceKey(
+      at: store.path, with: .recoveryKey(.init(text: store.recoveryKey)), floor: .weakForTests)
+    #expect(try await store.open().get("a") == "kept")
+    try store.restore(["device.key"], from: "/nonexistent")
+    try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: Self.right)), floor: .weakForTests)
+    #expect(try await store.open().get("a") == "kept")
+    try store.restore(["device.key"], from: copy)
+    #expect(throws: VaultError.deviceKeyMissing, "the lost key file opens nothing more") { try store.open() }
+  }
+}

@@ -1,0 +1,104 @@
+import SecureMemory
+import Synchronization
+
+@testable import Vault
+
+/// Answers a context's questions as a person would: secrets from a list, a touch each time one is wanted.
+final class Person: Sendable {
+  struct Answers {
+    var passcodes: [String] = []
+    var newPasscode: String?
+    var recoveryKey: String?
+    var applicationPassword: String?
+    /// What the person does when the reader is armed, in order; nothing more when the list is used up.
+    var touches: [@Sendable () async throws -> Void] = []
+  }
+
+  private let answers: Mutex<Answers>
+  private let heard = Mutex<[AuthenticationEvent]>([])
+
+  init(
+    passcodes: [String] = [], newPasscode: String? = nil, recoveryKey: String? = nil,
+    applicationPassword: String? = nil, touches: [@Sendable () async throws -> Void] = []
+  ) {
+    answers = Mutex(
+      Answers(
+        passcodes: passcodes, newPasscode: newPasscode, recoveryKey: recoveryKey,
+        applicationPassword: applicationPassword, touches: touches))
+  }
+
+  /// Everything the context said.
+  var events: [AuthenticationEvent] { heard.withLock { $0 } }
+
+  /// Runs a call of the vault in a new context while this person answers.
+  func with<T: Sendable>(
+    _ vault: Vault, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)),
+    _ body: @Sendable (ContextHandle) async throws -> T
+  ) async throws -> T {
+    let (handle, events) = try await vault.openContext(options)
+    let listener = Task {
+      for await event in events { await self.hear(event, vault, handle) }
+    }
+    do {
+      let value = try await body(handle)
+      await vault.closeContext(handle)
+      await listener.value
+      return value
+    } catch {
+      await vault.closeContext(handle)
+      await listener.value
+      throw error
+    }
+  }
+
+  private func hear(_ event: AuthenticationEvent, _ vault: Vault, _ handle: ContextHandle) async {
+    heard.withLock { $0.append(event) }
+    switch event {
+    case .secretWanted(let request):
+      let text = answers.withLock { answers -> String? in
+        switch request {
+        case .passcode: answers.passcodes.isEmpty ? nil : answers.passcodes.removeFirst()
+        case .newPasscode: answers.newPasscode
+        case .recoveryKey: answers.recoveryKey
+        case .applicationPassword: answers.applicationPassword
+        }
+      }
+      if let text {
+        await vault.answer(handle, with: SecretBytes(text: text))
+      } else {
+        await vault.decline(handle)
+      }
+    case .touchWanted:
+      let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }
+      try? await touch?()
+    default: break
+    }
+  }
+}
+
+extension Vault {
+  /// Stores a secret as a person with this passcode would.
+  func put(
+    _ name: String, _ secret: String, _ constraint: AccessControl.Constraint = .none,
+    accessibility: Accessibility = .whenUnlocked, replace: Bool = false, by person: Person = Person()
+  ) async throws {
+    let name = try ItemName(parsing: name)
+    try await person.with(self) { handle in
+      try await self.add(
+        name, secret: SecretBytes(text: secret), access: AccessControl(constraint), accessibility: accessibility,
+        replace: replace, in: handle)
+    }
+  }
+
+  /// Reads one secret while the person answers.
+  func get(
+    _ name: String, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)), by person: Person = Person()
+  )
+    async throws -> String
+  {
+    let name = try ItemName(parsing: name)
+    return try await person.with(self, options) { handle in
+      try await self.read([name], reason: nil, in: handle)
+    }[0].text
+  }
+}

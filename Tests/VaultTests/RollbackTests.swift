@@ -1,0 +1,72 @@
+import Testing
+
+@testable import Vault
+
+@Suite("An earlier copy put back is noticed")
+struct RollbackTests {
+  private static let files = ["vault.db", "vault.db-wal", "vault.db-shm"]
+
+  @Test("a database put back, a manifest put back or deleted: gated items are refused until the passcode accepts it")
+  func partial() async throws {
+    let right = ScratchStore.passcode
+    for (files, what) in [(Self.files, "the database"), (["state"], "the manifest"), ([], "a deleted manifest")] {
+      let store = try await ScratchStore()
+      do {
+        let vault = try store.open()
+        try await vault.put("gated", "1", .presence)
+        try await vault.put("open", "2")
+      }
+      let copy = try store.snapshot()
+      do {
+        let vault = try store.open()
+        for count in 0..<3 { try await vault.put("more", "\(count)", replace: true) }
+      }
+      if files.isEmpty {
+        try store.restore(["state"], from: "/nonexistent")
+      } else {
+        try store.restore(files, from: copy)
+      }
+      let vault = try store.open()
+      #expect(try await vault.status().restoreDetected, "\(what)")
+      await #expect(throws: VaultError.restoreDetected) {
+        try await vault.get("gated", ContextOptions(preferPasscode: true), by: Person(passcodes: [right]))
+      }
+      await #expect(throws: VaultError.restoreDetected) { try await vault.put("new", "x") }
+      #expect(try await vault.get("open") == "2", "what nothing gates stays readable")
+      try await Person(passcodes: [right]).with(vault) { try await vault.unlock(in: $0) }
+      #expect(try await vault.status().restoreDetected == false)
+      #expect(
+        try await vault.get("gated", ContextOptions(preferPasscode: true), by: Person(passcodes: [right])) == "1")
+      #expect(try await store.open().status().restoreDetected == false)
+    }
+  }
+
+  @Test("wrong passcodes are not forgotten when database or manifest is put back")
+  func failuresStay() async throws {
+    for files in [Self.files, ["state"]] {
+      let store = try await ScratchStore()
+      let copy = try store.snapshot()
+      do {
+        let vault = try store.open()
+        for _ in 1...5 {
+          _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+        }
+      }
+      try store.restore(files, from: copy)
+      #expect(try await store.open().status().passcodeDelay > 0, "\(files)")
+    }
+  }
+
+  @Test("a manifest one commit behind, as a crash leaves it, is no restore and is brought along")
+  func oneBehind() async throws {
+    let store = try await ScratchStore()
+    try await store.open().put("a", "1")
+    let copy = try store.snapshot()
+    try await store.open().put("b", "2")
+    try store.restore(["state"], from: copy)
+    let vault = try store.open()
+    #expect(try await vault.status().restoreDetected == false)
+    try await vault.put("c", "3")
+    #expect(try await store.open().status().restoreDetected == false)
+  }
+}

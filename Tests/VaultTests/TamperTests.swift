@@ -1,0 +1,165 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import Keys
+import Testing
+
+@testable import Vault
+
+@Suite("An edited database gives no plaintext and takes no other item with it")
+struct TamperTests {
+  /// Each table's columns that hold bytes or numbers an editor might change.
+  private static let columns: [(table: String, key: String, columns: [String])] = [
+    (
+      "item", "row",
+      [
+        "id", "owner", "name_index", "service_index", "revision", "access", "accessibility", "generation", "dead",
+        "attributes", "derivation", "item_key", "secret",
+      ]
+    ),
+    ("slot", "name", ["name", "parameters", "box"]),
+    ("store", "id", ["database_id", "authority"]),
+  ]
+
+  @Test("flipping bits of every column: the edited item fails, the others stay readable, nothing crashes")
+  func flips() async throws {
+    let store = try await ScratchStore()
+    let secrets = ["a": "alpha alpha", "b": "beta beta", "c": "gamma gamma"]
+    let reader = try store.open()
+    for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) { try await reader.put(name, secret) }
+    let editor = try DatabaseQueue(path: store.path + "/vault.db")
+    let campaign = getenv("WHORL_CAMPAIGN") != nil
+    var flips = 0
+    for (table, key, columns) in Self.columns {
+      for column in columns {
+        let rows = try editor.read { db in
+          try Row.fetchAll(db, sql: "SELECT \(key), \(column) FROM \(table)")
+        }
+        for row in rows {
+          let (id, old): (DatabaseValue, DatabaseValue) = (row[0], row[1])
+          for edited in Self.edits(of: old, everyBit: campaign) {
+            flips += 1
+            try await editor.write { db in
+              try db.execute(
+                sql: "UPDATE OR IGNORE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [edited, id])
+            }
+            let readable = await Self.readable(store, secrets)
+            if table == "item" {
+              #expect(readable >= 2, "\(column): the other items stay readable")
+            }
+            try await editor.write { db in
+              let where_ = column == key ? edited : id
+              try db.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [old, where_])
+            }
+          }
+        }
+      }
+    }
+    #expect(flips > 500)
+    #expect(await Self.readable(store, secrets) == 3, "all is as it was")
+    print("tamper: \(flips) edits, no plaintext of another item, no crash")
+  }
+
+  @Test("swapping the boxes, keys or names of two rows never gives one item's secret under the other's name")
+  func swaps() async throws {
+    let store = try await ScratchStore()
+    let reader = try store.open()
+    try await reader.put("a", "alpha")
+    try await reader.put("b", "beta")
+    let editor = try DatabaseQueue(path: store.path + "/vault.db")
+    let columns = ["id", "name_index", "service_index", "attributes", "item_key", "secret"]
+    for first in 0..<columns.count {
+      for second in first..<columns.count {
+        for column in Set([columns[first], columns[second]]) { try Self.swap(column, editor) }
+        for (name, other) in [("a", "beta"), ("b", "alpha")] {
+          let got = try? await store.open().get(name)
+          #expect(got != other, "\(columns[first]), \(columns[second])")
+        }
+        for column in Set([columns[first], columns[second]]) { try Self.swap(column, editor) }
+      }
+    }
+    #expect(try await store.open().get("a") == "alpha")
+  }
+
+  @Test("a foreign database, planted triggers and views, huge scrypt parameters: refused with what it is")
+  func foreign() async throws {
+    for planted in [
+      "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM slot; END", "CREATE VIEW v AS SELECT secret FROM item",
+      "CREATE TABLE extra (x)", "DROP INDEX item_by_service", "PRAGMA user_version = 0",
+    ] {
+      let store = try await ScratchStore()
+      let editor = try DatabaseQueue(path: store.path + "/vault.db")
+      try await editor.writeWithoutTransaction { db in try db.execute(sql: planted) }
+      try editor.close()
+      #expect("\(planted)") {
+        _ = try store.open()
+      } throws: { error in
+        if case .storeDamaged = error as? VaultError { true } else { false }
+      }
+    }
+    let store = try await ScratchStore()
+    let editor = try DatabaseQueue(path: store.path + "/vault.db")
+    try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 7") }
+    #expect(throws: VaultError.newerFormat(7)) { try store.open() }
+    try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 1") }
+    let huge = Scrypt.Parameters(logN: 40, r: 64, p: 64, salt: Array(repeating: 1, count: 16)).encoded
+    try await editor.write { db in
+      try db.execute(sql: "UPDATE slot SET parameters = ? WHERE name LIKE 'passcode%'", arguments: [huge.data])
+    }
+    let vault = try store.open()
+    await #expect("parameters that would exhaust the machine") {
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+    } throws: { error in
+      if case .storeDamaged = error as? VaultError { true } else { false }
+    }
+  }
+
+  @Test("a file that is no database is refused and left as it is")
+  func notADatabase() async throws {
+    let store = try await ScratchStore()
+    try ScratchStore.run("/bin/sh", ["-c", "head -c 20000 /dev/urandom > \(store.path)/vault.db"])
+    #expect(throws: VaultError.self) { try store.open() }
+  }
+
+  /// How many of the items still give their own secret; none may give anything else.
+  private static func readable(_ store: ScratchStore, _ secrets: [String: String]) async -> Int {
+    guard let vault = try? store.open() else { return 0 }
+    var readable = 0
+    for (name, secret) in secrets {
+      guard let got = try? await vault.get(name) else { continue }
+      #expect(got == secret, "never another's secret, never a changed one")
+      readable += 1
+    }
+    return readable
+  }
+
+  private static func edits(of value: DatabaseValue, everyBit: Bool) -> [DatabaseValue] {
+    switch value.storage {
+    case .blob(let data):
+      return (0..<data.count).flatMap { byte in
+        (everyBit ? Array(0..<8) : [byte % 8]).map { bit in
+          var edited = data
+          edited[byte] ^= 1 << bit
+          return edited.databaseValue
+        }
+      }
+    case .int64(let number):
+      return [(number ^ 1).databaseValue, (number ^ (1 << 31)).databaseValue, DatabaseValue.null]
+    case .string(let text): return [(text + "x").databaseValue, 7.databaseValue]
+    case .null: return ["x".databaseValue]
+    case .double: return []
+    }
+  }
+
+  private static func swap(_ column: String, _ editor: DatabaseQueue) throws {
+    try editor.write { db in
+      let rows = try Row.fetchAll(db, sql: "SELECT row, \(column) FROM item ORDER BY row")
+      let (first, second): (DatabaseValue, DatabaseValue) = (rows[0][1], rows[1][1])
+      // Through a third value: the columns are unique.
+      for (row, value) in [(0, "none".databaseValue), (1, first), (0, second)] {
+        try db.execute(
+          sql: "UPDATE item SET \(column) = ? WHERE row = ?", arguments: [value, rows[row][0] as DatabaseValue])
+      }
+    }
+  }
+}
