@@ -1,0 +1,26 @@
+package import Fingerprint
+internal import ReaderClient
+package import Vault
+
+/// The vault inside this process, with `whorl-reader` as its child.
+package enum EmbeddedStore {
+  /// Opens the store in a directory. The reader process starts when a finger is first needed.
+  package static func open(
+    at directory: String, reader selection: ReaderSelection, program: String?
+  ) throws(VaultError) -> Vault {
+    let device: String? = if case .libfprint(let device) = selection { device } else { nil }
+    // A recording plays once: the device must stay open from the first call to the last.
+    let holdsReader = if case .replay = selection { true } else { false }
+    return try Vault(
+      at: directory, reader: reader(selection, program: program), device: device, holdsReader: holdsReader)
+  }
+
+  /// The reader process for a selection; it starts when it is first asked something.
+  ///
+  /// - Parameter program: the configured path of `whorl-reader`, for where it is in no known place.
+  package static func reader(_ selection: ReaderSelection, program: String?) -> any FingerprintReader {
+    // Where there is none, starting this one fails and says so: only what needs a finger is refused.
+    let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? "/usr/libexec/whorl/whorl-reader"
+    return ReaderProcess(program: path, selection: selection)
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+
+/// One command of the program.
+protocol Command: ParsableCommand {
+  var options: GlobalOptions { get }
+
+  /// The words the line of a failure starts with.
+  static var spoken: String { get }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure)
+}
+
+extension Command {
+  static var spoken: String { configuration.commandName ?? _commandName }
+}
+
+struct Root: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whorl",
+    abstract: "Keep secrets behind a finger.",
+    discussion: """
+      A secret is stored under a rule, such as "only with one of the fingers enrolled today", and released only after \
+      the fingerprint reader has matched a finger for that very request.
+
+      Start with:
+        whorl init                        make the store, set a passcode
+        whorl enroll                      enrol the right index finger
+        whorl set mail/alice              store a secret, typed or from standard input
+        whorl get mail/alice              touch the reader, read it back
+        whorl run --env PW=mail/alice -- COMMAND
+
+      Secrets go to standard output and nothing else does. Failures are one line on standard error; the exit status is \
+      64 for wrong usage, 65 damaged data, 66 no such item, finger or reader, 69 reader unavailable, 70 internal, \
+      73 exists already, 74 input/output, 75 busy or timed out, 77 refused (no match, cancelled, locked out, wrong \
+      passcode, set changed, nobody to ask), 78 bad configuration.
+      """,
+    version: Version.text,
+    subcommands: [
+      Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
+      Unlock.self, Passcode.self, Recover.self, Status.self, Doctor.self, Reader.self,
+    ])
+}
+
+enum Version {
+  static let text = "0.1.0"
+}

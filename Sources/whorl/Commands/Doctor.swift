@@ -1,0 +1,147 @@
+import ArgumentParser
+import Fingerprint
+import Glibc
+import ReaderClient
+import Vault
+import Whorl
+
+struct Doctor: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Check everything and say what to do.",
+    discussion: """
+      Checks the store's directory and data, the reader process, and whether the reader can be opened (it is claimed \
+      for a moment). Each line is ok, warn or fail; the exit status is that of the first fail.
+
+      Examples:
+        whorl doctor
+        whorl doctor --json
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    var findings = Findings()
+    await Self.checkStore(session, &findings)
+    await Self.checkReader(session, &findings)
+    if options.json {
+      try JSON.print(["checks": findings.all])
+    } else {
+      for finding in findings.all {
+        try StandardOutput.line(Visible.text(finding.line))
+      }
+    }
+    guard let worst = findings.failure else { return }
+    let count = findings.all.filter { $0.result == .fail }.count
+    throw Failure(worst.status, "\(Spoken.plural(count, "check")) failed", name: worst.name, advice: worst.what)
+  }
+
+  private static func checkStore(_ session: Session, _ findings: inout Findings) async {
+    let vault: Vault
+    do throws(Failure) {
+      let directory = try session.directory()
+      guard access(directory, F_OK) == 0 else {
+        return findings.warn("store", "none in \(directory)", "'whorl init' makes one")
+      }
+      vault = try session.vault()
+      findings.ok("store", "\(directory), private to this user")
+    } catch {
+      return findings.fail("store", error)
+    }
+    do throws(VaultError) {
+      let problems = try await vault.integrityProblems()
+      if problems.isEmpty { findings.ok("data", "whole") }
+      for problem in problems {
+        findings.fail("data", Failure(.storeDamaged(problem)))
+      }
+      let status = try await vault.status()
+      findings.warn(
+        "tier", status.tier.spoken,
+        "other programs of this user can read the key file: use passcode or an application password for what matters most"
+      )
+      if status.passcodeSet {
+        findings.ok("passcode", "set")
+      } else {
+        findings.warn("passcode", "not set", "only the recovery key clears a lockout; 'whorl passcode' sets one")
+      }
+      if status.passcodeDelay > 0 {
+        findings.warn("delay", "the next passcode is taken in \(Spoken.duration(status.passcodeDelay))", nil)
+      }
+      if status.lockedOut {
+        findings.warn("lockout", "fingers are locked out", "'whorl unlock' clears it with the passcode")
+      } else {
+        findings.ok("lockout", status.failures == 0 ? "none" : "none; \(status.failures) of 5 failures in a row")
+      }
+      let fingers = status.sets.map(\.fingers.count).reduce(0, +)
+      if fingers == 0 {
+        findings.warn("fingers", "none enrolled", "'whorl enroll' enrols one")
+      } else {
+        findings.ok("fingers", "\(fingers) enrolled")
+      }
+    } catch {
+      findings.fail("data", session.explained(error))
+    }
+  }
+
+  private static func checkReader(_ session: Session, _ findings: inout Findings) async {
+    let configured = session.configuration.readerProgram.map { [$0] } ?? []
+    guard let program = ReaderProgram.locate(configured: configured) else {
+      return findings.fail("program", Failure(.cannotStart("whorl-reader is not beside whorl")))
+    }
+    findings.ok("program", program)
+    if access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0 {
+      findings.ok("fprintd", "installed; it holds the reader while a login or an unlock screen waits for a finger")
+    } else {
+      findings.ok("fprintd", "not installed")
+    }
+    let reader = session.reader()
+    Interruption.onSignal { Task { try? await reader.close() } }
+    do {
+      let found = try await reader.readers()
+      guard !found.isEmpty else { throw ReaderError.absent }
+      for each in found { findings.ok("attached", Spoken.reader(each)) }
+      let opened = try await reader.open(session.chosen(from: found).id)
+      findings.ok("open", "\(Spoken.reader(opened)) can be opened")
+      if opened.nature != .physical {
+        findings.warn("nature", "this is a \(opened.nature.rawValue) reader", "for tests and trying only")
+      }
+      if opened.temperature == .hot { findings.warn("temperature", "hot", "let it cool for some minutes") }
+    } catch {
+      findings.fail("reader", session.explained(error))
+    }
+    try? await reader.close()
+    Interruption.onSignal(nil)
+  }
+}
+
+/// What `doctor` found, in order.
+private struct Findings {
+  struct Finding: Encodable {
+    enum Result: String, Encodable { case ok, warn, fail }
+    var check: String
+    var result: Result
+    var detail: String
+    var advice: String?
+
+    var line: String {
+      let name = result.rawValue.count == 2 ? "ok  " : result.rawValue
+      return "\(name)  \(check): \(detail)\(advice.map { ": \($0)" } ?? "")"
+    }
+  }
+
+  private(set) var all: [Finding] = []
+  private(set) var failure: Failure?
+
+  mutating func ok(_ check: String, _ detail: String) {
+    all.append(Finding(check: check, result: .ok, detail: detail))
+  }
+
+  mutating func warn(_ check: String, _ detail: String, _ advice: String?) {
+    all.append(Finding(check: check, result: .warn, detail: detail, advice: advice))
+  }
+
+  mutating func fail(_ check: String, _ problem: Failure) {
+    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: problem.advice))
+    if failure == nil { failure = problem }
+  }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Fingerprint
+import Vault
+
+struct Enroll: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "enroll",
+    abstract: "Enrol a finger.",
+    discussion: """
+      Needs the passcode (the recovery key where there is none). Any change of the enrolled fingers kills the items \
+      stored with --access current-set, for good: they are listed first, and it is asked whether to go on.
+
+      FINGER is left-thumb, left-index, left-middle, left-ring, left-little, or the same of the right hand.
+
+      Examples:
+        whorl enroll
+        whorl enroll left-thumb --yes
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: "The finger.")
+  var finger = Finger.rightIndex
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  var yes = false
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  var recoveryFd: Int32?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let answers = session.answers(recoveryKey: recoveryFd)
+    let vault = try session.vault()
+    try await EnrolmentChange.allow(vault, session, answers, yes: yes)
+    let finger = finger
+    let change = try await session.converse(with: vault, answers) { vault, context in
+      try await vault.enroll(finger, in: context)
+    }
+    try EnrolmentChange.report(change, "The \(finger.spokenName) finger is enrolled.", json: options.json)
+  }
+}
+
+struct Unenroll: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "unenroll",
+    abstract: "Forget a finger, or all of them.",
+    discussion: """
+      Needs the passcode (the recovery key where there is none). The items stored with --access current-set die with \
+      the change: they are listed first, and it is asked whether to go on.
+
+      Examples:
+        whorl unenroll left-thumb
+        whorl unenroll --all --yes
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: "The finger.")
+  var finger: Finger?
+
+  @Flag(help: "Forget all fingers.")
+  var all = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  var yes = false
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+  var recoveryFd: Int32?
+
+  func validate() throws {
+    if all == (finger != nil) { throw ValidationError("Name one finger, or give --all.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let answers = session.answers(recoveryKey: recoveryFd)
+    let vault = try session.vault()
+    try await EnrolmentChange.allow(vault, session, answers, yes: yes)
+    let finger = finger
+    let change = try await session.converse(with: vault, answers) { vault, context in
+      try await vault.unenroll(finger, in: context)
+    }
+    let what = finger.map { "The \($0.spokenName) finger is" } ?? "All fingers are"
+    try EnrolmentChange.report(change, "\(what) forgotten.", json: options.json)
+  }
+}
+
+/// What enrolling and unenrolling have in common: items may die.
+enum EnrolmentChange {
+  /// Lists what would die and asks.
+  static func allow(_ vault: Vault, _ session: Session, _ answers: Answers, yes: Bool) async throws(Failure) {
+    let bound = try await session.explained { () async throws(VaultError) in try await vault.boundItems() }
+    guard !bound.isEmpty else { return }
+    StandardError.line(
+      "A change of the enrolled fingers kills \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"
+    )
+    for name in bound { StandardError.line("  \(Visible.text(name.description))") }
+    if !yes { try answers.confirm("Go on?", assent: "--yes") }
+  }
+
+  static func report(_ change: SetChange, _ words: String, json: Bool) throws(Failure) {
+    if json {
+      return try JSON.print(
+        Report(
+          finger: change.finger?.rawValue, fingers: change.fingers.map(\.finger.rawValue),
+          lost: change.lost.map(\.description)))
+    }
+    StandardError.line(words)
+    for name in change.lost { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private struct Report: Encodable {
+    var finger: String?
+    var fingers: [String]
+    var lost: [String]
+  }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Glibc
+import SecureMemory
+import Vault
+
+struct Init: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Make the store.",
+    discussion: """
+      Asks for a passcode twice and shows the recovery key once. The passcode changes the enrolled fingers, clears a \
+      lockout and stands in for a finger where an item allows it. The recovery key is the way back when the passcode \
+      is forgotten: write it down, and keep it away from this machine.
+
+      Examples:
+        whorl init
+        whorl init --no-passcode
+        whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Flag(help: "Set no passcode; the recovery key then stands in for it.")
+  var noPasscode = false
+
+  @Option(help: ArgumentHelp("Write the recovery key to this descriptor instead of showing it.", valueName: "n"))
+  var recoveryFd: Int32?
+
+  func validate() throws {
+    if noPasscode, options.passcodeFd != nil {
+      throw ValidationError("--no-passcode and --passcode-fd exclude each other.")
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let directory = try session.directory()
+    // Asked before a passcode is typed twice; `create` decides.
+    if Self.holdsFiles(directory) { throw Failure(.storeExists(directory)) }
+    let answers = session.answers()
+    let recoveryKey: SecretBytes
+    if noPasscode {
+      recoveryKey = try await Self.create(directory, nil, session)
+    } else {
+      recoveryKey = try await Self.create(directory, try answers.newPasscode(), session)
+    }
+    try show(recoveryKey)
+    if options.json {
+      try JSON.print(Made(store: directory, passcodeSet: !noPasscode))
+    } else {
+      StandardError.line("The store is in \(Visible.text(directory)). Next: whorl enroll")
+    }
+  }
+
+  private static func holdsFiles(_ directory: String) -> Bool {
+    // The stream is owned here and freed by closedir; the entries are borrowed until the next call.
+    guard let stream = opendir(directory) else { return false }
+    defer { closedir(stream) }
+    // "." and ".." are always there.
+    for _ in 1...3 where readdir(stream) == nil { return false }
+    return true
+  }
+
+  private static func create(
+    _ directory: String, _ passcode: consuming SecretBytes?, _ session: Session
+  ) async throws(Failure) -> SecretBytes {
+    do {
+      return try await Vault.create(at: directory, passcode: passcode)
+    } catch {
+      throw session.explained(error)
+    }
+  }
+
+  private func show(_ recoveryKey: borrowing SecretBytes) throws(Failure) {
+    if let recoveryFd {
+      try Self.write(recoveryKey, to: recoveryFd)
+    } else {
+      StandardError.line("The recovery key, shown this once. Write it down:\n")
+      StandardError.write("    ")
+      try Self.write(recoveryKey, to: STDERR_FILENO)
+      StandardError.line("")
+    }
+  }
+
+  private static func write(_ key: borrowing SecretBytes, to descriptor: Int32) throws(Failure) {
+    do {
+      try key.write(to: descriptor)
+    } catch {
+      throw Failure(
+        .inputOutput, "the store is made, and its recovery key cannot be written to descriptor \(descriptor)",
+        name: "errSecIO", advice: "remove the store and make it again")
+    }
+    if let code = writeAll("\n", to: descriptor) { throw .cannotWrite(code) }
+  }
+
+  private struct Made: Encodable {
+    var store: String
+    var passcodeSet: Bool
+  }
+}

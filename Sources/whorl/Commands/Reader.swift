@@ -1,0 +1,70 @@
+import ArgumentParser
+import Fingerprint
+
+struct Reader: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reader",
+    abstract: "Look at fingerprint readers, and test one.",
+    subcommands: [ReaderList.self, ReaderTest.self])
+}
+
+struct ReaderList: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the readers attached.",
+    discussion: """
+      Claims none of them. A virtual or replayed reader is there only when --reader or the configuration names it.
+
+      Examples:
+        whorl reader list
+        whorl reader list --json
+      """)
+
+  static let spoken = "reader list"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let readers = try await ReaderCheck.attached(session).get()
+    if options.json { return try JSON.print(["readers": readers]) }
+    if readers.isEmpty {
+      StandardError.line("No reader is attached. 'whorl doctor' says more.")
+    }
+    for reader in readers {
+      let identity = reader.identity
+      var lines = [
+        ("driver", identity.driver), ("id", reader.id), ("nature", reader.nature.rawValue),
+      ]
+      if let vendor = identity.vendor, let product = identity.product {
+        lines.append(("usb", "\(Self.hex(vendor)):\(Self.hex(product))"))
+      }
+      if let serial = identity.serial { lines.append(("serial", serial)) }
+      if let port = identity.fixedPort { lines.append(("port", "\(port) (built in)")) }
+      lines.append(("finger", reader.scanType.rawValue))
+      lines.append(("stages", "\(reader.enrollStages)"))
+      lines.append(("features", reader.features.map(\.rawValue).sorted().joined(separator: ", ")))
+      lines.append(("temperature", reader.temperature.rawValue))
+      try StandardOutput.line(Spoken.reader(reader))
+      for (name, value) in lines {
+        try StandardOutput.line("  \(name)\(String(repeating: " ", count: 12 - name.count))\(Visible.text(value))")
+      }
+    }
+  }
+
+  private static func hex(_ value: UInt16) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+  }
+}
+
+extension Session {
+  /// The reader meant among those attached, as the vault chooses it.
+  func chosen(from readers: [ReaderDescription]) throws(Failure) -> ReaderDescription {
+    if case .libfprint(let device?) = selection {
+      if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }
+    } else if let first = readers.first {
+      return first
+    }
+    throw explained(ReaderError.absent)
+  }
+}

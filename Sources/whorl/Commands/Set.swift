@@ -1,0 +1,110 @@
+import ArgumentParser
+import Glibc
+import SecureMemory
+import Vault
+import Whorl
+
+struct Set: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Store a secret.",
+    discussion: """
+      The secret is what comes on standard input, byte for byte, up to 1 MiB; typed on a terminal it is asked for \
+      twice and not shown. The first slash of the name splits service and account.
+
+      --access says what releases it:
+        presence      a finger, or the passcode in its place (the default)
+        current-set   one of the fingers enrolled today; dead, for good, when they change
+        any-finger    any finger enrolled at the time of reading
+        passcode      the passcode
+        none          nothing: whoever can run whorl on this store
+
+      --accessible passcode-set ties the item to there being a passcode: it dies when the passcode is removed.
+
+      Examples:
+        whorl set mail/alice
+        printf %s "$TOKEN" | whorl set forge/token --access current-set
+        whorl set backup < key.bin --replace
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The item's name: SERVICE or SERVICE/ACCOUNT.", valueName: "name"))
+  var name: String
+
+  @Option(help: "What releases the secret.")
+  var access: AccessControl.Constraint?
+
+  @Option(help: "When the item is accessible.")
+  var accessible = Accessibility.whenUnlocked
+
+  @Flag(help: "Ask for a password of the item's own, which reading it needs too.")
+  var appPassword = false
+
+  @Option(help: ArgumentHelp("Read the application password from this descriptor.", valueName: "n"))
+  var appPasswordFd: Int32?
+
+  @Flag(help: "Overwrite an item of that name.")
+  var replace = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let name = try session.itemName(self.name)
+    let access = AccessControl(
+      access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
+    let vault = try session.vault()
+    // Told before the secret is typed; the vault decides again when it is stored.
+    let taken = try await session.explained { () async throws(VaultError) in try await vault.exists(name) }
+    if taken, !replace { throw Failure(.itemExists(name)) }
+    let secret = SecretHolder(try read(name))
+    let (accessible, replace) = (accessible, replace)
+    try await session.converse(
+      with: vault, session.answers(applicationPassword: appPasswordFd), awaiting: .new
+    ) { vault, context in
+      try await vault.add(
+        name, secret: secret.copy(), access: access, accessibility: accessible, replace: replace, in: context)
+    }
+    if options.json {
+      try JSON.print(
+        Stored(
+          service: name.service, account: name.account, access: access.constraint.rawValue,
+          applicationPassword: access.applicationPassword, accessible: accessible.rawValue))
+    } else if StandardError.isTerminal {
+      StandardError.line("Stored \(Visible.text(name.description)).")
+    }
+  }
+
+  private func read(_ name: ItemName) throws(Failure) -> SecretBytes {
+    if isatty(STDIN_FILENO) == 1 {
+      guard let terminal = Terminal.current else {
+        throw .interactionNotAllowed("there is no terminal to type the secret at", advice: "give it on standard input")
+      }
+      return try terminal.readNewSecret("secret of \(name)", limit: 4095)
+    }
+    do {
+      return try SecretBytes.read(from: STDIN_FILENO, limit: Vault.secretLimit)
+    } catch {
+      switch error {
+      case .tooLong(let limit): throw Failure(.secretTooLong(limit: limit))
+      case .endOfInput: return SecretBytes(count: 0)
+      case .system(let code): throw .cannotRead("the secret from standard input", code)
+      }
+    }
+  }
+
+  private struct Stored: Encodable {
+    var service: String
+    var account: String
+    var access: String
+    var applicationPassword: Bool
+    var accessible: String
+  }
+}
+
+/// Lets a closure that may run once hand on a secret, which it could not capture.
+final class SecretHolder: Sendable {
+  let secret: SecretBytes
+
+  init(_ secret: consuming SecretBytes) { self.secret = secret }
+
+  func copy() -> SecretBytes { secret.copy() }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Fingerprint
+import Vault
+
+struct Status: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Tell how the store stands.",
+    discussion: """
+      Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
+      and the readers attached. 'key file (embedded)' means that another program of the same user can read the key \
+      file, and with it every item that needs no passcode and no application password.
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let vault = try session.vault()
+    let status = try await session.explained { () async throws(VaultError) in try await vault.status() }
+    let readers = await ReaderCheck.attached(session)
+    if options.json { return try JSON.print(Report(status, readers, session)) }
+    var lines: [(String, String)] = [
+      ("store", status.directory),
+      ("tier", status.tier.spoken),
+      ("items", "\(status.items)"),
+      ("passcode", status.passcodeSet ? "set" : "not set"),
+      ("fingers", Self.lockout(status)),
+    ]
+    if status.passcodeDelay > 0 {
+      lines.append(("delay", "the next passcode is taken in \(Spoken.duration(status.passcodeDelay))"))
+    }
+    if status.restoreDetected {
+      lines.append(("restored", "an earlier copy of the store was put back; 'whorl unlock' accepts it"))
+    }
+    for set in status.sets {
+      let fingers = set.fingers.map(\.finger.rawValue).joined(separator: ", ")
+      lines.append(
+        (
+          "enrolled",
+          "\(fingers.isEmpty ? "none" : fingers) on \(set.reader.driver)\(Spoken.nature(set.nature)), \(Spoken.plural(set.boundItems, "item")) bound"
+        ))
+    }
+    switch readers {
+    case .success(let found):
+      for reader in found { lines.append(("reader", Spoken.reader(reader))) }
+      if found.isEmpty { lines.append(("reader", "none attached")) }
+    case .failure(let failure):
+      lines.append(("reader", failure.words))
+    }
+    let width = lines.map(\.0.count).max() ?? 0
+    let text = lines.map { name, value in
+      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
+    }
+    try StandardOutput.write(text.joined())
+  }
+
+  private static func lockout(_ status: VaultStatus) -> String {
+    if status.lockedOut { return "locked out until the passcode ('whorl unlock') or the recovery key" }
+    if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
+    return "taken"
+  }
+
+  private struct Report: Encodable {
+    var store: String
+    var tier: String
+    var items: Int
+    var passcodeSet: Bool
+    var failures: Int
+    var lockedOut: Bool
+    var passcodeDelay: Int
+    var restoreDetected: Bool
+    var sets: [SetReport]
+    var readerSelection: String
+    var readers: [ReaderDescription]
+    /// Why the readers could not be listed.
+    var readerProblem: String?
+
+    init(_ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) {
+      store = status.directory
+      tier = status.tier.spoken
+      items = status.items
+      passcodeSet = status.passcodeSet
+      failures = status.failures
+      lockedOut = status.lockedOut
+      passcodeDelay = status.passcodeDelay
+      restoreDetected = status.restoreDetected
+      sets = status.sets.map(SetReport.init)
+      readerSelection = session.selection.description
+      switch readers {
+      case .success(let found): self.readers = found
+      case .failure(let failure):
+        self.readers = []
+        readerProblem = failure.words
+      }
+    }
+  }
+}
+
+extension VaultStatus.Tier {
+  /// What `status` calls it: the embedded store says that it is one.
+  var spoken: String {
+    switch self {
+    case .keyFile: "key file (embedded)"
+    }
+  }
+}
+
+/// Looks at the readers without claiming one.
+enum ReaderCheck {
+  static func attached(_ session: Session) async -> Result<[ReaderDescription], Failure> {
+    let reader = session.reader()
+    let found: Result<[ReaderDescription], Failure>
+    do {
+      found = .success(try await reader.readers())
+    } catch {
+      found = .failure(session.explained(error))
+    }
+    try? await reader.close()
+    return found
+  }
+}

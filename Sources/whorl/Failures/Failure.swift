@@ -1,0 +1,66 @@
+/// The statuses the program exits with (those of `sysexits.h` where it has one).
+enum ExitStatus: Int32 {
+  case done = 0
+  case usage = 64
+  /// Damaged or tampered data.
+  case damaged = 65
+  /// No such item, finger, reader or store.
+  case notFound = 66
+  /// The reader cannot be used.
+  case unavailable = 69
+  case internalError = 70
+  case exists = 73
+  case inputOutput = 74
+  /// Busy or timed out: try again.
+  case tryAgain = 75
+  /// No match, cancelled, locked out, wrong passcode, set changed, interaction not allowed.
+  case refused = 77
+  case configuration = 78
+  /// `run`: the command is there and cannot be executed, as shells say it.
+  case cannotExecute = 126
+  /// `run`: there is no such command, as shells say it.
+  case commandNotFound = 127
+}
+
+/// One end of a command that is not success. It prints as one line: what failed, the name Apple's systems give it where
+/// they have one, and what to do.
+struct Failure: Error {
+  var status: ExitStatus
+  /// What failed.
+  var what: String
+  /// The `LAError` or `OSStatus` name.
+  var name: String?
+  /// What to do; nil where there is nothing to say.
+  var advice: String?
+
+  init(_ status: ExitStatus, _ what: String, name: String? = nil, advice: String? = nil) {
+    self.status = status
+    self.what = what
+    self.name = name
+    self.advice = advice
+  }
+
+  /// What failed and under which name.
+  var words: String { name.map { "\(what) [\($0)]" } ?? what }
+
+  /// The line that is printed, without its newline.
+  func line(command: String?) -> String {
+    var line = "whorl: "
+    if let command { line += "\(command): " }
+    line += words
+    if let advice { line += ": \(advice)" }
+    return Visible.text(line)
+  }
+
+  static func usage(_ what: String, advice: String? = nil) -> Failure {
+    Failure(.usage, what, name: "errSecParam", advice: advice)
+  }
+
+  /// A question that nobody is there to answer.
+  static func interactionNotAllowed(_ what: String, advice: String) -> Failure {
+    Failure(.refused, what, name: "errSecInteractionNotAllowed", advice: advice)
+  }
+
+  /// The person, or a signal, ended the command.
+  static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "nothing was released")
+}

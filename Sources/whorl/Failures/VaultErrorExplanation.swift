@@ -1,0 +1,136 @@
+import Fingerprint
+import Vault
+
+extension Failure {
+  /// What each end of a call to the vault means to the person: the one place that says it.
+  init(_ error: VaultError) {
+    switch error {
+    case .invalidName(let problem):
+      self.init(
+        .usage, "not an item's name: \(problem)", name: "errSecParam", advice: "write SERVICE or SERVICE/ACCOUNT")
+    case .itemNotFound(let name):
+      self.init(.notFound, "no item \(name)", name: "errSecItemNotFound", advice: "'whorl ls' lists what there is")
+    case .itemExists(let name):
+      self.init(.exists, "\(name) exists already", name: "errSecDuplicateItem", advice: "--replace overwrites it")
+    case .secretTooLong(let limit):
+      self.init(
+        .usage, "the secret is longer than \(limit) bytes", name: "errSecDataTooLarge",
+        advice: "keep the file encrypted elsewhere and its key here")
+    case .fingerNotEnrolled(let finger):
+      self.init(
+        .notFound, "the \(finger.spokenName) finger is not enrolled", name: "errSecItemNotFound",
+        advice: "'whorl fingers' lists the enrolled ones")
+    case .fingerDuplicate(let known):
+      let which = known.map { " as the \($0.spokenName)" } ?? ""
+      self.init(
+        .exists, "that finger is enrolled already\(which)", name: "errSecDuplicateItem",
+        advice: "touch another finger, or unenroll it first")
+    case .notEnrolled:
+      self.init(
+        .notFound, "no finger is enrolled on this reader", name: "LAError.biometryNotEnrolled",
+        advice: "'whorl enroll' enrols one")
+    case .invalidPasscode(let problem):
+      self.init(.usage, "that passcode cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
+
+    case .authenticationFailed:
+      self.init(
+        .refused, "no finger matched three times", name: "LAError.authenticationFailed",
+        advice: "try again, or use the passcode")
+    case .cancelled:
+      self = .cancelled
+    case .biometryLockout:
+      self.init(
+        .refused, "fingers are locked out after five touches that matched nobody", name: "LAError.biometryLockout",
+        advice: "'whorl unlock' clears it with the passcode, 'whorl recover' with the recovery key")
+    case .wrongPasscode:
+      self.init(
+        .refused, "wrong passcode", name: "errSecAuthFailed",
+        advice: "try again; 'whorl recover' sets a new one with the recovery key")
+    case .wrongRecoveryKey:
+      self.init(
+        .refused, "this is not the recovery key of this store", name: "errSecAuthFailed",
+        advice: "look for the one shown when the store was made")
+    case .malformedRecoveryKey:
+      self.init(.refused, "this is not a recovery key", name: "errSecAuthFailed", advice: "check it for typing errors")
+    case .wrongApplicationPassword:
+      self.init(.refused, "wrong application password", name: "errSecAuthFailed", advice: "try again")
+    case .passcodeDelayed(let seconds):
+      self.init(
+        .refused, "too many wrong passcodes", name: "errSecAuthFailed", advice: "wait \(Spoken.duration(seconds))")
+    case .passcodeNotSet:
+      self.init(
+        .refused, "no passcode is set", name: "LAError.passcodeNotSet",
+        advice: "'whorl passcode' sets one with the recovery key")
+    case .passcodeAlreadySet:
+      self.init(
+        .exists, "a passcode is set already", name: "errSecDuplicateItem", advice: "'whorl passcode' changes it")
+    case .interactionNotAllowed:
+      self.init(
+        .refused, "this needs a person and none may be asked", name: "errSecInteractionNotAllowed",
+        advice: "leave --no-prompt away, or run it where somebody can answer")
+    case .itemInvalidated(let name):
+      self.init(
+        .refused, "\(name) is dead: the fingers or the passcode it was bound to have changed", name: "errSecAuthFailed",
+        advice: "nothing brings it back; store it again with 'whorl set --replace'")
+    case .differentReader(let name):
+      self.init(
+        .refused, "\(name) is bound to a different reader", name: "errSecAuthFailed",
+        advice: "attach that reader, or name it with --reader")
+    case .setChanged:
+      self.init(
+        .refused, "the enrolled fingers changed while the finger was awaited", name: "LAError.authenticationFailed",
+        advice: "try again")
+    case .touchRefused:
+      self.init(
+        .refused, "the reader's answer was not to this request", name: "LAError.authenticationFailed",
+        advice: "try again; if it stays so, run 'whorl doctor'")
+
+    case .reader(let error):
+      self.init(error)
+    case .chipListMismatch:
+      self.init(
+        .unavailable, "the reader's chip no longer holds the prints enrolled there; nothing was changed",
+        name: "LAError.biometryNotAvailable", advice: "unenroll the fingers and enrol them again")
+
+    case .storeNotFound(let directory):
+      self.init(
+        .notFound, "no store in \(directory)", name: "errSecNoSuchKeychain", advice: "'whorl init' makes one")
+    case .storeExists(let directory):
+      self.init(
+        .exists, "there is a store in \(directory) already", name: "errSecDuplicateKeychain",
+        advice: "name another directory with --store")
+    case .unsafeDirectory(let problem):
+      self.init(.configuration, "the store's directory cannot be trusted: \(problem)", name: "errSecInvalidKeychain")
+    case .deviceKeyMissing:
+      self.init(
+        .damaged, "the store's key file is missing or another store's", name: "errSecInvalidKeychain",
+        advice: "'whorl recover' makes a new one from the recovery key")
+    case .itemDamaged(let name):
+      self.init(
+        .damaged, "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",
+        name: "errSecDecode",
+        advice: "put it back from a backup, or remove it with 'whorl rm'; the others are untouched")
+    case .storeDamaged(let problem):
+      self.init(
+        .damaged, "the store is damaged: \(problem)", name: "errSecInvalidKeychain",
+        advice: "put it back from a backup")
+    case .restoreDetected:
+      self.init(
+        .damaged, "an earlier copy of a part of the store was put back", name: "errSecInvalidKeychain",
+        advice: "if that was you, 'whorl unlock' accepts it with the passcode")
+    case .newerFormat(let version):
+      self.init(
+        .damaged, "the store is of a newer format (\(version))", name: "errSecInvalidKeychain", advice: "update whorl")
+
+    case .busy(let what):
+      self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")
+    case .timedOut:
+      self.init(
+        .tryAgain, "no finger came in time", name: "LAError.systemCancel", advice: "try again, or give more --timeout")
+    case .inputOutput(let problem):
+      self.init(.inputOutput, problem, name: "errSecIO", advice: "check the disk's space and state")
+    case .internalError(let problem):
+      self.init(.internalError, "internal error: \(problem)", name: "errSecInternalError", advice: "report it")
+    }
+  }
+}

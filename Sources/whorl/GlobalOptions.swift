@@ -1,0 +1,33 @@
+import ArgumentParser
+import Fingerprint
+import Whorl
+
+/// The options every command takes.
+struct GlobalOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The configuration file.", discussion: "Default: $XDG_CONFIG_HOME/whorl/config.json.", valueName: "file"),
+    completion: .file())
+  var config: String?
+
+  @Option(
+    help: ArgumentHelp("The directory of the store.", discussion: "Default: $XDG_DATA_HOME/whorl.", valueName: "dir"),
+    completion: .directory)
+  var store: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Read the passcode from this descriptor.",
+      discussion:
+        "Its first line is the passcode; where an old and a new one are asked, the second line is the new one.",
+      valueName: "n"))
+  var passcodeFd: Int32?
+
+  @Option(
+    help: ArgumentHelp(
+      "The reader to use.", discussion: "\(ReaderSelection.forms). Default: auto.", valueName: "selection"))
+  var reader: ReaderSelection?
+
+  @Flag(help: "Print JSON on standard output.")
+  var json = false
+}

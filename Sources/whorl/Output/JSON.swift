@@ -1,0 +1,18 @@
+import FoundationEssentials
+
+/// The JSON form of an answer. Only reached under `--json`.
+enum JSON {
+  static func text(_ value: some Encodable) throws(Failure) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(value), as: UTF8.self)
+    } catch {
+      throw Failure(.internalError, "internal error: \(error)", name: "errSecInternalError", advice: "report it")
+    }
+  }
+
+  static func print(_ value: some Encodable) throws(Failure) {
+    try StandardOutput.line(text(value))
+  }
+}

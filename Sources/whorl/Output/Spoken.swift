@@ -1,0 +1,45 @@
+import Fingerprint
+import Glibc
+
+/// Values in words.
+enum Spoken {
+  /// "45 seconds", "3 minutes".
+  static func duration(_ seconds: Int) -> String {
+    switch seconds {
+    case 1: "1 second"
+    case ..<120: "\(seconds) seconds"
+    default: "\((seconds + 59) / 60) minutes"
+    }
+  }
+
+  /// A day and time of the local clock.
+  static func time(_ seconds: Int64) -> String {
+    var time = time_t(seconds)
+    var parts = tm()
+    guard localtime_r(&time, &parts) != nil else { return "\(seconds)" }
+    var text = [UInt8](repeating: 0, count: 32)
+    // Writes at most the buffer's size into it and returns how much, without the terminator.
+    let count = text.withUnsafeMutableBytes { buffer in
+      strftime(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
+    }
+    return String(decoding: text[..<count], as: UTF8.self)
+  }
+
+  static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
+  }
+
+  /// "Synaptics Sensors", or what it is when it is not a physical reader.
+  static func reader(_ reader: ReaderDescription) -> String {
+    "\(Visible.text(reader.name))\(nature(reader.nature))"
+  }
+
+  /// " (virtual reader)", or nothing for a physical one.
+  static func nature(_ nature: ReaderDescription.Nature) -> String {
+    switch nature {
+    case .physical: ""
+    case .virtual: " (virtual reader)"
+    case .replayed: " (replayed reader)"
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Glibc
+
+@main
+enum Program {
+  static func main() async {
+    let hardening = Hardening()
+    Interruption.begin()
+    let status = await run(hardening)
+    Terminal.restore()
+    exit(status.rawValue)
+  }
+
+  private static func run(_ hardening: Hardening) async -> ExitStatus {
+    var spoken: String?
+    do {
+      switch try Root.parseAsRoot() {
+      case let command as any Command:
+        spoken = type(of: command).spoken
+        Interruption.name(type(of: command).spoken)
+        try await command.perform(Session(command.options), hardening)
+      case var command:
+        // `whorl` and `whorl reader` alone: their help.
+        try command.run()
+      }
+      return .done
+    } catch let failure as Failure {
+      // Whatever a signal made fail, it was the signal.
+      let failure = Interruption.happened ? .cancelled : failure
+      StandardError.line(failure.line(command: spoken))
+      return failure.status
+    } catch {
+      return parsingEnded(error)
+    }
+  }
+
+  /// Help, version and completion scripts end the parsing as much as a mistake does.
+  private static func parsingEnded(_ error: any Error) -> ExitStatus {
+    guard Root.exitCode(for: error) != .success else {
+      do {
+        try StandardOutput.line(Root.fullMessage(for: error))
+        return .done
+      } catch {
+        StandardError.line(error.line(command: nil))
+        return error.status
+      }
+    }
+    let words = Root.message(for: error).split(separator: "\n").joined(separator: " ")
+    let command = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
+    let known = Root.configuration.subcommands.contains { $0.configuration.commandName == command }
+    let help = known ? "'whorl \(command ?? "") --help' explains" : "'whorl --help' lists the commands"
+    let failure = Failure.usage(words.hasSuffix(".") ? String(words.dropLast()) : words, advice: help)
+    StandardError.line(failure.line(command: known ? command : nil))
+    return failure.status
+  }
+}
