@@ -48,6 +48,8 @@ struct ChildProgram {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+    // secret-tool names what it finds there.
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     // strdup's copies are freed below.
     let words = arguments.map { strdup($0) } + [nil]
     let variables = environment.map { strdup($0) } + [nil]

@@ -5,7 +5,7 @@ import Glibc
 enum Main {
   static let usage = """
     usage: whorl-bench fill DIR COUNT   make a store with so many items
-           whorl-bench measure WORK [--json FILE] [--strict]
+           whorl-bench measure WORK [--json FILE] [--rounds N] [--strict]
 
     """
 
@@ -33,15 +33,19 @@ enum Main {
   private static func measure(_ words: [String]) async throws {
     var json: String?
     var strict = false
+    var rounds = 30
     var rest = words.dropFirst()
     while let word = rest.popFirst() {
       switch word {
       case "--json": json = rest.popFirst()
       case "--strict": strict = true
+      case "--rounds":
+        guard let count = rest.popFirst().flatMap(Int.init), count > 0 else { fail(usage) }
+        rounds = count
       default: fail(usage)
       }
     }
-    let report = try await Measurement(work: words[0]).report()
+    let report = try await Measurement(work: words[0], rounds: rounds).report()
     print(report.text)
     if let json { try report.writeJSON(to: json) }
     if strict, !report.promises.allSatisfy(\.isKept) { exit(1) }

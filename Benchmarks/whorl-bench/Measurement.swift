@@ -9,15 +9,16 @@ import ReaderClient
 struct Measurement {
   static let sizes = [100, 1_000, 100_000]
   static let peerSizes = [100, 1_000]
-  /// Rounds of the whole-process measurements, touches, and rounds of what takes long.
-  static let rounds = 40
   static let touches = 30
 
   let work: String
+  /// How often each program is measured.
+  let rounds: Int
   private let whorl: String
 
-  init(work: String) throws(BenchFailure) {
+  init(work: String, rounds: Int) throws(BenchFailure) {
     self.work = work
+    self.rounds = rounds
     let me = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       // Writes no terminator.
       count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
@@ -87,7 +88,7 @@ struct Measurement {
       try addKeyring(size, to: &rounds)
       addPass(size, to: &rounds)
     }
-    return (rounds.names, try rounds.run(Self.rounds))
+    return (rounds.names, try rounds.run(self.rounds))
   }
 
   private func addKeyring(_ size: Int, to rounds: inout Rounds) throws(BenchFailure) {
