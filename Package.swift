@@ -41,13 +41,18 @@ let package = Package(
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
-    .target(
-      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint"], swiftSettings: strict),
-    .target(name: "ReaderClient", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: ["SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
+
+    // Layer 4
+    .target(
+      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
+      swiftSettings: strict),
+    .target(
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus"], swiftSettings: strict),
 
     // Layer 5
     .target(
@@ -61,7 +66,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
-    .executableTarget(name: "whorl-reader", dependencies: ["ReaderService", "SDBus"], swiftSettings: strict),
+    .executableTarget(
+      name: "whorl-reader", dependencies: ["ReaderService", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
+      swiftSettings: strict),
     .executableTarget(
       name: "whorl-finger",
       dependencies: [
@@ -73,30 +80,28 @@ let package = Package(
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
 
-    // Tests, a target per layer
+    // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
+    // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
-    // Readers are tested through the real `whorl-reader` process, so that libfprint stays out of the test runner.
+    // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "Fingerprint", "VirtualFinger", "whorl-reader"],
+      name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],
       swiftSettings: strict),
     .testTarget(
-      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient", "whorl-reader"],
+      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "whorl-reader",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(
-      name: "CommandLineTests",
-      dependencies: ["whorl", "whorl-reader", "whorl-finger", "VirtualFinger", "Fingerprint"],
-      swiftSettings: strict),
+    .testTarget(name: "CommandLineTests", dependencies: ["VirtualFinger", "Fingerprint"], swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,72 @@
+internal import CFprint
+
+/// One counted reference to a GObject.
+///
+/// `@unchecked Sendable`: GObject counts references atomically; whoever uses ``pointer`` does so on the main context's
+/// thread alone.
+package final class GObjectReference: @unchecked Sendable {
+  /// The object, valid for as long as this reference lives.
+  package let pointer: UnsafeMutableRawPointer
+
+  /// Takes over a reference the caller owns (transfer full).
+  package init(adopting pointer: UnsafeMutableRawPointer) {
+    self.pointer = pointer
+  }
+
+  /// Adds a reference to an object that is somebody else's (transfer none), or sinks a floating one.
+  package init(retaining pointer: UnsafeMutableRawPointer) {
+    g_object_ref_sink(pointer)
+    self.pointer = pointer
+  }
+
+  deinit {
+    g_object_unref(pointer)
+  }
+
+  /// A string property, copied; nil when it is NULL or no string.
+  package func string(_ property: String) -> String? {
+    withProperty(property) { value in
+      guard g_type_check_value_holds(value, stringType) != 0 else { return nil }
+      // g_value_get_string: transfer none.
+      return g_value_get_string(value).map { String(cString: $0) }
+    }
+  }
+
+  /// A Boolean property; false when there is none of that name.
+  package func bool(_ property: String) -> Bool {
+    withProperty(property) { value in
+      g_type_check_value_holds(value, booleanType) != 0 && g_value_get_boolean(value) != 0
+    }
+  }
+
+  /// An object property; nil when it is NULL or no object.
+  package func object(_ property: String) -> GObjectReference? {
+    withProperty(property) { value in
+      guard g_type_check_value_holds(value, objectType) != 0 else { return nil }
+      // g_value_dup_object: transfer full.
+      return g_value_dup_object(value).map { GObjectReference(adopting: $0) }
+    }
+  }
+
+  /// Reads a property into a value of its own type, which is unset again afterwards. A property that does not exist or
+  /// cannot be read leaves the value without a type; asking for it would only make GLib print a warning.
+  private func withProperty<T>(_ name: String, _ body: (UnsafeMutablePointer<GValue>) -> T) -> T {
+    var value = GValue()
+    let object = pointer.assumingMemoryBound(to: GObject.self)
+    let objectClass = pointer.assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    // g_object_class_find_property: transfer none.
+    let specification = objectClass.flatMap {
+      g_object_class_find_property(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObjectClass.self), name)
+    }
+    if let specification, specification.pointee.flags.rawValue & G_PARAM_READABLE.rawValue != 0 {
+      g_object_get_property(object, name, &value)
+    }
+    defer { if value.g_type != 0 { g_value_unset(&value) } }
+    return body(&value)
+  }
+}
+
+// The fundamental types are macros over a shift (`G_TYPE_MAKE_FUNDAMENTAL`), which Swift does not import.
+private let booleanType = GType(5) << 2
+private let stringType = GType(16) << 2
+private let objectType = GType(20) << 2

@@ -1,0 +1,114 @@
+internal import CFprint
+internal import Glibc
+internal import Synchronization
+
+/// Runs actors on the thread that owns GLib's default main context.
+///
+/// libfprint pumps that context from inside `fp_context_enumerate`. All jobs therefore hang on one persistent source:
+/// GLib does not dispatch a source that is being dispatched already, so no job runs inside a call another job makes.
+package final class MainContextExecutor: SerialExecutor {
+  /// There is one default main context in a process.
+  package static let shared = MainContextExecutor()
+
+  private enum Work {
+    case job(UnownedJob)
+    case closure(@Sendable () -> Void)
+  }
+
+  /// A `GSource`, which GLib lets any thread wake.
+  private struct Waker: @unchecked Sendable {
+    let source: UnsafeMutablePointer<GSource>
+  }
+
+  private let queue = Mutex<[Work]>([])
+  private let waker: Waker
+
+  private init() {
+    // g_source_new keeps the pointer to the functions for as long as the source lives, which is for ever.
+    let functions = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
+    functions.initialize(
+      to: GSourceFuncs(
+        prepare: nil, check: nil, dispatch: dispatchJobs, finalize: nil, closure_callback: nil, closure_marshal: nil))
+    // g_source_new: transfer full. g_source_attach adds a reference of the context's own.
+    guard let source = g_source_new(functions, guint(MemoryLayout<GSource>.size)) else {
+      fatalError("g_source_new returned NULL")
+    }
+    g_source_set_ready_time(source, -1)
+    g_source_attach(source, nil)
+    waker = Waker(source: source)
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    add(.job(UnownedJob(job)))
+  }
+
+  /// Runs a closure on the context's thread, after the jobs that wait already.
+  package func perform(_ body: @escaping @Sendable () -> Void) {
+    add(.closure(body))
+  }
+
+  package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    UnownedSerialExecutor(ordinary: self)
+  }
+
+  package func checkIsolated() {
+    precondition(g_main_context_is_owner(nil) != 0, "not on the thread that owns the default main context")
+  }
+
+  package func isIsolatingCurrentContext() -> Bool? {
+    g_main_context_is_owner(nil) != 0
+  }
+
+  private func add(_ work: Work) {
+    queue.withLock { $0.append(work) }
+    // Wakes the context's thread when it is another one. 0 is a time that has passed.
+    g_source_set_ready_time(waker.source, 0)
+  }
+
+  /// Runs what waits now. What these jobs add wakes the source again, so that other sources get their turn between.
+  fileprivate func drain() {
+    g_source_set_ready_time(waker.source, -1)
+    let work = queue.withLock { queue in
+      let work = queue
+      queue = []
+      return work
+    }
+    for next in work {
+      switch next {
+      case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+      case .closure(let body): body()
+      }
+    }
+  }
+
+  /// Makes the calling thread own the default main context and runs it for ever.
+  package static func run() -> Never {
+    _ = shared
+    // g_main_loop_new: transfer full; never freed because the loop never ends.
+    g_main_loop_run(g_main_loop_new(nil, 0))
+    fatalError("the main loop ended")
+  }
+
+  /// Does what ``run()`` does on a thread of its own, for a program whose main thread is taken.
+  package static func runOnThread() {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    // libfprint's matcher keeps its large tables off the stack; the system's own default size is enough.
+    var thread = pthread_t()
+    let status = pthread_create(&thread, &attributes, runMainContext, nil)
+    precondition(status == 0, "no thread for the main context")
+  }
+}
+
+private nonisolated func runMainContext(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  MainContextExecutor.run()
+}
+
+private nonisolated func dispatchJobs(
+  _: UnsafeMutablePointer<GSource>?, _: GSourceFunc?, _: gpointer?
+) -> gboolean {
+  MainContextExecutor.shared.drain()
+  return 1
+}

@@ -1,0 +1,91 @@
+package import Fingerprint
+package import SDBus
+
+/// What the reader process answers to a ``ReaderRequest``.
+package enum ReaderAnswer: Sendable {
+  case done
+  case readers([ReaderDescription])
+  case reader(ReaderDescription)
+  case template(Template)
+  case scan(ScanAnswer)
+  case chip(ChipList)
+
+  package var values: [BusValue] {
+    switch self {
+    case .done: []
+    case .readers(let readers): [.array(of: "a{sv}", readers.map(\.busValue))]
+    case .reader(let reader): [reader.busValue]
+    case .template(let template): [.bytes(template.bytes)]
+    case .scan(let answer): answer.busValues
+    case .chip(let list):
+      [
+        .array(of: "ay", list.present.map { .bytes($0.bytes) }),
+        .array(of: "ay", list.unknown.map { .bytes($0.bytes) }),
+      ]
+    }
+  }
+
+  /// Reads the results of a method; nil when they are not the method's.
+  package init?(_ method: ReaderInterface.Method, _ values: [BusValue]) {
+    guard values.map(\.signature).joined() == method.results else { return nil }
+    switch method {
+    case .close, .delete, .clearStorage, .suspend, .resume, .cancel:
+      self = .done
+    case .readers:
+      guard let entries = values[0].asArray else { return nil }
+      let readers = entries.compactMap { ReaderDescription($0) }
+      guard readers.count == entries.count else { return nil }
+      self = .readers(readers)
+    case .open:
+      guard let reader = ReaderDescription(values[0]) else { return nil }
+      self = .reader(reader)
+    case .enroll:
+      guard let bytes = values[0].asBytes else { return nil }
+      self = .template(Template(bytes: bytes))
+    case .identify, .verify:
+      guard let answer = ScanAnswer(values) else { return nil }
+      self = .scan(answer)
+    case .storedPrints:
+      guard let present = values[0].asArray, let unknown = values[1].asArray else { return nil }
+      self = .chip(
+        ChipList(
+          present: Set(present.compactMap { $0.asBytes.map(EnrolmentID.init(bytes:)) }),
+          unknown: unknown.compactMap { $0.asBytes.map(Template.init(bytes:)) }))
+    }
+  }
+}
+
+extension ScanAnswer {
+  // nonce, outcome, the matched enrolment, the reason of a retry, when it finished
+  fileprivate var busValues: [BusValue] {
+    var id: [UInt8] = []
+    var reason = ""
+    let word: String
+    switch outcome {
+    case .match(let enrolment):
+      word = "match"
+      id = enrolment.bytes
+    case .noMatch: word = "no-match"
+    case .retry(let why):
+      word = "retry"
+      reason = why.rawValue
+    }
+    return [.bytes(nonce.bytes), .string(word), .bytes(id), .string(reason), .uint64(finishedAt)]
+  }
+
+  fileprivate init?(_ values: [BusValue]) {
+    guard values.count == 5, let nonce = values[0].asBytes, let word = values[1].asString,
+      let id = values[2].asBytes, let reason = values[3].asString, let finishedAt = values[4].asUInt64
+    else { return nil }
+    let outcome: ScanOutcome
+    switch word {
+    case "match" where !id.isEmpty: outcome = .match(EnrolmentID(bytes: id))
+    case "no-match" where id.isEmpty: outcome = .noMatch
+    case "retry" where id.isEmpty:
+      guard let why = RetryReason(rawValue: reason) else { return nil }
+      outcome = .retry(why)
+    default: return nil
+    }
+    self.init(nonce: ScanNonce(bytes: nonce), outcome: outcome, finishedAt: finishedAt)
+  }
+}

@@ -1,0 +1,45 @@
+package import Fingerprint
+package import SDBus
+
+/// A reader as `a{sv}`; what a reader does not have is left out.
+extension ReaderDescription {
+  package var busValue: BusValue {
+    var entries: [String: BusValue] = [
+      "id": .string(id),
+      "name": .string(name),
+      "driver": .string(identity.driver),
+      "scan-type": .string(scanType.rawValue),
+      "enroll-stages": .uint32(UInt32(clamping: enrollStages)),
+      "features": .array(of: "s", features.map(\.rawValue).sorted().map { .string($0) }),
+      "temperature": .string(temperature.rawValue),
+      "nature": .string(nature.rawValue),
+    ]
+    entries["vendor"] = identity.vendor.map { .uint16($0) }
+    entries["product"] = identity.product.map { .uint16($0) }
+    entries["serial"] = identity.serial.map { .string($0) }
+    entries["fixed-port"] = identity.fixedPort.map { .string($0) }
+    return .dictionary(entries)
+  }
+
+  /// Nil when something is missing or not of its kind. A feature of a newer reader process is passed over.
+  package init?(_ value: BusValue) {
+    guard let entries = value.asDictionary,
+      let id = entries["id"]?.asString,
+      let name = entries["name"]?.asString,
+      let driver = entries["driver"]?.asString,
+      let scanType = entries["scan-type"]?.asString.flatMap(ScanType.init(rawValue:)),
+      let stages = entries["enroll-stages"]?.asUInt32,
+      let features = entries["features"]?.asArray,
+      let temperature = entries["temperature"]?.asString.flatMap(Temperature.init(rawValue:)),
+      let nature = entries["nature"]?.asString.flatMap(Nature.init(rawValue:))
+    else { return nil }
+    self.init(
+      id: id, name: name,
+      identity: ReaderIdentity(
+        driver: driver, vendor: entries["vendor"]?.asUInt16, product: entries["product"]?.asUInt16,
+        serial: entries["serial"]?.asString, fixedPort: entries["fixed-port"]?.asString),
+      scanType: scanType, enrollStages: Int(stages),
+      features: Set(features.compactMap { $0.asString.flatMap(Feature.init(rawValue:)) }),
+      temperature: temperature, nature: nature)
+  }
+}

@@ -1,0 +1,63 @@
+package import Fingerprint
+
+/// The D-Bus error of each ``ReaderError``: its name, and what it carries as the error's text.
+extension ReaderError {
+  private static let prefix = "org.whorl.Reader1.Error."
+
+  package var busName: String {
+    let name =
+      switch self {
+      case .absent: "Absent"
+      case .permissionDenied: "PermissionDenied"
+      case .busy: "Busy"
+      case .removed: "Removed"
+      case .tooHot: "TooHot"
+      case .cancelled: "Cancelled"
+      case .notSupported: "NotSupported"
+      case .storageFull: "StorageFull"
+      case .notOnChip: "NotOnChip"
+      case .duplicate: "Duplicate"
+      case .badTemplate: "BadTemplate"
+      case .suspended: "Suspended"
+      case .processDied: "ProcessDied"
+      case .cannotStart: "CannotStart"
+      case .device: "Device"
+      }
+    return Self.prefix + name
+  }
+
+  /// Empty where the error carries nothing.
+  package var busText: String {
+    switch self {
+    case .permissionDenied(let text), .busy(let text): text ?? ""
+    case .processDied(let text), .cannotStart(let text), .device(let text): text
+    case .absent, .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
+      .suspended:
+      ""
+    }
+  }
+
+  /// The error a reader process answered with. A name that is none of ours is the process's own trouble, in its words.
+  package init(busName name: String, text: String) {
+    let optional = text.isEmpty ? nil : text
+    self =
+      switch name.hasPrefix(Self.prefix) ? String(name.dropFirst(Self.prefix.count)) : "" {
+      case "Absent": .absent
+      case "PermissionDenied": .permissionDenied(optional)
+      case "Busy": .busy(holder: optional)
+      case "Removed": .removed
+      case "TooHot": .tooHot
+      case "Cancelled": .cancelled
+      case "NotSupported": .notSupported
+      case "StorageFull": .storageFull
+      case "NotOnChip": .notOnChip
+      case "Duplicate": .duplicate
+      case "BadTemplate": .badTemplate
+      case "Suspended": .suspended
+      case "ProcessDied": .processDied(text)
+      case "CannotStart": .cannotStart(text)
+      case "Device": .device(text)
+      default: .device("\(name): \(text)")
+      }
+  }
+}

@@ -1,0 +1,54 @@
+package import SDBus
+
+/// The D-Bus interface between the vault's side and the reader process, as `data/dbus/org.whorl.Reader1.xml` says it.
+///
+/// Every method begins with a number the caller chooses for this call: signals about the call carry it, and `Cancel`
+/// names it.
+package enum ReaderInterface {
+  package static let target = BusTarget(path: "/org/whorl/Reader", interface: "org.whorl.Reader1")
+
+  /// The methods, one for each requirement of ``FingerprintReader``, and `Cancel`.
+  package enum Method: String, CaseIterable, Sendable {
+    case readers = "Readers"
+    case open = "Open"
+    case close = "Close"
+    case enroll = "Enroll"
+    case identify = "Identify"
+    case verify = "Verify"
+    case storedPrints = "StoredPrints"
+    case delete = "Delete"
+    case clearStorage = "ClearStorage"
+    case suspend = "Suspend"
+    case resume = "Resume"
+    /// Cancels the call of this number, and answers when that one has ended.
+    case cancel = "Cancel"
+
+    /// The D-Bus signature of what goes in.
+    package var arguments: String {
+      switch self {
+      case .readers, .close, .enroll, .clearStorage, .suspend, .resume, .cancel: "t"
+      case .open: "ts"
+      case .identify: "taya(ayay)"
+      case .verify: "tayayay"
+      case .storedPrints: "ta(ayay)"
+      case .delete: "tay"
+      }
+    }
+
+    /// The D-Bus signature of what comes out.
+    package var results: String {
+      switch self {
+      case .readers: "aa{sv}"
+      case .open: "a{sv}"
+      case .enroll: "ay"
+      case .identify, .verify: "aysayst"
+      case .storedPrints: "aayaay"
+      case .close, .delete, .clearStorage, .suspend, .resume, .cancel: ""
+      }
+    }
+  }
+
+  /// Emitted while a scan is armed, and once more for the finger that is lifted after the answer.
+  package static let scanSignal = "Scan"
+  package static let scanSignalArguments = "tsuus"
+}

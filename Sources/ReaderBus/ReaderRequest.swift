@@ -1,0 +1,101 @@
+package import Fingerprint
+package import SDBus
+
+/// One question to the reader process: what a method of ``ReaderInterface`` carries after the call's number.
+package enum ReaderRequest: Sendable {
+  case readers
+  case open(String)
+  case close
+  case enroll
+  case identify([EnrolledPrint], ScanNonce)
+  case verify(EnrolledPrint, ScanNonce)
+  case storedPrints([EnrolledPrint])
+  case delete(Template)
+  case clearStorage
+  case suspend
+  case resume
+  case cancel
+
+  package var method: ReaderInterface.Method {
+    switch self {
+    case .readers: .readers
+    case .open: .open
+    case .close: .close
+    case .enroll: .enroll
+    case .identify: .identify
+    case .verify: .verify
+    case .storedPrints: .storedPrints
+    case .delete: .delete
+    case .clearStorage: .clearStorage
+    case .suspend: .suspend
+    case .resume: .resume
+    case .cancel: .cancel
+    }
+  }
+
+  package func arguments(call: UInt64) -> [BusValue] {
+    let number = BusValue.uint64(call)
+    switch self {
+    case .readers, .close, .enroll, .clearStorage, .suspend, .resume, .cancel: return [number]
+    case .open(let id): return [number, .string(id)]
+    case .identify(let prints, let nonce): return [number, .bytes(nonce.bytes), prints.busValue]
+    case .verify(let print, let nonce):
+      return [number, .bytes(nonce.bytes), .bytes(print.id.bytes), .bytes(print.template.bytes)]
+    case .storedPrints(let prints): return [number, prints.busValue]
+    case .delete(let template): return [number, .bytes(template.bytes)]
+    }
+  }
+
+  /// Reads the arguments of a method after the call's number; nil when they are not the method's.
+  package init?(_ method: ReaderInterface.Method, _ arguments: some Collection<BusValue>) {
+    let arguments = Array(arguments)
+    func bytes(_ index: Int) -> [UInt8]? { index < arguments.count ? arguments[index].asBytes : nil }
+    switch method {
+    case .readers: self = .readers
+    case .close: self = .close
+    case .enroll: self = .enroll
+    case .clearStorage: self = .clearStorage
+    case .suspend: self = .suspend
+    case .resume: self = .resume
+    case .cancel: self = .cancel
+    case .open:
+      guard let id = arguments.first?.asString else { return nil }
+      self = .open(id)
+    case .identify:
+      guard let nonce = bytes(0), let prints = [EnrolledPrint](arguments.last) else { return nil }
+      self = .identify(prints, ScanNonce(bytes: nonce))
+    case .verify:
+      guard let nonce = bytes(0), let id = bytes(1), let template = bytes(2) else { return nil }
+      self = .verify(EnrolledPrint(id: id, template: template), ScanNonce(bytes: nonce))
+    case .storedPrints:
+      guard let prints = [EnrolledPrint](arguments.last) else { return nil }
+      self = .storedPrints(prints)
+    case .delete:
+      guard let template = bytes(0) else { return nil }
+      self = .delete(Template(bytes: template))
+    }
+  }
+}
+
+extension EnrolledPrint {
+  fileprivate init(id: [UInt8], template: [UInt8]) {
+    self.init(id: EnrolmentID(bytes: id), template: Template(bytes: template))
+  }
+}
+
+extension [EnrolledPrint] {
+  fileprivate var busValue: BusValue {
+    .array(of: "(ayay)", map { .structure([.bytes($0.id.bytes), .bytes($0.template.bytes)]) })
+  }
+
+  fileprivate init?(_ value: BusValue?) {
+    guard let values = value?.asArray else { return nil }
+    self = []
+    for value in values {
+      guard let members = value.asStructure, members.count == 2, let id = members[0].asBytes,
+        let template = members[1].asBytes
+      else { return nil }
+      append(EnrolledPrint(id: id, template: template))
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package import Fingerprint
+package import SDBus
+
+/// A scan's event as the arguments of the signal: the call's number, the event's name, the stage and how many there
+/// are, the reason of a retry.
+extension ScanEvent {
+  package func busValues(call: UInt64) -> [BusValue] {
+    var stage: (Int, Int) = (0, 0)
+    var reason = ""
+    let name: String
+    switch self {
+    case .fingerNeeded: name = "finger-needed"
+    case .fingerPresent: name = "finger-present"
+    case .fingerLifted: name = "finger-lifted"
+    case .stage(let completed, let count):
+      name = "stage"
+      stage = (completed, count)
+    case .retry(let why):
+      name = "retry"
+      reason = why.rawValue
+    }
+    return [
+      .uint64(call), .string(name), .uint32(UInt32(clamping: stage.0)), .uint32(UInt32(clamping: stage.1)),
+      .string(reason),
+    ]
+  }
+
+  /// The event and the number of its call; nil when the arguments are none of this signal.
+  package static func reading(_ values: [BusValue]) -> (call: UInt64, event: ScanEvent)? {
+    guard values.count == 5, let call = values[0].asUInt64, let name = values[1].asString,
+      let completed = values[2].asUInt32, let count = values[3].asUInt32, let reason = values[4].asString
+    else { return nil }
+    switch name {
+    case "finger-needed": return (call, .fingerNeeded)
+    case "finger-present": return (call, .fingerPresent)
+    case "finger-lifted": return (call, .fingerLifted)
+    case "stage": return (call, .stage(completed: Int(completed), of: Int(count)))
+    case "retry": return RetryReason(rawValue: reason).map { (call, .retry($0)) }
+    default: return nil
+    }
+  }
+}

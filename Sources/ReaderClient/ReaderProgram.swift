@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// Where `whorl-reader` is. Nothing is looked for through `PATH` or any other variable.
+package enum ReaderProgram {
+  /// The first of these that is a program: beside this process's own executable, in `libexec/whorl` of the place it is
+  /// installed in, and then those the caller names.
+  ///
+  /// - Parameter configured: full paths, such as a configuration's.
+  package static func locate(configured: [String] = []) -> String? {
+    candidates(executable: executablePath(), configured: configured).first(where: isProgram)
+  }
+
+  static func candidates(executable: String?, configured: [String]) -> [String] {
+    guard let folder = executable.flatMap(folder) else { return configured }
+    return ["\(folder)/whorl-reader", "\(folder)/../libexec/whorl/whorl-reader"] + configured
+  }
+
+  private static func executablePath() -> String? {
+    let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      // readlink: writes no terminator
+      count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
+    }
+    return path.isEmpty ? nil : String(decoding: path, as: UTF8.self)
+  }
+
+  private static func folder(of path: String) -> String? {
+    path.lastIndex(of: "/").map { String(path[..<$0]) }
+  }
+
+  private static func isProgram(_ path: String) -> Bool {
+    var status = stat()
+    return path.hasPrefix("/") && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && access(path, X_OK) == 0
+  }
+}

@@ -1,0 +1,123 @@
+internal import Fingerprint
+internal import Glibc
+internal import ReaderBus
+internal import SDBus
+internal import Synchronization
+
+/// One reader process and the connection to it, from start to end.
+final class ReaderSession: Sendable {
+  private let connection: BusConnection
+  private let child: ChildProcess
+  private let progress: ReaderProgress
+
+  /// Starts the process. Call it on the bus loop, whose thread never ends.
+  init(_ command: ReaderCommand, showsDiagnostics: Bool) throws(ReaderError) {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw .cannotStart(String(cString: strerror(errno)))
+    }
+    defer { close(pair[1]) }
+    let child: ChildProcess
+    do throws(ChildStartError) {
+      child = try ChildProcess(command, standardInput: pair[1], showsDiagnostics: showsDiagnostics)
+    } catch {
+      close(pair[0])
+      throw .cannotStart("\(command.arguments[0]): \(error.words)")
+    }
+    let progress = ReaderProgress()
+    do throws(BusError) {
+      connection = try BusConnection(
+        socket: pair[0], role: .client,
+        handlers: .init(
+          signal: { progress.deliver($0) },
+          closed: {
+            progress.end()
+            // Whoever closed: the process is reaped.
+            _ = child.end(grace: .seconds(1))
+          }))
+    } catch {
+      _ = child.end(grace: .zero)
+      throw .cannotStart("no connection to the reader process")
+    }
+    self.child = child
+    self.progress = progress
+  }
+
+  /// Whether the connection has ended, so that nothing can be asked any more.
+  var isOver: Bool { progress.isOver }
+
+  func call(_ request: ReaderRequest, number: UInt64, observer: ScanObserver?) async throws(BusError) -> [BusValue] {
+    if let observer { progress.observe(number, observer) }
+    return try await connection.call(
+      ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
+  }
+
+  /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
+  func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
+    await Task {
+      await withTaskGroup { group in
+        group.addTask { () -> Result<Void, BusError>? in
+          do throws(BusError) {
+            _ = try await self.call(request, number: number, observer: nil)
+            return .success(())
+          } catch {
+            return .failure(error)
+          }
+        }
+        group.addTask {
+          try? await Task.sleep(for: limit)
+          return nil
+        }
+        let first = await group.next()
+        group.cancelAll()
+        return first ?? nil
+      }
+    }.value
+  }
+
+  /// Delivers no more events of this call.
+  func forget(_ number: UInt64) { progress.forget(number) }
+
+  /// Ends the process, by force after `grace`; the closed socket alone makes a healthy one release its reader and end.
+  func end(grace: Duration) -> Task<String, Never> {
+    let task = child.end(grace: grace)
+    connection.close()
+    return task
+  }
+}
+
+/// Where a session's signals go, and whether it is over.
+private final class ReaderProgress: Sendable {
+  private struct State {
+    /// The last scan asked for, until it is cancelled. Its finger may be lifted after its answer.
+    var scan: (number: UInt64, observer: ScanObserver)?
+    var isOver = false
+  }
+
+  private let state = Mutex(State())
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  func observe(_ number: UInt64, _ observer: @escaping ScanObserver) {
+    state.withLock { $0.scan = (number, observer) }
+  }
+
+  func forget(_ number: UInt64) {
+    state.withLock { if $0.scan?.number == number { $0.scan = nil } }
+  }
+
+  func end() {
+    state.withLock {
+      $0.isOver = true
+      $0.scan = nil
+    }
+  }
+
+  func deliver(_ signal: BusSignal) {
+    guard signal.interface == ReaderInterface.target.interface, signal.member == ReaderInterface.scanSignal,
+      let (number, event) = ScanEvent.reading(signal.arguments)
+    else { return }
+    let observer = state.withLock { $0.scan?.number == number ? $0.scan?.observer : nil }
+    observer?(event)
+  }
+}

@@ -1,0 +1,76 @@
+package import Fingerprint
+internal import ReaderBus
+package import SDBus
+internal import Synchronization
+
+/// The D-Bus object of the reader process: serves any ``FingerprintReader`` to the one peer it has.
+package final class ReaderObject: Sendable {
+  private let reader: any FingerprintReader
+  /// The calls that are not answered yet, by the number their caller chose.
+  private let running = Mutex<[UInt64: Task<Void, Never>]>([:])
+
+  package init(serving reader: any FingerprintReader) {
+    self.reader = reader
+  }
+
+  /// For ``BusConnection/Handlers/call``.
+  package func handle(_ call: BusCall) {
+    guard call.path == ReaderInterface.target.path, call.interface == ReaderInterface.target.interface,
+      let method = ReaderInterface.Method(rawValue: call.member)
+    else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
+    guard call.signature == method.arguments, let number = call.arguments.first?.asUInt64,
+      let request = ReaderRequest(method, call.arguments.dropFirst())
+    else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)") }
+    if case .cancel = request { return cancel(number, for: call) }
+    running.withLock { running in
+      guard running[number] == nil else {
+        return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
+      }
+      running[number] = Task {
+        do throws(ReaderError) {
+          call.answer(try await perform(request, number, for: call).values)
+        } catch {
+          call.fail(error.busName, error.busText)
+        }
+        // The task itself waits for the lock that its making holds: it cannot be forgotten before it is known.
+        self.running.withLock { $0[number] = nil }
+      }
+    }
+  }
+
+  /// Answers only when the cancelled call has: the peer knows then that the reader is free.
+  private func cancel(_ number: UInt64, for call: BusCall) {
+    let task = running.withLock { $0[number] }
+    task?.cancel()
+    Task {
+      await task?.value
+      call.answer()
+    }
+  }
+
+  private func perform(
+    _ request: ReaderRequest, _ number: UInt64, for call: BusCall
+  ) async throws(ReaderError) -> ReaderAnswer {
+    let connection = call.connection
+    let observer: ScanObserver = {
+      connection.emit(ReaderInterface.target, ReaderInterface.scanSignal, $0.busValues(call: number))
+    }
+    switch request {
+    case .readers: return .readers(try await reader.readers())
+    case .open(let id): return .reader(try await reader.open(id))
+    case .close: try await reader.close()
+    case .enroll: return .template(try await reader.enroll(observer: observer))
+    case .identify(let prints, let nonce):
+      return .scan(try await reader.identify(prints, nonce: nonce, observer: observer))
+    case .verify(let print, let nonce):
+      return .scan(try await reader.verify(print, nonce: nonce, observer: observer))
+    case .storedPrints(let prints): return .chip(try await reader.storedPrints(knowing: prints))
+    case .delete(let template): try await reader.delete(template)
+    case .clearStorage: try await reader.clearStorage()
+    case .suspend: try await reader.suspend()
+    case .resume: try await reader.resume()
+    case .cancel: break
+    }
+    return .done
+  }
+}

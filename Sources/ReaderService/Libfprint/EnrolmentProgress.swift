@@ -1,0 +1,32 @@
+internal import CFprint
+internal import Fingerprint
+internal import GLibKit
+
+/// The observer of an enrolment, as libfprint carries it. It is handed to libfprint with the call, which releases it
+/// through the destroy notify when the enrolment is over.
+final class EnrolmentProgress: Sendable {
+  fileprivate let observer: ScanObserver
+
+  init(observer: @escaping ScanObserver) {
+    self.observer = observer
+  }
+}
+
+/// An `FpEnrollProgress`. The error is transfer none, and always a retry.
+nonisolated func enrolmentProgressed(
+  _ device: UnsafeMutablePointer<FpDevice>?, _ completed: gint, _: OpaquePointer?, _ data: gpointer?,
+  _ error: UnsafeMutablePointer<GError>?
+) {
+  guard let device, let data else { return }
+  let observer = Unmanaged<EnrolmentProgress>.fromOpaque(data).takeUnretainedValue().observer
+  if let error {
+    observer(.retry(GLibError(copying: error).retryReason ?? .general))
+  } else {
+    observer(.stage(completed: Int(completed), of: Int(fp_device_get_nr_enroll_stages(device))))
+  }
+}
+
+nonisolated func releaseEnrolmentProgress(_ data: gpointer?) {
+  guard let data else { return }
+  Unmanaged<EnrolmentProgress>.fromOpaque(data).release()
+}

@@ -1,0 +1,42 @@
+internal import CFprint
+internal import Fingerprint
+internal import GLibKit
+internal import Synchronization
+
+/// Tells the observer of a scan when a finger is wanted, comes and goes.
+///
+/// It lives on after the scan's answer, until the next scan or the device's closing, because image readers answer
+/// while the finger is still on the sensor: its lifting is reported after the answer.
+final class FingerWatch: Sendable {
+  private let observation: PropertyObservation
+
+  init(device: Device, observer: @escaping ScanObserver) {
+    let before = Mutex(fp_device_get_finger_status(device.pointer))
+    let changes = StatusChanges(before: before)
+    observation = PropertyObservation(of: "finger-status", in: device.object) {
+      changes.report(fp_device_get_finger_status(device.pointer), to: observer)
+    }
+  }
+}
+
+/// The last finger status seen.
+private final class StatusChanges: Sendable {
+  private let before: Mutex<FpFingerStatusFlags>
+
+  init(before: consuming sending Mutex<FpFingerStatusFlags>) {
+    self.before = before
+  }
+
+  func report(_ now: FpFingerStatusFlags, to observer: ScanObserver) {
+    let before = before.withLock { before in
+      defer { before = now }
+      return before
+    }
+    func has(_ status: FpFingerStatusFlags, _ flag: FpFingerStatusFlags) -> Bool {
+      status.rawValue & flag.rawValue != 0
+    }
+    if has(before, FP_FINGER_STATUS_PRESENT), !has(now, FP_FINGER_STATUS_PRESENT) { observer(.fingerLifted) }
+    if !has(before, FP_FINGER_STATUS_NEEDED), has(now, FP_FINGER_STATUS_NEEDED) { observer(.fingerNeeded) }
+    if !has(before, FP_FINGER_STATUS_PRESENT), has(now, FP_FINGER_STATUS_PRESENT) { observer(.fingerPresent) }
+  }
+}

@@ -1,0 +1,301 @@
+internal import CFprint
+package import Fingerprint
+internal import GLibKit
+
+/// libfprint, as a ``FingerprintReader``.
+///
+/// It runs on the thread that owns GLib's default main context (``MainContext``), and calls libfprint nowhere else.
+/// Only asynchronous calls are made, save the enumeration, which pumps the context.
+package actor LibfprintReader: FingerprintReader {
+  private let nature: ReaderDescription.Nature
+  private var catalogue: Catalogue?
+  private var opened: (device: Device, id: String)?
+  private var running: RunningAction?
+  /// Who waits for the running action to end.
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private var isSuspended = false
+  private var watch: FingerWatch?
+
+  /// - Parameter nature: how the readers of this process are driven. Only `.virtual` lets libfprint's virtual drivers
+  ///   through, and nothing else then.
+  package init(nature: ReaderDescription.Nature) {
+    self.nature = nature
+  }
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    MainContextExecutor.shared.asUnownedSerialExecutor()
+  }
+
+  // MARK: Readers
+
+  package func readers() async throws(ReaderError) -> [ReaderDescription] {
+    try devices().map { $0.device.describe(id: $0.id, nature: nature) }
+  }
+
+  /// The devices there are, by their ids. Where libfprint lists none, but one is attached, the error says why.
+  private func devices() throws(ReaderError) -> [(id: String, device: Device)] {
+    let current = catalogue ?? Catalogue(nature: nature)
+    catalogue = current
+    let devices = current.devices()
+    guard nature != .virtual, opened == nil, running == nil,
+      let missing = SupportedUSBReaders.attached(besides: devices.compactMap { SysfsUSBDevice(of: $0.device) })
+    else { return devices }
+    // It could not be probed then. libfprint probes once for each context, so it takes a new one to try again.
+    let renewed = Catalogue(nature: nature)
+    catalogue = renewed
+    let again = renewed.devices()
+    if again.isEmpty, let reason = SupportedUSBReaders.reason(missing) { throw reason }
+    return again
+  }
+
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+    guard opened == nil else { throw .device("a reader is open already") }
+    guard let device = try devices().first(where: { $0.id == id })?.device else { throw .absent }
+    do throws(ReaderError) {
+      try await act(on: device) {
+        fp_device_open(device.pointer, $0, $1, $2)
+      } finish: { result in
+        GLibError.catching { _ = fp_device_open_finish(device.pointer, result, $0) }
+      }
+    } catch {
+      throw Self.explained(error, opening: device)
+    }
+    opened = (device, id)
+    if Task.isCancelled {
+      try await close()
+      throw .cancelled
+    }
+    return device.describe(id: id, nature: nature)
+  }
+
+  /// An error of opening, with who holds the device or which node may not be opened.
+  private static func explained(_ error: ReaderError, opening device: Device) -> ReaderError {
+    let usb = SysfsUSBDevice(of: device)
+    switch error {
+    case .permissionDenied: return .permissionDenied(usb?.node)
+    case .busy: return .busy(holder: programHolding(node: usb?.node))
+    default: return error
+    }
+  }
+
+  package func close() async throws(ReaderError) {
+    while let running {
+      running.cancellable.cancel()
+      await withCheckedContinuation { waiters.append($0) }
+    }
+    guard let device = opened?.device else { return }
+    if isSuspended { try? await resume() }
+    opened = nil
+    watch = nil
+    let result = await finished {
+      fp_device_close(device.pointer, nil, $0, $1)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_close_finish(device.pointer, result, $0) }
+    }
+    // An unplugged device is closed by the call that fails with "removed".
+    if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
+  }
+
+  // MARK: Scans
+
+  package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    let device = try openDevice()
+    watch = FingerWatch(device: device, observer: observer)
+    let blank = Print(blankFor: device)
+    let progress = Unmanaged.passRetained(EnrolmentProgress(observer: observer))
+    let print = try await act(on: device) {
+      fp_device_enroll(
+        device.pointer, blank.pointer, $0, enrolmentProgressed, progress.toOpaque(), releaseEnrolmentProgress, $1, $2)
+    } finish: { result in
+      // fp_device_enroll_finish: transfer full.
+      GLibError.catching { fp_device_enroll_finish(device.pointer, result, $0).map(Print.init(adopting:)) }
+    }
+    guard let print else { throw .device("libfprint ended the enrolment without a print") }
+    return try print.serialized()
+  }
+
+  package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    let device = try openDevice()
+    let gallery = Gallery()
+    for print in prints { gallery.append(try Print(parsing: print.template, for: device), as: print.id) }
+    return try await scan(device, nonce: nonce, observer: observer) {
+      fp_device_identify(device.pointer, gallery.array, $0, nil, nil, nil, $1, $2)
+    } finish: { result in
+      GLibError.catching { error in
+        var match: OpaquePointer?
+        // fp_device_identify_finish: the match is transfer full. It holds only where the call returns TRUE: an action
+        // that was cancelled after the match leaves the match there, too.
+        let answered = fp_device_identify_finish(device.pointer, result, &match, nil, error) != 0
+        let print = match.map(Print.init(adopting:))
+        return answered ? gallery.outcome(for: print) : nil
+      }
+    }
+  }
+
+  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    let device = try openDevice()
+    let enrolled = try Print(parsing: print.template, for: device)
+    return try await scan(device, nonce: nonce, observer: observer) {
+      fp_device_verify(device.pointer, enrolled.pointer, $0, nil, nil, nil, $1, $2)
+    } finish: { result in
+      GLibError.catching { error in
+        var matches: gboolean = 0
+        guard fp_device_verify_finish(device.pointer, result, &matches, nil, error) != 0 else { return nil }
+        return matches != 0 ? .match(print.id) : .noMatch
+      }
+    }
+  }
+
+  /// One scan of one finger. `finish` gives nil where libfprint has no answer.
+  private func scan(
+    _ device: Device, nonce: ScanNonce, observer: @escaping ScanObserver, start: Start,
+    finish: @escaping @Sendable (OpaquePointer) -> Result<ScanOutcome?, GLibError>
+  ) async throws(ReaderError) -> ScanAnswer {
+    watch = FingerWatch(device: device, observer: observer)
+    let (outcome, finishedAt) = try await act(on: device, start: start) { result in
+      let finishedAt = monotonicNanoseconds()
+      return switch finish(result) {
+      case .success(let outcome): .success((outcome, finishedAt))
+      case .failure(let error):
+        if let reason = error.retryReason { .success((.retry(reason), finishedAt)) } else { .failure(error) }
+      }
+    }
+    guard let outcome else { throw .device("libfprint ended the scan without an answer") }
+    if case .retry(let reason) = outcome { observer(.retry(reason)) }
+    return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: finishedAt)
+  }
+
+  // MARK: Storage on the chip
+
+  package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    let device = try openDevice()
+    var known: [(id: EnrolmentID, print: Print)] = []
+    for print in prints { known.append((print.id, try Print(parsing: print.template, for: device))) }
+    let stored = try await act(on: device) {
+      fp_device_list_prints(device.pointer, $0, $1, $2)
+    } finish: { result in
+      // fp_device_list_prints_finish: the array is the caller's, and frees its elements.
+      GLibError.catching { fp_device_list_prints_finish(device.pointer, result, $0).map(takePrints) ?? [] }
+    }
+    var list = ChipList(present: [], unknown: [])
+    for print in stored {
+      let ids = known.filter { $0.print.isSame(as: print) }.map(\.id)
+      if ids.isEmpty { list.unknown.append(try print.serialized()) }
+      list.present.formUnion(ids)
+    }
+    return list
+  }
+
+  package func delete(_ template: Template) async throws(ReaderError) {
+    let device = try openDevice()
+    let print = try Print(parsing: template, for: device)
+    try await act(on: device) {
+      fp_device_delete_print(device.pointer, print.pointer, $0, $1, $2)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
+    }
+  }
+
+  package func clearStorage() async throws(ReaderError) {
+    let device = try openDevice()
+    try await act(on: device) {
+      fp_device_clear_storage(device.pointer, $0, $1, $2)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_clear_storage_finish(device.pointer, result, $0) }
+    }
+  }
+
+  // MARK: Sleep
+
+  /// Not an action of its own: it goes beside the scan that is running, which some drivers carry through the sleep.
+  package func suspend() async throws(ReaderError) {
+    guard let device = opened?.device, !isSuspended else { return }
+    isSuspended = true
+    running?.isSuspended = true
+    let result = await finished {
+      fp_device_suspend(device.pointer, nil, $0, $1)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_suspend_finish(device.pointer, result, $0) }
+    }
+    // A driver that cannot sleep in the middle of a scan has ended the scan, and is asleep.
+    if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
+  }
+
+  package func resume() async throws(ReaderError) {
+    guard let device = opened?.device, isSuspended else { return }
+    let result = await finished {
+      fp_device_resume(device.pointer, nil, $0, $1)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_resume_finish(device.pointer, result, $0) }
+    }
+    isSuspended = false
+    running?.isSuspended = false
+    if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
+  }
+
+  // MARK: Actions
+
+  /// Makes the libfprint call, with what cancels it, its callback and the callback's data.
+  private typealias Start = (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
+
+  private func openDevice() throws(ReaderError) -> Device {
+    guard let device = opened?.device else { throw .device("no reader is open") }
+    try checkIdle(device)
+    return device
+  }
+
+  private func checkIdle(_ device: Device) throws(ReaderError) {
+    guard !device.isRemoved else { throw .removed }
+    guard !isSuspended else { throw .suspended }
+    guard running == nil else { throw .busy(holder: nil) }
+    guard !Task.isCancelled else { throw .cancelled }
+  }
+
+  /// Runs the one action a device can have at a time. Cancelling the task, or unplugging the device, ends it.
+  private func act<Value: Sendable>(
+    on device: Device, start: Start,
+    finish: @escaping @Sendable (OpaquePointer) -> Result<Value, GLibError>
+  ) async throws(ReaderError) -> Value {
+    try checkIdle(device)
+    let action = RunningAction()
+    running = action
+    let cancellable = action.cancellable
+    let removal = PropertyObservation(of: "removed", in: device.object) { cancellable.cancel() }
+    let result = await withTaskCancellationHandler {
+      await finished {
+        start(cancellable.pointer, $0, $1)
+      } finish: {
+        finish($0)
+      }
+    } onCancel: {
+      cancellable.cancel()
+    }
+    withExtendedLifetime(removal) {}
+    running = nil
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      if device.isRemoved { throw .removed }
+      if action.isSuspended, !Task.isCancelled { throw .suspended }
+      throw error.readerError
+    }
+  }
+}
+
+/// The action a device is busy with.
+private final class RunningAction {
+  let cancellable = Cancellable()
+  /// Whether the system went to sleep under it.
+  var isSuspended = false
+}
+
+/// `CLOCK_MONOTONIC`, by GLib: the clock's own structure belongs to whichever system module is read first.
+private func monotonicNanoseconds() -> UInt64 {
+  UInt64(g_get_monotonic_time()) * 1_000
+}

@@ -1,0 +1,269 @@
+internal import CSystemd
+internal import Glibc
+
+/// One peer-to-peer D-Bus connection over a socket, confined to ``BusLoop``.
+///
+/// It lives until the peer goes, the peer sends what it may not, or ``close()``; its owner closes it.
+package actor BusConnection: BusLoopSource {
+  /// The sides differ only while they greet one another.
+  package enum Role: Sendable { case client, server }
+
+  /// What a peer may ask of this process's memory. A peer that asks for more loses the connection.
+  package struct Limits: Sendable {
+    /// Bytes of one incoming message.
+    package var messageBytes = 16 << 20
+    /// Calls of the peer that are not answered yet.
+    package var openCalls = 64
+    /// Outgoing messages the peer has not read yet.
+    package var unreadMessages = 4_096
+
+    package init() {}
+  }
+
+  /// Called on the loop, in the order of arrival; none of them may block.
+  package struct Handlers: Sendable {
+    package var call: @Sendable (BusCall) -> Void
+    package var signal: @Sendable (BusSignal) -> Void
+    /// The connection has ended, by either side; called once, last.
+    package var closed: @Sendable () -> Void
+
+    package init(
+      call: @escaping @Sendable (BusCall) -> Void = { _ in },
+      signal: @escaping @Sendable (BusSignal) -> Void = { _ in },
+      closed: @escaping @Sendable () -> Void = {}
+    ) {
+      self.call = call
+      self.signal = signal
+      self.closed = closed
+    }
+  }
+
+  private typealias Answer = Result<[BusValue], BusError>
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private var bus: OpaquePointer?
+  private let limits: Limits
+  private let handlers: Handlers
+  private var waiting: [UInt64: CheckedContinuation<Answer, Never>] = [:]
+  private var openCalls: [UInt64: BusMessage] = [:]
+  private var isGreeted = false
+  private var waitingForGreeting: [CheckedContinuation<Void, Never>] = []
+
+  /// Starts on a connected socket, which it takes over, in every case.
+  package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+    self.limits = limits
+    self.handlers = handlers
+    var bus: OpaquePointer?
+    do throws(BusError) {
+      try checked(sd_bus_new(&bus))
+      // transfer full: from here on the bus closes the socket
+      try checked(sd_bus_set_fd(bus, socket, socket))
+    } catch {
+      sd_bus_unref(bus)
+      Glibc.close(socket)
+      throw error
+    }
+    do throws(BusError) {
+      if role == .server {
+        var identifier = sd_id128_t()
+        try checked(sd_id128_randomize(&identifier))
+        try checked(sd_bus_set_server(bus, 1, identifier))
+      }
+      try checked(sd_bus_negotiate_fds(bus, 1))
+      try checked(sd_bus_start(bus))
+    } catch {
+      sd_bus_close_unref(bus)
+      throw error
+    }
+    self.bus = bus
+    BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
+  }
+
+  private func attach() {
+    if bus != nil { BusLoop.shared.add(self) }
+  }
+
+  // MARK: Sending
+
+  /// Calls a method and waits for its answer, as long as it takes: deadlines are the caller's.
+  package func call(
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue] = []
+  ) async throws(BusError) -> [BusValue] {
+    // sd-bus blocks its thread over a descriptor sent before the sides have greeted one another.
+    if !isGreeted, bus != nil, arguments.contains(where: \.carriesDescriptor) {
+      await withCheckedContinuation { waitingForGreeting.append($0) }
+    }
+    let cookie = try send(arguments) { bus, message in
+      if let destination = target.destination {
+        return sd_bus_message_new_method_call(bus, &message, destination, target.path, target.interface, member)
+      }
+      return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
+    }
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { waiting[cookie] = $0 }
+    } onCancel: {
+      // Runs after the continuation is in place: both happen on the loop, which is busy with this call until then.
+      BusLoop.shared.post { self.assumeIsolated { $0.finish(cookie, .failure(.cancelled)) } }
+    }
+    return try answer.get()
+  }
+
+  /// Emits a signal, after everything sent before. A connection that has ended drops it.
+  package nonisolated func emit(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
+    BusLoop.shared.post {
+      self.assumeIsolated { connection in
+        connection.sendOrClose(arguments) { bus, message in
+          sd_bus_message_new_signal(bus, &message, target.path, target.interface, member)
+        }
+      }
+    }
+  }
+
+  /// Ends the connection. What the socket has no room for by then is lost.
+  package nonisolated func close() {
+    BusLoop.shared.post { self.assumeIsolated { $0.end() } }
+  }
+
+  nonisolated func answer(_ cookie: UInt64, _ result: Result<[BusValue], BusError>) {
+    BusLoop.shared.post { self.assumeIsolated { $0.sendAnswer(cookie, result) } }
+  }
+
+  private func sendAnswer(_ cookie: UInt64, _ result: Answer) {
+    guard let call = openCalls.removeValue(forKey: cookie), call.wantsAnswer else { return }
+    switch result {
+    case .success(let values):
+      sendOrClose(values) { _, message in sd_bus_message_new_method_return(call.pointer, &message) }
+    case .failure(.remote(let name, let text)):
+      sendOrClose([]) { _, message in
+        name.withCString { name in
+          text.withCString { text in
+            // sd-bus copies both strings
+            var error = sd_bus_error(name: name, message: text, _need_free: 0)
+            return sd_bus_message_new_method_error(call.pointer, &message, &error)
+          }
+        }
+      }
+    case .failure:
+      end()
+    }
+  }
+
+  private typealias Maker = (_ bus: OpaquePointer, _ message: inout OpaquePointer?) -> Int32
+
+  /// A message that cannot be sent would leave the peer waiting for ever: the connection ends instead.
+  private func sendOrClose(_ values: [BusValue], _ make: Maker) {
+    guard bus != nil else { return }
+    do throws(BusError) { _ = try send(values, make) } catch { end() }
+  }
+
+  private func send(_ values: [BusValue], _ make: Maker) throws(BusError) -> UInt64 {
+    guard let bus else { throw .disconnected }
+    var pointer: OpaquePointer?
+    // transfer full: the new message is ours
+    try checked(make(bus, &pointer))
+    guard let pointer else { throw .disconnected }
+    let message = BusMessage(taking: pointer)
+    try message.append(values)
+    var cookie: UInt64 = 0
+    // sd-bus takes its own reference to the message
+    let result = sd_bus_send(bus, message.pointer, &cookie)
+    guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
+    var unread: UInt64 = 0
+    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages { end() }
+    return cookie
+  }
+
+  // MARK: Receiving
+
+  nonisolated func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
+    assumeIsolated { connection in
+      guard let bus = connection.bus else { return nil }
+      let descriptor = sd_bus_get_fd(bus)
+      let events = sd_bus_get_events(bus)
+      var deadline = UInt64.max
+      sd_bus_get_timeout(bus, &deadline)
+      // A bus that has failed has no events: let `dispatch` find out at once.
+      guard descriptor >= 0, events >= 0 else { return (-1, 0, 0) }
+      return (descriptor, Int16(truncatingIfNeeded: events), deadline)
+    }
+  }
+
+  nonisolated func dispatch() {
+    assumeIsolated { $0.process() }
+  }
+
+  /// No object or reply handlers are registered with sd-bus, so it hands every message over to us: there is no C
+  /// callback in this file.
+  private func process() {
+    // Bounded, so that one busy peer does not starve the others.
+    for _ in 0..<64 {
+      guard let bus else { return }
+      var pointer: OpaquePointer?
+      let result = sd_bus_process(bus, &pointer)
+      if result < 0 { return end() }
+      if let pointer {
+        // transfer full
+        do throws(BusError) { try receive(BusMessage(taking: pointer)) } catch { return end() }
+      }
+      if !isGreeted, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
+        isGreeted = true
+        resumeGreeted()
+      }
+      if result == 0 { return }
+    }
+  }
+
+  private func resumeGreeted() {
+    let greeted = waitingForGreeting
+    waitingForGreeting = []
+    for continuation in greeted { continuation.resume() }
+  }
+
+  private func receive(_ message: BusMessage) throws(BusError) {
+    switch message.kind {
+    case .answer, .error:
+      // One that nobody waits for came late, after its call was cancelled, or was never asked for.
+      guard let cookie = message.replyCookie, waiting[cookie] != nil else { return }
+      let isAnswer = message.kind == .answer
+      finish(
+        cookie, isAnswer ? .success(try message.values(limit: limits.messageBytes)) : .failure(message.remoteError))
+    case .signal:
+      // sd-bus says with this one that the peer has gone.
+      if message.interface == "org.freedesktop.DBus.Local" { return end() }
+      handlers.signal(
+        BusSignal(
+          path: message.path, interface: message.interface, member: message.member,
+          arguments: try message.values(limit: limits.messageBytes)))
+    case .call:
+      guard let cookie = message.cookie, openCalls[cookie] == nil, openCalls.count < limits.openCalls else {
+        throw .tooLarge
+      }
+      let call = BusCall(
+        path: message.path, interface: message.interface, member: message.member, signature: message.signature,
+        arguments: try message.values(limit: limits.messageBytes), connection: self, cookie: cookie)
+      openCalls[cookie] = message
+      handlers.call(call)
+    case .other:
+      return
+    }
+  }
+
+  private func finish(_ cookie: UInt64, _ answer: Answer) {
+    waiting.removeValue(forKey: cookie)?.resume(returning: answer)
+  }
+
+  private func end() {
+    guard let bus else { return }
+    self.bus = nil
+    BusLoop.shared.remove(self)
+    openCalls = [:]
+    // transfer full: our reference, and with it the socket
+    sd_bus_close_unref(bus)
+    let unanswered = waiting
+    waiting = [:]
+    for continuation in unanswered.values { continuation.resume(returning: .failure(.disconnected)) }
+    resumeGreeted()
+    handlers.closed()
+  }
+}

@@ -1,0 +1,141 @@
+internal import CSystemd
+internal import Glibc
+internal import Synchronization
+
+/// The thread that all sd-bus connections of this process live on: sd-bus is not thread-safe.
+///
+/// One for the process, started with first use and never ended. That it outlives everything matters beyond the bus: a
+/// child that asked for a signal at its parent's death gets it when the *thread* that started it ends, so that
+/// children are started from here.
+///
+/// `@unchecked Sendable`: `sources` is touched by the loop's own thread alone; the rest is constant or behind a lock.
+package final class BusLoop: SerialExecutor, @unchecked Sendable {
+  package static let shared = BusLoop()
+
+  private enum Work {
+    case job(UnownedJob)
+    case closure(@Sendable () -> Void)
+  }
+
+  private let queue = Mutex<[Work]>([])
+  private let wakeDescriptor: Int32
+  private let thread = Mutex<pthread_t?>(nil)
+  private var sources: [ObjectIdentifier: any BusLoopSource] = [:]
+
+  private init() {
+    wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    precondition(wakeDescriptor >= 0, "no descriptor for the bus loop")
+    // Signals are for the program's own threads.
+    var all = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &previous)
+    var identifier = pthread_t()
+    // transfer full: the thread takes over the reference it is given
+    let failure = pthread_create(&identifier, nil, busLoopMain, Unmanaged.passRetained(self).toOpaque())
+    precondition(failure == 0, "no thread for the bus loop")
+    pthread_sigmask(SIG_SETMASK, &previous, nil)
+  }
+
+  /// Runs the closure on the loop, after everything handed over before it.
+  package func post(_ work: @escaping @Sendable () -> Void) {
+    add(.closure(work))
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    add(.job(UnownedJob(job)))
+  }
+
+  package func checkIsolated() {
+    precondition(isCurrent, "not on the bus loop")
+  }
+
+  package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+  private var isCurrent: Bool {
+    thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  private func add(_ work: Work) {
+    let wasEmpty = queue.withLock {
+      $0.append(work)
+      return $0.count == 1
+    }
+    guard wasEmpty else { return }
+    var one: UInt64 = 1
+    write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+  }
+
+  // MARK: On the loop's thread
+
+  /// Serves the source until ``remove(_:)``; the loop keeps it alive.
+  func add(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = source }
+
+  func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
+
+  fileprivate func run() -> Never {
+    thread.withLock { $0 = pthread_self() }
+    let executor = asUnownedSerialExecutor()
+    while true {
+      let batch = queue.withLock { queue in
+        let batch = queue
+        queue = []
+        return batch
+      }
+      for work in batch {
+        switch work {
+        case .job(let job): job.runSynchronously(on: executor)
+        case .closure(let closure): closure()
+        }
+      }
+      waitAndDispatch()
+    }
+  }
+
+  private func waitAndDispatch() {
+    var descriptors = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
+    var polled: [(source: any BusLoopSource, deadline: UInt64)] = []
+    var earliest = UInt64.max
+    for source in sources.values {
+      guard let wish = source.wish() else { continue }
+      descriptors.append(pollfd(fd: wish.descriptor, events: wish.events, revents: 0))
+      polled.append((source, wish.deadline))
+      earliest = min(earliest, wish.deadline)
+    }
+    // The eventfd stays readable until the queue it announces is taken, so nothing posted meanwhile is slept over.
+    poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: earliest))
+    if descriptors[0].revents != 0 {
+      var count: UInt64 = 0
+      read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
+    }
+    let now = monotonicMicroseconds()
+    for (index, entry) in polled.enumerated() {
+      if descriptors[index + 1].revents != 0 || entry.deadline <= now { entry.source.dispatch() }
+    }
+  }
+
+  private func milliseconds(until deadline: UInt64) -> Int32 {
+    guard deadline != .max else { return -1 }
+    let now = monotonicMicroseconds()
+    return deadline <= now ? 0 : Int32(clamping: (deadline - now) / 1_000 + 1)
+  }
+}
+
+/// Something with a descriptor that the loop waits on. Both functions are called on the loop's thread.
+protocol BusLoopSource: AnyObject, Sendable {
+  /// What to wait for, nil when there is nothing; the deadline is in microseconds of `CLOCK_MONOTONIC`.
+  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)?
+  func dispatch()
+}
+
+private func busLoopMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let argument else { return nil }
+  // transfer full: balances the retain of pthread_create
+  Unmanaged<BusLoop>.fromOpaque(argument).takeRetainedValue().run()
+}
+
+private func monotonicMicroseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+}

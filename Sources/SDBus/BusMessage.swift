@@ -1,0 +1,225 @@
+internal import CSystemd
+internal import Glibc
+
+/// Owns one reference to an `sd_bus_message`. Its reference count is not atomic: a message stays on the loop's thread.
+final class BusMessage {
+  let pointer: OpaquePointer
+
+  /// Takes over the reference that sd-bus gave (transfer full).
+  init(taking pointer: OpaquePointer) {
+    self.pointer = pointer
+  }
+
+  deinit {
+    sd_bus_message_unref(pointer)
+  }
+
+  /// What the header says.
+  enum Kind { case call, answer, error, signal, other }
+
+  var kind: Kind {
+    var type: UInt8 = 0
+    guard sd_bus_message_get_type(pointer, &type) >= 0 else { return .other }
+    switch Int(type) {
+    case Int(SD_BUS_MESSAGE_METHOD_CALL): return .call
+    case Int(SD_BUS_MESSAGE_METHOD_RETURN): return .answer
+    case Int(SD_BUS_MESSAGE_METHOD_ERROR): return .error
+    case Int(SD_BUS_MESSAGE_SIGNAL): return .signal
+    default: return .other
+    }
+  }
+
+  // The strings sd-bus gives are its own (transfer none): copied at once.
+  var path: String { sd_bus_message_get_path(pointer).map { String(cString: $0) } ?? "" }
+  var interface: String { sd_bus_message_get_interface(pointer).map { String(cString: $0) } ?? "" }
+  var member: String { sd_bus_message_get_member(pointer).map { String(cString: $0) } ?? "" }
+  var signature: String { sd_bus_message_get_signature(pointer, 1).map { String(cString: $0) } ?? "" }
+
+  var cookie: UInt64? {
+    var value: UInt64 = 0
+    return sd_bus_message_get_cookie(pointer, &value) >= 0 ? value : nil
+  }
+
+  var replyCookie: UInt64? {
+    var value: UInt64 = 0
+    return sd_bus_message_get_reply_cookie(pointer, &value) >= 0 ? value : nil
+  }
+
+  var wantsAnswer: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+
+  /// The error this message carries, its text cut at 1,000 bytes: it is the peer's, and ends in someone's terminal.
+  var remoteError: BusError {
+    // transfer none: the struct and its strings belong to the message
+    guard let error = sd_bus_message_get_error(pointer), let name = error.pointee.name else { return .malformed }
+    var message = ""
+    if let text = error.pointee.message {
+      let length = strnlen(text, 1_000)
+      message = text.withMemoryRebound(to: UInt8.self, capacity: length) {
+        String(decoding: UnsafeBufferPointer(start: $0, count: length), as: UTF8.self)
+      }
+    }
+    return .remote(name: String(cString: name), message: message)
+  }
+}
+
+// MARK: - Writing
+
+extension BusMessage {
+  func append(_ values: [BusValue]) throws(BusError) {
+    for value in values { try append(value) }
+  }
+
+  func append(_ value: BusValue) throws(BusError) {
+    switch value {
+    case .boolean(let value): try appendBasic("b", Int32(value ? 1 : 0))
+    case .byte(let value): try appendBasic("y", value)
+    case .uint16(let value): try appendBasic("q", value)
+    case .int32(let value): try appendBasic("i", value)
+    case .uint32(let value): try appendBasic("u", value)
+    case .int64(let value): try appendBasic("x", value)
+    case .uint64(let value): try appendBasic("t", value)
+    case .string(let value):
+      // sd-bus copies the string
+      try checked(value.withCString { sd_bus_message_append_basic(pointer, typeCode("s"), $0) })
+    case .bytes(let bytes):
+      // sd-bus copies the bytes
+      try checked(
+        bytes.withUnsafeBytes { sd_bus_message_append_array(pointer, typeCode("y"), $0.baseAddress, $0.count) })
+    case .array(let element, let values):
+      try container("a", element) { () throws(BusError) in try append(values) }
+    case .structure(let members):
+      try container("r", members.map(\.signature).joined()) { () throws(BusError) in try append(members) }
+    case .dictionary(let entries):
+      try container("a", "{sv}") { () throws(BusError) in
+        for (key, value) in entries {
+          try container("e", "sv") { () throws(BusError) in
+            try append(.string(key))
+            try append(.variant(value))
+          }
+        }
+      }
+    case .variant(let value):
+      try container("v", value.signature) { () throws(BusError) in try append(value) }
+    case .descriptor(let descriptor):
+      // sd-bus duplicates the descriptor; ours stays ours
+      try appendBasic("h", descriptor.rawValue)
+    }
+  }
+
+  private func appendBasic<Value: BitwiseCopyable>(_ type: Unicode.Scalar, _ value: Value) throws(BusError) {
+    // sd-bus copies what the pointer points at
+    try checked(withUnsafePointer(to: value) { sd_bus_message_append_basic(pointer, typeCode(type), $0) })
+  }
+
+  private func container(
+    _ type: Unicode.Scalar, _ contents: String, _ body: () throws(BusError) -> Void
+  ) throws(BusError) {
+    try checked(sd_bus_message_open_container(pointer, typeCode(type), contents))
+    try body()
+    try checked(sd_bus_message_close_container(pointer))
+  }
+}
+
+// MARK: - Reading
+
+extension BusMessage {
+  /// The whole body, as long as its values cost no more than `limit` bytes. Every value costs a little whatever it
+  /// holds, so that a million empty arrays are refused as a large one is.
+  func values(limit: Int) throws(BusError) -> [BusValue] {
+    var budget = limit
+    var values: [BusValue] = []
+    while try checked(sd_bus_message_at_end(pointer, 1)) == 0 {
+      values.append(try read(&budget))
+    }
+    return values
+  }
+
+  private func read(_ budget: inout Int) throws(BusError) -> BusValue {
+    var type: CChar = 0
+    // transfer none: the contents belong to the message, and change with the next read
+    var contentsPointer: UnsafePointer<CChar>?
+    try checked(sd_bus_message_peek_type(pointer, &type, &contentsPointer))
+    let contents = contentsPointer.map { String(cString: $0) } ?? ""
+    try spend(64, of: &budget)
+    switch Unicode.Scalar(UInt8(bitPattern: type)) {
+    case "b": return .boolean(try readBasic(type, Int32(0)) != 0)
+    case "y": return .byte(try readBasic(type, UInt8(0)))
+    case "q": return .uint16(try readBasic(type, UInt16(0)))
+    case "i": return .int32(try readBasic(type, Int32(0)))
+    case "u": return .uint32(try readBasic(type, UInt32(0)))
+    case "x": return .int64(try readBasic(type, Int64(0)))
+    case "t": return .uint64(try readBasic(type, UInt64(0)))
+    case "s": return .string(try readString(&budget))
+    case "h":
+      // transfer none: the descriptor belongs to the message, so ours is a duplicate
+      let copy = fcntl(try readBasic(type, Int32(-1)), F_DUPFD_CLOEXEC, 3)
+      guard copy >= 0 else { throw .system(errno) }
+      return .descriptor(BusDescriptor(taking: copy))
+    case "a" where contents == "y":
+      // transfer none: the bytes belong to the message and are copied
+      var start: UnsafeRawPointer?
+      var count = 0
+      try checked(sd_bus_message_read_array(pointer, typeCode("y"), &start, &count))
+      try spend(count, of: &budget)
+      return .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
+    case "a" where contents == "{sv}": return .dictionary(try readDictionary(&budget))
+    case "a" where !contents.hasPrefix("{"):
+      return .array(of: contents, try readContainer("a", contents, &budget))
+    case "r": return .structure(try readContainer("r", contents, &budget))
+    case "v":
+      guard let value = try readContainer("v", contents, &budget).first else { throw .malformed }
+      return .variant(value)
+    default: throw .malformed
+    }
+  }
+
+  private func readBasic<Value: BitwiseCopyable>(_ type: CChar, _ zero: Value) throws(BusError) -> Value {
+    var value = zero
+    // sd-bus writes one value of the type's own size
+    try checked(withUnsafeMutablePointer(to: &value) { sd_bus_message_read_basic(pointer, type, $0) })
+    return value
+  }
+
+  private func readString(_ budget: inout Int) throws(BusError) -> String {
+    // transfer none: the string belongs to the message and is copied
+    var text: UnsafePointer<CChar>?
+    try checked(withUnsafeMutablePointer(to: &text) { sd_bus_message_read_basic(pointer, typeCode("s"), $0) })
+    guard let text else { throw .malformed }
+    try spend(strlen(text), of: &budget)
+    return String(cString: text)
+  }
+
+  private func readContainer(
+    _ type: Unicode.Scalar, _ contents: String, _ budget: inout Int
+  ) throws(BusError) -> [BusValue] {
+    try checked(sd_bus_message_enter_container(pointer, typeCode(type), contents))
+    var values: [BusValue] = []
+    while try checked(sd_bus_message_at_end(pointer, 0)) == 0 {
+      values.append(try read(&budget))
+    }
+    try checked(sd_bus_message_exit_container(pointer))
+    return values
+  }
+
+  private func readDictionary(_ budget: inout Int) throws(BusError) -> [String: BusValue] {
+    var entries: [String: BusValue] = [:]
+    try checked(sd_bus_message_enter_container(pointer, typeCode("a"), "{sv}"))
+    while try checked(sd_bus_message_enter_container(pointer, typeCode("e"), "sv")) > 0 {
+      try spend(64, of: &budget)
+      let key = try readString(&budget)
+      guard case .variant(let value) = try read(&budget) else { throw .malformed }
+      entries[key] = value
+      try checked(sd_bus_message_exit_container(pointer))
+    }
+    try checked(sd_bus_message_exit_container(pointer))
+    return entries
+  }
+
+  private func spend(_ cost: Int, of budget: inout Int) throws(BusError) {
+    guard cost <= budget else { throw .tooLarge }
+    budget -= cost
+  }
+}
+
+/// D-Bus type codes are ASCII characters; C takes them as `char`.
+private func typeCode(_ type: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: type.value) }

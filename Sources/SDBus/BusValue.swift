@@ -1,0 +1,69 @@
+/// A D-Bus value of the kinds Whorl's interfaces are made of.
+///
+/// A value type, so that it crosses isolations freely; sd-bus's own messages stay on the loop's thread.
+package indirect enum BusValue: Sendable {
+  case boolean(Bool)
+  case byte(UInt8)
+  case uint16(UInt16)
+  case int32(Int32)
+  case uint32(UInt32)
+  case int64(Int64)
+  case uint64(UInt64)
+  case string(String)
+  /// `ay`
+  case bytes([UInt8])
+  /// An array of any other element type; the signature is needed when it is empty.
+  case array(of: String, [BusValue])
+  case structure([BusValue])
+  /// `a{sv}`, without the variants around the values
+  case dictionary([String: BusValue])
+  case variant(BusValue)
+  /// `h`
+  case descriptor(BusDescriptor)
+
+  /// The D-Bus signature of this value.
+  package var signature: String {
+    switch self {
+    case .boolean: "b"
+    case .byte: "y"
+    case .uint16: "q"
+    case .int32: "i"
+    case .uint32: "u"
+    case .int64: "x"
+    case .uint64: "t"
+    case .string: "s"
+    case .bytes: "ay"
+    case .array(let element, _): "a\(element)"
+    case .structure(let members): "(\(members.map(\.signature).joined()))"
+    case .dictionary: "a{sv}"
+    case .variant: "v"
+    case .descriptor: "h"
+    }
+  }
+}
+
+extension BusValue {
+  var carriesDescriptor: Bool {
+    switch self {
+    case .descriptor: true
+    case .array(_, let values), .structure(let values): values.contains(where: \.carriesDescriptor)
+    case .dictionary(let entries): entries.values.contains(where: \.carriesDescriptor)
+    case .variant(let value): value.carriesDescriptor
+    default: false
+    }
+  }
+}
+
+// One accessor per kind: nil says that the value is of another kind.
+extension BusValue {
+  package var asBoolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  package var asUInt16: UInt16? { if case .uint16(let value) = self { value } else { nil } }
+  package var asUInt32: UInt32? { if case .uint32(let value) = self { value } else { nil } }
+  package var asUInt64: UInt64? { if case .uint64(let value) = self { value } else { nil } }
+  package var asString: String? { if case .string(let value) = self { value } else { nil } }
+  package var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  package var asArray: [BusValue]? { if case .array(_, let value) = self { value } else { nil } }
+  package var asStructure: [BusValue]? { if case .structure(let value) = self { value } else { nil } }
+  package var asDictionary: [String: BusValue]? { if case .dictionary(let value) = self { value } else { nil } }
+  package var asDescriptor: BusDescriptor? { if case .descriptor(let value) = self { value } else { nil } }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@Suite("The table of layers in CONTRIBUTING.md")
+struct DependencyTableTests {
+  let table: LayerTable
+  let package: PackageDescription
+
+  init() async throws {
+    table = LayerTable(markdown: try Repository.text("CONTRIBUTING.md"))
+    package = try await PackageDescription.ofThisPackage()
+  }
+
+  @Test("lists every target of the package once, and no other")
+  func listsEveryTarget() {
+    #expect(table.targets.sorted() == package.targets.map(\.name).sorted())
+  }
+
+  @Test("holds: every arrow between targets points down it")
+  func arrowsPointDown() throws {
+    let layers = table.layers
+    for target in package.targets {
+      for dependency in target.targetDependencies {
+        let upper = try #require(layers[target.name], "\(target.name) is not in the table")
+        let lower = try #require(layers[dependency], "\(dependency) is not in the table")
+        #expect(upper.mayUse(lower, asTarget: target.name), "\(target.name) must not use \(dependency)")
+      }
+    }
+  }
+
+  @Test("refuses arrows that point up, sideways, at a program from a test, or at test support from the product")
+  func refusesOtherArrows() {
+    #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
+    #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
+    #expect(!LayerTable.Layer.tests.mayUse(.number(7), asTarget: "ReaderTests"))
+    #expect(!LayerTable.Layer.number(3).mayUse(.testSupport, asTarget: "Vault"))
+    #expect(!LayerTable.Layer.number(7).mayUse(.testSupport, asTarget: "whorl"))
+    #expect(!LayerTable.Layer.testSupport.mayUse(.number(3), asTarget: "VirtualFinger"))
+  }
+
+  @Test("has test targets in its row of tests, and nothing else there")
+  func testsAreTests() {
+    let layers = table.layers
+    for target in package.targets {
+      #expect((target.type == "test") == (layers[target.name] == .tests), "\(target.name)")
+      #expect((target.type == "executable") == (layers[target.name] == .number(7)), "\(target.name)")
+      #expect((target.type == "system") == (layers[target.name] == .number(0)), "\(target.name)")
+    }
+  }
+
+  @Test("only GLibKit and ReaderService depend on CFprint, and only the reader process reaches it")
+  func libfprintStaysInTheReader() {
+    let direct = package.targets.filter { $0.targetDependencies.contains("CFprint") }.map(\.name)
+    #expect(direct.sorted() == ["GLibKit", "ReaderService"])
+    let reaching = package.targets.map(\.name).filter { package.reached(from: $0).contains("CFprint") }
+    #expect(reaching.sorted() == ["GLibKit", "ReaderService", "whorl-reader"])
+  }
+
+  @Test("packages from outside: GRDB in the vault alone, ArgumentParser in programs alone")
+  func outsidePackages() {
+    for target in package.targets {
+      for product in target.outsideDependencies {
+        switch product {
+        case "GRDB": #expect(["Vault", "VaultTests"].contains(target.name))
+        case "ArgumentParser": #expect(target.type == "executable", "\(target.name)")
+        default: Issue.record("\(target.name) uses \(product), which CONTRIBUTING.md does not allow")
+        }
+      }
+    }
+  }
+
+  // SwiftPM lets a file import any module that happens to be built already.
+  @Test("covers what the files import, not the manifest alone")
+  func importsAreDeclared() throws {
+    let names = Set(package.targets.map(\.name))
+    for target in package.targets where target.type != "system" {
+      let folder = target.type == "test" ? "Tests/\(target.name)" : "Sources/\(target.name)"
+      for file in try Repository.files(under: [folder], extensions: ["swift"]) {
+        for module in importedModules(of: try Repository.text(file)) where names.contains(module) {
+          #expect(target.targetDependencies.contains(module), "\(file) imports \(module)")
+        }
+      }
+    }
+  }
+
+  private func importedModules(of source: String) -> [String] {
+    source.split(separator: "\n").compactMap { line in
+      line.wholeMatch(
+        of:
+          /\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)(?:\.\w+)*\s*(?:\/\/.*)?/
+      )
+      .map { String($0.1) }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@Suite("What the built programs link")
+struct LinkageTests {
+  // A hostile template ends the process that parses it, and libfprint obeys its environment: it stays in one process.
+  @Test("no binary but whorl-reader links libfprint or GLib, the test runner included")
+  func onlyTheReaderLinksLibfprint() async throws {
+    let binaries = try builtBinaries()
+    #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")
+    for binary in binaries {
+      let libraries = try await sharedLibraries(of: binary).filter {
+        $0.hasPrefix("libfprint") || $0.hasPrefix("libglib")
+      }
+      if binary.lastPathComponent == "whorl-reader" {
+        #expect(libraries.contains { $0.hasPrefix("libfprint-2.so") })
+      } else {
+        #expect(libraries.isEmpty, "\(binary.lastPathComponent) links \(libraries)")
+      }
+    }
+  }
+
+  // Keys and USB never meet, in the other direction.
+  @Test("the reader process links neither the cryptography nor the database of the vault")
+  func theReaderHoldsNoVault() async throws {
+    let libraries = try await sharedLibraries(of: try Repository.products.appending(path: "whorl-reader"))
+    #expect(!libraries.isEmpty)
+    #expect(!libraries.contains { $0.hasPrefix("libcrypto") || $0.hasPrefix("libsqlite3") }, "\(libraries)")
+  }
+
+  /// Every ELF program or shared object beside the test runner.
+  private func builtBinaries() throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: try Repository.products, includingPropertiesForKeys: nil)
+      .filter { file in
+        guard let handle = try? FileHandle(forReadingFrom: file) else { return false }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: 4)) == Data([0x7F, 0x45, 0x4C, 0x46])
+      }
+  }
+
+  private func sharedLibraries(of binary: URL) async throws -> [String] {
+    let dump = try await run("readelf", "--dynamic", "--wide", binary.path)
+    try #require(dump.status == 0, "\(dump.errors)")
+    return dump.output.matches(of: /\(NEEDED\).*\[(.*?)\]/).map { String($0.1) }
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@Suite("make")
+struct MakefileTests {
+  @Test("help lists every target of the Makefile, each in one line, and is what make alone does")
+  func helpListsEveryTarget() async throws {
+    let help = try await run("make", "--no-print-directory", "help")
+    #expect(help.status == 0)
+    let listed = help.output.split(separator: "\n").compactMap { $0.wholeMatch(of: /make ([a-z-]+) +\S.*/)?.1 }
+    let phony = try #require(try Repository.text("Makefile").firstMatch(of: /\.PHONY:(.*)/)).1.split(separator: " ")
+    #expect(listed.sorted() == phony.sorted())
+    #expect(help.output.split(separator: "\n").count == listed.count)
+
+    let plain = try await run("make", "--no-print-directory")
+    #expect(plain.output == help.output)
+  }
+
+  @Test(
+    "has the targets people expect",
+    arguments: [
+      "setup", "demo", "test", "lint", "format", "bench", "campaign", "build", "install", "uninstall", "clean",
+    ])
+  func hasTarget(name: String) throws {
+    #expect(try Repository.text("Makefile").split(separator: "\n").contains { $0.hasPrefix("\(name):") })
+  }
+
+  @Test("install puts the programs in their places and uninstall leaves nothing behind")
+  func installsAndUninstalls() async throws {
+    try await withTemporaryFolder { folder in
+      let places = ["DESTDIR": folder.path, "PREFIX": "/usr", "BIN": try Repository.products.path]
+      let installed = try await run("make", "install", environment: places)
+      #expect(installed.status == 0, "\(installed.errors)")
+      let files = FileManager.default
+      #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/bin/whorl").path))
+      #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/whorl-reader").path))
+      #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/whorl-reader").path))
+
+      let removed = try await run("make", "uninstall", environment: places)
+      #expect(removed.status == 0, "\(removed.errors)")
+      let left = try files.subpathsOfDirectory(atPath: folder.path).filter { path in
+        var isFolder: ObjCBool = false
+        return files.fileExists(atPath: folder.appending(path: path).path, isDirectory: &isFolder)
+          && !isFolder.boolValue
+      }
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test("the CI run uses targets of the Makefile and nothing else")
+  func continuousIntegration() throws {
+    let commands = try Repository.text(".ci/run").split(separator: "\n")
+      .filter { !$0.hasPrefix("#") && !$0.hasPrefix("set ") && !$0.hasPrefix("cd ") }
+    #expect(commands == ["make lint", "make test"])
+  }
+
+  /// What the runner printed and with which status it ended, and whether that is a success.
+  @Test(
+    "test succeeds only when the runner says at its end that tests passed",
+    arguments: [
+      ("Test run with 2 tests in 1 suite passed after 0.1 seconds.", 0, true),
+      ("Test run with 1 test in 0 suites passed after 0.1 seconds with 1 warning.", 0, true),
+      ("Test run with 2 tests in 1 suite failed after 0.1 seconds with 1 issue.", 1, false),
+      ("Test run with 2 tests in 1 suite passed after 0.1 seconds.", 139, false),
+      ("Test run with 0 tests in 0 suites passed after 0.1 seconds.", 0, false),
+      ("Test run started.", 0, false),
+    ])
+  func closingLine(line: String, status: Int, succeeds: Bool) async throws {
+    try await withTemporaryFolder { folder in
+      try writeScript(
+        "case $1 in test) echo '\(line)' && echo 'a late word' && exit \(status) ;; esac",
+        to: folder.appending(path: "swift"))
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+      let test = try await run("scripts/test", environment: ["PATH": "\(folder.path):\(path)"])
+      #expect((test.status == 0) == succeeds, "\(test.output)\(test.errors)")
+      if succeeds { #expect(test.output.hasSuffix("\(line)\n")) }
+    }
+  }
+}

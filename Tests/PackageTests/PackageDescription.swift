@@ -1,0 +1,70 @@
+import Foundation
+
+/// What the package says of itself, as `swift package dump-package` prints it.
+struct PackageDescription: Decodable {
+  let targets: [Target]
+
+  struct Target: Decodable {
+    let name: String
+    let type: String
+    let dependencies: [Dependency]
+
+    /// The targets of this package it depends on.
+    var targetDependencies: [String] { dependencies.compactMap(\.target) }
+    /// The products of other packages it depends on.
+    var outsideDependencies: [String] { dependencies.compactMap(\.product) }
+  }
+
+  /// `"Name"` and `.target(name:)` name a target, `.product(name:package:)` a product of another package.
+  struct Dependency: Decodable {
+    let target: String?
+    let product: String?
+
+    private enum Kind: String, CodingKey {
+      case byName
+      case target
+      case product
+    }
+
+    init(from decoder: any Decoder) throws {
+      let kinds = try decoder.container(keyedBy: Kind.self)
+      if let kind = [Kind.byName, .target].first(where: kinds.contains) {
+        var fields = try kinds.nestedUnkeyedContainer(forKey: kind)
+        target = try fields.decode(String.self)
+        product = nil
+      } else {
+        var fields = try kinds.nestedUnkeyedContainer(forKey: .product)
+        target = nil
+        product = try fields.decode(String.self)
+      }
+    }
+  }
+
+  /// Describes a copy of the manifest in a folder of its own: `swift test` holds the lock of the package's own folder.
+  static func ofThisPackage() async throws -> PackageDescription {
+    try await withTemporaryFolder { folder in
+      let manifest = Repository.root.appending(path: "Package.swift")
+      try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
+      let dump = try await run("swift", "package", "dump-package", in: folder)
+      guard dump.status == 0 else { throw Unreadable(reason: dump.errors) }
+      return try JSONDecoder().decode(PackageDescription.self, from: Data(dump.output.utf8))
+    }
+  }
+
+  struct Unreadable: Error {
+    let reason: String
+  }
+
+  /// The targets of this package that `name` reaches, over however many steps.
+  func reached(from name: String) -> Set<String> {
+    var found: Set<String> = []
+    var next = [name]
+    while let target = next.popLast() {
+      for dependency in targets.first(where: { $0.name == target })?.targetDependencies ?? []
+      where found.insert(dependency).inserted {
+        next.append(dependency)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// The checkout these tests belong to, and the programs built from it.
+enum Repository {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// The folder of the built programs: that of the test runner, which SwiftPM builds beside them.
+  static var products: URL {
+    get throws {
+      URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        .deletingLastPathComponent()
+    }
+  }
+
+  static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  /// Paths, relative to the root, of the files under the folders whose names end in one of `extensions`.
+  static func files(under folders: [String], extensions: Set<String>) throws -> [String] {
+    try folders.flatMap { folder -> [String] in
+      let start = root.appending(path: folder)
+      guard FileManager.default.fileExists(atPath: start.path) else { return [] }
+      return try FileManager.default.subpathsOfDirectory(atPath: start.path).map { "\(folder)/\($0)" }
+    }
+    .filter { extensions.contains(URL(fileURLWithPath: $0).pathExtension) }
+    .sorted()
+  }
+}
+
+/// What a finished program left behind.
+struct Finished {
+  let status: Int32
+  let output: String
+  let errors: String
+}
+
+/// Runs a program of the system to its end, without standard input. `environment` is added to the runner's own.
+/// The caller's thread is not held meanwhile: other tests need it, and there are few.
+func run(
+  _ command: String, _ arguments: String..., in folder: URL = Repository.root, environment: [String: String] = [:]
+) async throws -> Finished {
+  // Into files: two pipes read one after the other could fill up and wait for each other.
+  try await withTemporaryFolder { work in
+    let output = work.appending(path: "output")
+    let errors = work.appending(path: "errors")
+    try Data().write(to: output)
+    try Data().write(to: errors)
+
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [command] + arguments
+    process.currentDirectoryURL = folder
+    // `make test` leaves its own flags here, which are not meant for a make of ours.
+    let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+    process.environment = inherited.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    let status = try await withCheckedThrowingContinuation { continuation in
+      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+      do { try process.run() } catch { continuation.resume(throwing: error) }
+    }
+    return Finished(
+      status: status,
+      output: try String(contentsOf: output, encoding: .utf8),
+      errors: try String(contentsOf: errors, encoding: .utf8))
+  }
+}
+
+/// Gives a new empty folder, and removes it with all that is in it.
+func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-package-tests-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder)
+}
+
+/// Writes an executable shell script.
+func writeScript(_ text: String, to file: URL) throws {
+  try "#!/bin/sh\n\(text)\n".write(to: file, atomically: true, encoding: .utf8)
+  try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+}

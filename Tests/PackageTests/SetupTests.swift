@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+/// `scripts/setup` on systems that are made up: stand-ins for pkg-config, apt-get and sudo come first on its PATH.
+@Suite("make setup")
+struct SetupTests {
+  @Test("touches nothing when all is there, and says so in one line")
+  func allThere() async throws {
+    try await withSystem(id: "debian", packagesThere: true) { system in
+      let setup = try await system.setup()
+      #expect(setup.status == 0)
+      #expect(setup.output.hasPrefix("setup: all is there"))
+      #expect(setup.output.filter { $0 == "\n" }.count == 1)
+      #expect(try system.installerCalls().isEmpty)
+    }
+  }
+
+  @Test("installs what is missing on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
+  func installs(id: String) async throws {
+    try await withSystem(id: id, packagesThere: false) { system in
+      let setup = try await system.setup()
+      #expect(setup.status == 0, "\(setup.output)\(setup.errors)")
+      let calls = try system.installerCalls()
+      #expect(calls.count == 2)
+      #expect(calls.first?.hasSuffix(" update") == true)
+      let install = try #require(calls.last)
+      for package in ["libfprint-2-dev", "libglib2.0-dev", "libssl-dev", "libsqlite3-dev", "libsystemd-dev"] {
+        #expect(install.split(separator: " ").contains(Substring(package)), "\(install)")
+      }
+    }
+  }
+
+  @Test("says so when apt-get did not bring what was asked for")
+  func installationThatDoesNotHelp() async throws {
+    try await withSystem(id: "debian", packagesThere: false, installerWorks: false) { system in
+      let setup = try await system.setup()
+      #expect(setup.status != 0)
+      #expect(setup.errors.contains("still missing after apt-get"))
+    }
+  }
+
+  @Test(
+    "names what is missing on other systems, installs nothing and fails",
+    arguments: [
+      ("fedora", "dnf install", "libfprint-devel"), ("arch", "pacman -S", " libfprint "),
+      ("plan9", "by their Debian names", "libfprint-2-dev"),
+    ])
+  func names(id: String, command: String, package: String) async throws {
+    try await withSystem(id: id, packagesThere: false) { system in
+      let setup = try await system.setup()
+      #expect(setup.status != 0)
+      #expect(setup.errors.contains(command) && setup.errors.contains(package), "\(setup.errors)")
+      #expect(try system.installerCalls().isEmpty)
+    }
+  }
+
+  @Test(
+    "names the version it wants when Swift is too old, and takes that version itself", arguments: ["6.1.3", "5.10"])
+  func oldSwift(version: String) async throws {
+    try await withSystem(id: "debian", packagesThere: true, swift: version) { system in
+      let setup = try await system.setup()
+      #expect(setup.status != 0)
+      #expect(setup.errors.contains("Swift \(version) is too old; install 6.2"))
+    }
+    try await withSystem(id: "debian", packagesThere: true, swift: "6.2") { system in
+      let setup = try await system.setup()
+      #expect(setup.status == 0)
+    }
+  }
+
+  @Test("knows every package the manifest names for apt, and a name for each on every system")
+  func packageTableIsComplete() throws {
+    let table = try Repository.text("scripts/packages.txt").split(separator: "\n").filter { !$0.hasPrefix("#") }
+    let debian = table.map { $0.split(separator: " ")[2] }
+    for row in table { #expect(row.split(separator: " ").count == 5, "\(row)") }
+    let named = try Repository.text("Package.swift").matches(of: /\.apt\(\[(.*?)\]\)/)
+      .flatMap { $0.1.matches(of: /"(.*?)"/).map(\.1) }
+    #expect(!named.isEmpty)
+    for package in named { #expect(debian.contains(package), "\(package)") }
+  }
+}
+
+/// A made-up system in a folder of its own.
+private struct MadeUpSystem {
+  let folder: URL
+
+  func setup() async throws -> Finished {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return try await run(
+      "scripts/setup", "build",
+      environment: [
+        "PATH": "\(folder.path):\(path)", "OS_RELEASE": folder.appending(path: "os-release").path,
+      ])
+  }
+
+  /// How apt-get was called, a call in a line.
+  func installerCalls() throws -> [String] {
+    let log = folder.appending(path: "calls")
+    guard FileManager.default.fileExists(atPath: log.path) else { return [] }
+    return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+}
+
+private func withSystem(
+  id: String, packagesThere: Bool, installerWorks: Bool = true, swift: String = "6.3.1",
+  _ body: (MadeUpSystem) async throws -> Void
+) async throws {
+  try await withTemporaryFolder { folder in
+    try "ID=\(id)\n".write(to: folder.appending(path: "os-release"), atomically: true, encoding: .utf8)
+    let there = folder.appending(path: "there")
+    if packagesThere { try Data().write(to: there) }
+    try writeScript("echo 'Swift version \(swift) (made up)'", to: folder.appending(path: "swift"))
+    try writeScript("[ -e '\(there.path)' ]", to: folder.appending(path: "pkg-config"))
+    try writeScript("exec \"$@\"", to: folder.appending(path: "sudo"))
+    try writeScript(
+      """
+      echo "$*" >>'\(folder.path)/calls'
+      \(installerWorks ? "case $* in *install*) : >'\(there.path)' ;; esac" : "")
+      """, to: folder.appending(path: "apt-get"))
+    try await body(MadeUpSystem(folder: folder))
+  }
+}

@@ -1,0 +1,162 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Testing
+
+@Suite("The life of a reader process", .serialized)
+struct ProcessLifeTests {
+  @Test("a process that is killed in the middle of a scan ends it with a definite error, and the next one is fresh")
+  func killed() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      let first = try #require(processes(with: reader.socket).first)
+      kill(first, SIGKILL)
+      #expect(await error == .processDied("killed by signal 9 (Killed)"))
+
+      try await reader.open()
+      // The virtual chip was in the process's memory.
+      try reader.command("INSERT a")
+      #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
+      #expect(try #require(processes(with: reader.socket).first) != first)
+    }
+  }
+
+  @Test("a process that dies while nothing is asked is replaced without a word, and leaves no zombie")
+  func killedIdle() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      _ = try await reader.process.readers()
+      let first = try #require(processes(with: reader.socket).first)
+      kill(first, SIGKILL)
+      #expect(try await eventually { kill(first, 0) != 0 })
+      #expect(try await reader.process.readers().count == 1)
+    }
+  }
+
+  @Test("a scan that waits for a finger is cancelled at once, and the reader stays open")
+  func cancelledWaiting() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      let pid = processes(with: reader.socket)
+      let log = EventLog()
+      let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
+      try await log.wait(for: .fingerNeeded)
+      let start = ContinuousClock.now
+      scan.cancel()
+      #expect(await readerError { try await scan.value } == .cancelled)
+      #expect(ContinuousClock.now - start < .milliseconds(100))
+      #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
+      #expect(processes(with: reader.socket) == pid)
+    }
+  }
+
+  @Test("an enrolment is cancelled between its stages")
+  func cancelledEnrolment() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let log = EventLog()
+      let enrolment = Task { try await reader.process.enroll(observer: log.observe) }
+      try await log.wait(for: .fingerNeeded)
+      try reader.command("SCAN a")
+      try await log.wait(for: .stage(completed: 1, of: 5))
+      enrolment.cancel()
+      #expect(await readerError { try await enrolment.value } == .cancelled)
+      _ = try await reader.enroll("b")
+    }
+  }
+
+  @Test("a reader that does not let its scan be cancelled answers at once and loses its process")
+  func stubborn() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      try reader.command("SET_CANCELLATION_ENABLED 0")
+      let first = processes(with: reader.socket)
+      let log = EventLog()
+      let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
+      try await log.wait(for: .fingerNeeded)
+      let start = ContinuousClock.now
+      scan.cancel()
+      #expect(await readerError { try await scan.value } == .cancelled)
+      #expect(ContinuousClock.now - start < .milliseconds(100))
+      // The next question waits for the process to be gone, and gets another.
+      try await reader.open()
+      #expect(ContinuousClock.now - start > .milliseconds(450))
+      #expect(processes(with: reader.socket) != first)
+      try reader.command("INSERT a")
+      #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("a question of a cancelled task is not asked, but the reader is released all the same")
+  func cancelledBefore() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let task = Task {
+        while !Task.isCancelled { await Task.yield() }
+        let error = await readerError { try await reader.process.readers() }
+        try await reader.process.close()
+        return error
+      }
+      task.cancel()
+      #expect(try await task.value == .cancelled)
+      // Open again: it was closed.
+      try await reader.open()
+    }
+  }
+
+  @Test("ends with its client, by shutdown and by going out of use")
+  func ends() async throws {
+    let program = try readerProgram()
+    try await withTemporaryFolder { folder in
+      let selection = ReaderSelection.virtualStorage(socket: "\(folder)/reader")
+      var reader: ReaderProcess? = ReaderProcess(program: program, selection: selection)
+      _ = try await reader?.readers()
+      #expect(processes(with: folder).count == 1)
+      await reader?.shutdown()
+      #expect(processes(with: folder).isEmpty)
+      _ = try await reader?.readers()
+      #expect(processes(with: folder).count == 1)
+      reader = nil
+      #expect(try await eventually { processes(with: folder).isEmpty })
+    }
+  }
+
+  @Test("says that it cannot start what is not there")
+  func noProgram() async {
+    let reader = ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)
+    #expect(
+      await readerError { try await reader.readers() }
+        == .cannotStart("/nonexistent/whorl-reader: No such file or directory"))
+  }
+
+  @Test("says how a program ended that is no reader")
+  func notAReader() async {
+    let reader = ReaderProcess(program: "/bin/false", selection: .automatic)
+    #expect(await readerError { try await reader.readers() } == .processDied("exit status 1"))
+  }
+
+  @Test("leaves no descriptor, child or zombie behind, fifty times over")
+  func flat() async {
+    // In a process of its own: the other tests open files meanwhile.
+    await #expect(processExitsWith: .success) {
+      func once() async throws {
+        try await VirtualReader.with(.storage) { reader in
+          try await reader.open()
+          try await reader.process.close()
+        }
+      }
+      try await once()
+      let before = try openDescriptors()
+      for _ in 0..<50 { try await once() }
+      #expect(try await eventually { try openDescriptors() == before })
+      #expect(waitpid(-1, nil, WNOHANG) == -1)
+    }
+  }
+}

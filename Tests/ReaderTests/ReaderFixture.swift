@@ -1,0 +1,136 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Synchronization
+import Testing
+
+/// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
+struct VirtualReader {
+  enum Kind { case image, storage }
+
+  let kind: Kind
+  let socket: String
+  let process: ReaderProcess
+
+  /// Runs the body with a reader that nothing has been asked of yet.
+  static func with<Value>(
+    _ kind: Kind, showsDiagnostics: Bool = true, _ body: (VirtualReader) async throws -> Value
+  ) async throws -> Value {
+    let program = try readerProgram()
+    return try await withTemporaryFolder { folder in
+      let socket = "\(folder)/reader"
+      let selection: ReaderSelection =
+        kind == .image ? .virtualImage(socket: socket) : .virtualStorage(socket: socket)
+      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: showsDiagnostics)
+      do {
+        let value = try await body(VirtualReader(kind: kind, socket: socket, process: process))
+        await process.shutdown()
+        return value
+      } catch {
+        await process.shutdown()
+        throw error
+      }
+    }
+  }
+
+  /// Opens the one reader there is.
+  @discardableResult
+  func open() async throws -> ReaderDescription {
+    let readers = try await process.readers()
+    return try await process.open(try #require(readers.first).id)
+  }
+}
+
+/// The `whorl-reader` that was built with the tests.
+func readerProgram() throws -> String {
+  try #require(ReaderProgram.locate(), "whorl-reader lies beside the test runner when all products are built")
+}
+
+func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  var template = Array("/tmp/whorl-reader-XXXXXX".utf8CString)
+  try #require(mkdtemp(&template) != nil)
+  let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  defer {
+    unlink("\(folder)/reader")
+    rmdir(folder)
+  }
+  return try await body(folder)
+}
+
+/// What a scan reported.
+final class EventLog: Sendable {
+  private let storage = Mutex<[ScanEvent]>([])
+
+  var events: [ScanEvent] { storage.withLock { $0 } }
+
+  /// For a reader's observer.
+  var observe: ScanObserver {
+    { event in self.storage.withLock { $0.append(event) } }
+  }
+
+  /// Waits until the event has come `count` times.
+  func wait(for event: ScanEvent, count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let came = try await eventually { events.count { $0 == event } >= count }
+    try #require(came, "\(event) did not come; there were \(events)", sourceLocation: sourceLocation)
+  }
+}
+
+func nonce(_ byte: UInt8) -> ScanNonce { ScanNonce(bytes: Array(repeating: byte, count: 16)) }
+
+func enrolled(_ template: Template, _ byte: UInt8 = 1) -> EnrolledPrint {
+  EnrolledPrint(id: EnrolmentID(bytes: Array(repeating: byte, count: 16)), template: template)
+}
+
+/// The error the operation throws; nil when it throws none.
+func readerError<Value>(_ operation: () async throws -> Value) async -> ReaderError? {
+  do {
+    _ = try await operation()
+    return nil
+  } catch let error as ReaderError {
+    return error
+  } catch {
+    Issue.record("threw \(error), which is no reader's error")
+    return nil
+  }
+}
+
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// The processes whose command line has this word.
+func processes(with word: String) -> [pid_t] {
+  guard let folder = opendir("/proc") else { return [] }
+  defer { closedir(folder) }
+  var found: [pid_t] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    guard let pid = pid_t(name) else { continue }
+    let descriptor = open("/proc/\(pid)/cmdline", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { continue }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 8_192)
+    let count = max(0, read(descriptor, &bytes, bytes.count))
+    if String(decoding: bytes.prefix(count), as: UTF8.self).contains(word) { found.append(pid) }
+  }
+  return found
+}
+
+/// Waits until the condition holds, for ten seconds at most.
+func eventually(_ condition: () throws -> Bool) async throws -> Bool {
+  for _ in 0..<2_000 {
+    if try condition() { return true }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  return false
+}
+
+func openDescriptors() throws -> Int {
+  let folder = try #require(opendir("/proc/self/fd"))
+  defer { closedir(folder) }
+  var count = 0
+  while readdir(folder) != nil { count += 1 }
+  return count
+}

@@ -1,0 +1,144 @@
+import Fingerprint
+import ReaderClient
+import Testing
+
+@Suite("The virtual match-on-chip reader, through its process", .serialized)
+struct StorageReaderTests {
+  @Test("is listed as a virtual reader, with what it can do")
+  func listing() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      let readers = try await reader.process.readers()
+      let description = try #require(readers.first)
+      #expect(readers.count == 1)
+      #expect(description.nature == .virtual)
+      #expect(description.identity.driver == "virtual_device_storage")
+      #expect(description.features.isSuperset(of: [.identify, .verify, .storage, .storageList, .storageDelete]))
+      #expect(try await reader.process.open(description.id).id == description.id)
+      try await reader.process.close()
+      try await reader.process.close()
+    }
+  }
+
+  @Test("enrols in stages, lists, identifies, verifies and deletes")
+  func wholeStory() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      let description = try await reader.open()
+      let template = try await reader.enroll("right-index")
+      #expect(template.events.filter { if case .stage = $0 { true } else { false } }.count == description.enrollStages)
+      let print = enrolled(template.template)
+
+      #expect(try await reader.process.storedPrints(knowing: [print]) == ChipList(present: [print.id], unknown: []))
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 1)
+
+      let before = monotonicNanoseconds()
+      let match = try await reader.identify("right-index", [print], nonce(1))
+      #expect(match.outcome == .match(print.id))
+      #expect(match.nonce == nonce(1))
+      #expect((before...monotonicNanoseconds()).contains(match.finishedAt))
+      #expect(try await reader.identify("left-thumb", [print], nonce(2)).outcome == .noMatch)
+      let verified = try await reader.scan("right-index") {
+        try await reader.process.verify(print, nonce: nonce(3), observer: $0)
+      }
+      #expect(verified.outcome == .match(print.id))
+
+      try await reader.process.delete(template.template)
+      #expect(try await reader.process.storedPrints(knowing: [print]) == ChipList(present: [], unknown: []))
+      #expect(await readerError { try await reader.process.delete(template.template) } == .notOnChip)
+    }
+  }
+
+  @Test("clears every print of its chip")
+  func clearing() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      for finger in ["a", "b"] { _ = try await reader.enroll(finger) }
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 2)
+      try await reader.clearStorage()
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.isEmpty)
+    }
+  }
+
+  @Test("answers a touch that could not be read as a retry, with its reason")
+  func retries() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      for (code, reason) in [(0, RetryReason.general), (1, .tooShort), (2, .centerFinger), (3, .removeFinger)] {
+        let log = EventLog()
+        async let answer = reader.process.identify([print], nonce: nonce(4), observer: log.observe)
+        try await log.wait(for: .fingerNeeded)
+        try reader.command("RETRY \(code)")
+        #expect(try await answer.outcome == .retry(reason))
+        #expect(log.events.contains(.retry(reason)))
+      }
+    }
+  }
+
+  @Test("a retry within an enrolment is told, and the enrolment goes on")
+  func enrolmentRetry() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      let stages = try await reader.open().enrollStages
+      let log = EventLog()
+      async let template = reader.process.enroll(observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      try reader.command("RETRY 1")
+      try await log.wait(for: .retry(.tooShort))
+      for stage in 1...stages {
+        try reader.command("SCAN a")
+        try await log.wait(for: .stage(completed: stage, of: stages))
+      }
+      #expect(try await !template.bytes.isEmpty)
+    }
+  }
+
+  @Test("an error of the device is an error, not a missing match")
+  func deviceError() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(5), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try reader.command("ERROR 0")
+      guard case .device = await error else { return #expect(Bool(false), "an error 0 is a device error") }
+      // The reader is still good.
+      #expect(try await reader.identify("a", [print], nonce(6)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("a reader that is unplugged in the middle of a scan ends it as removed")
+  func unplugged() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try reader.command("UNPLUG")
+      #expect(await error == .removed)
+      try? await reader.process.close()
+      #expect(try await reader.process.readers().isEmpty)
+    }
+  }
+
+  @Test("a second action on a busy reader is refused, and the first goes on")
+  func busy() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      let log = EventLog()
+      async let first = reader.process.identify([print], nonce: nonce(8), observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      let second = await readerError {
+        try await reader.process.identify([print], nonce: nonce(9)) { _ in }
+      }
+      #expect(second == .busy(holder: nil))
+      try reader.command("SCAN a")
+      #expect(try await first.outcome == .match(print.id))
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Glibc
+import SDBus
+import Testing
+
+@Suite("A connection")
+struct ConnectionTests {
+  @Test("carries every kind of value there and back")
+  func values() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+    defer { bus.close() }
+    let sent: [BusValue] = [
+      .boolean(true), .byte(7), .uint16(65_535), .int32(-5), .uint32(.max), .int64(.min), .uint64(.max),
+      .string("Zeigefinger ✓"), .bytes([0, 1, 255]), .bytes([]), .array(of: "s", []),
+      .array(of: "(say)", [.structure([.string("a"), .bytes([1])]), .structure([.string("b"), .bytes([])])]),
+      .dictionary(["name": .string("x"), "ids": .array(of: "q", [.uint16(1), .uint16(2)])]), .dictionary([:]),
+      .variant(.uint32(3)),
+    ]
+    let received = try await bus.client.call(target, "Echo", sent)
+    #expect(received.map(\.signature).joined() == "byqiuxtsayayasa(say)a{sv}a{sv}v")
+    #expect("\(received.dropLast(3))" == "\(sent.dropLast(3))")
+    #expect(received[12].asDictionary?["name"]?.asString == "x")
+    #expect(received[12].asDictionary?["ids"]?.asArray?.compactMap(\.asUInt16) == [1, 2])
+    #expect(received[13].asDictionary?.isEmpty == true)
+  }
+
+  @Test("says which member of which interface was called, and with what")
+  func header() async throws {
+    let bus = try Loopback(
+      server: .init(call: {
+        $0.answer([.string($0.path), .string($0.interface), .string($0.member), .string($0.signature)])
+      }))
+    defer { bus.close() }
+    let answer = try await bus.client.call(target, "Ask", [.uint32(1), .bytes([])])
+    #expect(answer.compactMap(\.asString) == ["/org/whorl/Test", "org.whorl.Test1", "Ask", "uay"])
+  }
+
+  @Test("passes open files, each side owning its own")
+  func descriptors() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+    defer { bus.close() }
+    let mine = BusDescriptor(taking: open("/proc/self/comm", O_RDONLY | O_CLOEXEC))
+    let answer = try await bus.client.call(target, "Echo", [.descriptor(mine)])
+    let theirs = try #require(answer.first?.asDescriptor)
+    #expect(theirs.rawValue != mine.rawValue)
+    #expect(fcntl(theirs.rawValue, F_GETFD) == FD_CLOEXEC)
+    var byte: UInt8 = 0
+    #expect(read(theirs.rawValue, &byte, 1) == 1)
+  }
+
+  @Test("delivers signals in order, and before the answer they were emitted ahead of")
+  func signals() async throws {
+    let seen = Collected<UInt32>()
+    let bus = try Loopback(
+      client: .init(signal: { if let number = $0.arguments.first?.asUInt32 { seen.append(number) } }),
+      server: .init(call: { call in
+        for number in 0..<100 as Range<UInt32> { call.connection.emit(target, "Step", [.uint32(number)]) }
+        call.answer()
+      }))
+    defer { bus.close() }
+    _ = try await bus.client.call(target, "Run")
+    #expect(seen.elements == Array(0..<100))
+  }
+
+  @Test("throws the peer's errors under their names")
+  func errors() async throws {
+    let bus = try Loopback(server: .init(call: { $0.fail("org.whorl.Test1.Error.Busy", "fprintd") }))
+    defer { bus.close() }
+    await #expect(throws: BusError.remote(name: "org.whorl.Test1.Error.Busy", message: "fprintd")) {
+      _ = try await bus.client.call(target, "Ask")
+    }
+  }
+
+  @Test("fails a call that its object drops unanswered")
+  func dropped() async throws {
+    let bus = try Loopback(server: .init(call: { _ in }))
+    defer { bus.close() }
+    await #expect(throws: BusError.self) { _ = try await bus.client.call(target, "Ask") }
+  }
+
+  @Test("answers calls in any order, each to its own caller")
+  func interleaved() async throws {
+    let held = Collected<BusCall>()
+    let bus = try Loopback(
+      server: .init(call: { call in
+        held.append(call)
+        if held.elements.count == 20 { for call in held.elements.reversed() { call.answer(call.arguments) } }
+      }))
+    defer { bus.close() }
+    try await withThrowingTaskGroup { group in
+      for number in 0..<20 as Range<UInt32> {
+        group.addTask {
+          let answer = try await bus.client.call(target, "Ask", [.uint32(number)])
+          #expect(answer.first?.asUInt32 == number)
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("gives a cancelled caller its answer at once and drops the late one")
+  func cancellation() async throws {
+    let held = Collected<BusCall>()
+    let bus = try Loopback(server: .init(call: { $0.member == "Wait" ? held.append($0) : $0.answer() }))
+    defer { bus.close() }
+    let waiting = Task { try await bus.client.call(target, "Wait") }
+    #expect(try await eventually { held.elements.count == 1 })
+    waiting.cancel()
+    await #expect(throws: BusError.cancelled) { _ = try await waiting.value }
+    held.elements.first?.answer([.string("late")])
+    _ = try await bus.client.call(target, "Again")
+  }
+
+  @Test("ends every waiting call when the peer goes, and tells its owner once")
+  func disconnection() async throws {
+    let held = Collected<BusCall>()
+    let ends = Collected<Bool>()
+    let bus = try Loopback(
+      client: .init(closed: { ends.append(true) }), server: .init(call: { held.append($0) }))
+    let waiting = (0..<5).map { _ in Task { try await bus.client.call(target, "Wait") } }
+    #expect(try await eventually { held.elements.count == 5 })
+    bus.server.close()
+    for call in waiting {
+      await #expect(throws: BusError.disconnected) { _ = try await call.value }
+    }
+    #expect(ends.elements.count == 1)
+    await #expect(throws: BusError.disconnected) { _ = try await bus.client.call(target, "Ask") }
+    bus.close()
+  }
+
+  @Test("leaves nothing open behind, fifty times over")
+  func flat() async {
+    // In a process of its own: the other tests open files meanwhile.
+    await #expect(processExitsWith: .success) {
+      try await oneExchange()
+      let before = try openDescriptors()
+      for _ in 0..<50 { try await oneExchange() }
+      #expect(try await eventually { (try? openDescriptors()) == before })
+    }
+  }
+}
+
+private func oneExchange() async throws {
+  let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+  let file = BusDescriptor(taking: open("/proc/self/comm", O_RDONLY | O_CLOEXEC))
+  _ = try await bus.client.call(target, "Ask", [.descriptor(file)])
+  bus.close()
+}

@@ -1,0 +1,109 @@
+import Glibc
+import SDBus
+import Testing
+
+@Suite("A peer that sends what it may not")
+struct HostilePeerTests {
+  /// The greeting of an ordinary client, as bytes.
+  private var greeting: [UInt8] {
+    let identity = String(getuid()).utf8.flatMap { byte in
+      [byte >> 4, byte & 15].map { "0123456789abcdef".utf8.map { $0 }[Int($0)] }
+    }
+    return [0] + Array("AUTH EXTERNAL ".utf8) + identity + Array("\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8)
+  }
+
+  /// Sends the bytes to a server and says whether it ended the connection over them.
+  private func isRefused(_ bytes: [UInt8]) async throws -> Bool {
+    let (mine, theirs) = try socketPair()
+    defer { close(mine) }
+    let ends = Collected<Bool>()
+    let server = try BusConnection(
+      socket: theirs, role: .server, handlers: .init(call: { $0.answer() }, closed: { ends.append(true) }))
+    defer { server.close() }
+    _ = send(mine, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    return try await eventually { ends.elements.count == 1 }
+  }
+
+  @Test("loses the connection over a greeting that is none")
+  func noGreeting() async throws {
+    #expect(try await isRefused(Array("GET / HTTP/1.1\r\n\r\n".utf8)))
+  }
+
+  @Test("gets no further under another user's name")
+  func otherUser() async throws {
+    let (mine, theirs) = try socketPair()
+    defer { close(mine) }
+    let server = try BusConnection(socket: theirs, role: .server, handlers: .init(call: { $0.answer() }))
+    defer { server.close() }
+    let bytes = [0] + Array("AUTH EXTERNAL 3939393939\r\nBEGIN\r\n".utf8)
+    _ = send(mine, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    var answer = [UInt8](repeating: 0, count: 64)
+    let count = recv(mine, &answer, answer.count, 0)
+    #expect(String(decoding: answer.prefix(max(count, 0)), as: UTF8.self).hasPrefix("REJECTED"))
+  }
+
+  @Test("loses the connection over rubbish after the greeting")
+  func rubbish() async throws {
+    var random = SplitMix(state: 20)
+    for _ in 0..<20 {
+      let noise = (0..<256).map { _ in UInt8.random(in: 0...255, using: &random) }
+      #expect(try await isRefused(greeting + noise))
+    }
+  }
+
+  @Test("loses the connection over a message that claims four gigabytes")
+  func claimedLength() async throws {
+    let header: [UInt8] = [0x6C, 1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0]
+    #expect(try await isRefused(greeting + header))
+  }
+
+  @Test("loses the connection over a message larger than the limit, one within it passes")
+  func tooLarge() async throws {
+    var limits = BusConnection.Limits()
+    limits.messageBytes = 100_000
+    let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
+    defer { bus.close() }
+    _ = try await bus.client.call(target, "Take", [.bytes(Array(repeating: 1, count: 99_000))])
+    await #expect(throws: BusError.disconnected) {
+      _ = try await bus.client.call(target, "Take", [.bytes(Array(repeating: 1, count: 100_001))])
+    }
+  }
+
+  @Test("loses the connection over a message of countless empty values")
+  func countless() async throws {
+    var limits = BusConnection.Limits()
+    limits.messageBytes = 100_000
+    let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
+    defer { bus.close() }
+    await #expect(throws: BusError.disconnected) {
+      _ = try await bus.client.call(target, "Take", [.array(of: "ay", Array(repeating: .bytes([]), count: 2_000))])
+    }
+  }
+
+  @Test("loses the connection when it asks for too much at once")
+  func tooManyCalls() async throws {
+    var limits = BusConnection.Limits()
+    limits.openCalls = 8
+    let held = Collected<BusCall>()
+    let bus = try Loopback(limits: limits, server: .init(call: { held.append($0) }))
+    defer { bus.close() }
+    let calls = (0..<9).map { _ in Task { try await bus.client.call(target, "Wait") } }
+    for call in calls {
+      await #expect(throws: BusError.disconnected) { _ = try await call.value }
+    }
+    #expect(held.elements.count == 8)
+  }
+}
+
+/// A small generator with a seed, so that a failure can be run again.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
