@@ -17,6 +17,8 @@ struct HostileTemplateTests {
         endings[ending, default: 0] += 1
         if ending.hasPrefix("died") { try await reader.open() }
         if number.isMultiple(of: 8) {
+          // A question waits until what was cancelled has ended.
+          _ = try await reader.process.readers()
           try reader.command("INSERT a")
           let o = try await reader.identify("a", [good], nonce(2)).outcome;
           #expect(o == .match(good.id), "\(number) \(endings)")
