@@ -87,7 +87,7 @@ let package = Package(
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
-    .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory"], swiftSettings: strict),
+    .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],

@@ -48,8 +48,8 @@ struct TamperTests {
               #expect(readable >= 2, "\(column): the other items stay readable")
             }
             try await editor.write { db in
-              let where_ = column == key ? edited : id
-              try db.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [old, where_])
+              let place = column == key ? edited : id
+              try db.execute(sql: "UPDATE \(table) SET \(column) = ? WHERE \(key) = ?", arguments: [old, place])
             }
           }
         }
