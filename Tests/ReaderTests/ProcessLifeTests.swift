@@ -14,7 +14,7 @@ struct ProcessLifeTests {
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
       }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let first = try #require(processes(with: reader.socket).first)
       kill(first, SIGKILL)
       #expect(await error == .processDied("killed by signal 9 (Killed)"))
@@ -46,7 +46,7 @@ struct ProcessLifeTests {
       let pid = processes(with: reader.socket)
       let log = EventLog()
       let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
@@ -62,9 +62,9 @@ struct ProcessLifeTests {
       try await reader.open()
       let log = EventLog()
       let enrolment = Task { try await reader.process.enroll(observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       try reader.command("SCAN a")
-      await log.wait(for: .stage(completed: 1, of: 5))
+      try await log.wait(for: .stage(completed: 1, of: 5))
       enrolment.cancel()
       #expect(await readerError { try await enrolment.value } == .cancelled)
       _ = try await reader.enroll("b")
@@ -80,7 +80,7 @@ struct ProcessLifeTests {
       let first = processes(with: reader.socket)
       let log = EventLog()
       let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)

@@ -14,14 +14,14 @@ struct VirtualReader {
 
   /// Runs the body with a reader that nothing has been asked of yet.
   static func with<Value>(
-    _ kind: Kind, _ body: (VirtualReader) async throws -> Value
+    _ kind: Kind, showsDiagnostics: Bool = true, _ body: (VirtualReader) async throws -> Value
   ) async throws -> Value {
     let program = try readerProgram()
     return try await withTemporaryFolder { folder in
       let socket = "\(folder)/reader"
       let selection: ReaderSelection =
         kind == .image ? .virtualImage(socket: socket) : .virtualStorage(socket: socket)
-      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: true)
+      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: showsDiagnostics)
       do {
         let value = try await body(VirtualReader(kind: kind, socket: socket, process: process))
         await process.shutdown()
@@ -57,41 +57,21 @@ func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async th
   return try await body(folder)
 }
 
-/// What a scan reported, and who waits for it.
+/// What a scan reported.
 final class EventLog: Sendable {
-  private struct State {
-    var events: [ScanEvent] = []
-    var waiting: [(ScanEvent, Int, CheckedContinuation<Void, Never>)] = []
-  }
+  private let storage = Mutex<[ScanEvent]>([])
 
-  private let state = Mutex(State())
-
-  var events: [ScanEvent] { state.withLock { $0.events } }
+  var events: [ScanEvent] { storage.withLock { $0 } }
 
   /// For a reader's observer.
   var observe: ScanObserver {
-    { event in
-      let ready = self.state.withLock { state in
-        state.events.append(event)
-        let counts = state.events.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let ready = state.waiting.filter { counts[$0.0, default: 0] >= $0.1 }
-        state.waiting.removeAll { counts[$0.0, default: 0] >= $0.1 }
-        return ready
-      }
-      for (_, _, continuation) in ready { continuation.resume() }
-    }
+    { event in self.storage.withLock { $0.append(event) } }
   }
 
   /// Waits until the event has come `count` times.
-  func wait(for event: ScanEvent, count: Int = 1) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.events.count(where: { $0 == event }) >= count { return true }
-        state.waiting.append((event, count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+  func wait(for event: ScanEvent, count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let came = try await eventually { events.count { $0 == event } >= count }
+    try #require(came, "\(event) did not come; there were \(events)", sourceLocation: sourceLocation)
   }
 }
 

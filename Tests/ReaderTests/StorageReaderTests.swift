@@ -66,7 +66,7 @@ struct StorageReaderTests {
       for (code, reason) in [(0, RetryReason.general), (1, .tooShort), (2, .centerFinger), (3, .removeFinger)] {
         let log = EventLog()
         async let answer = reader.process.identify([print], nonce: nonce(4), observer: log.observe)
-        await log.wait(for: .fingerNeeded)
+        try await log.wait(for: .fingerNeeded)
         try reader.command("RETRY \(code)")
         #expect(try await answer.outcome == .retry(reason))
         #expect(log.events.contains(.retry(reason)))
@@ -80,12 +80,12 @@ struct StorageReaderTests {
       let stages = try await reader.open().enrollStages
       let log = EventLog()
       async let template = reader.process.enroll(observer: log.observe)
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       try reader.command("RETRY 1")
-      await log.wait(for: .retry(.tooShort))
+      try await log.wait(for: .retry(.tooShort))
       for stage in 1...stages {
         try reader.command("SCAN a")
-        await log.wait(for: .stage(completed: stage, of: stages))
+        try await log.wait(for: .stage(completed: stage, of: stages))
       }
       #expect(try await !template.bytes.isEmpty)
     }
@@ -100,7 +100,7 @@ struct StorageReaderTests {
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(5), observer: log.observe)
       }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       try reader.command("ERROR 0")
       guard case .device = await error else { return #expect(Bool(false), "an error 0 is a device error") }
       // The reader is still good.
@@ -117,7 +117,7 @@ struct StorageReaderTests {
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
       }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       try reader.command("UNPLUG")
       #expect(await error == .removed)
       try? await reader.process.close()
@@ -132,7 +132,7 @@ struct StorageReaderTests {
       let print = enrolled(try await reader.enroll("a").template)
       let log = EventLog()
       async let first = reader.process.identify([print], nonce: nonce(8), observer: log.observe)
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let second = await readerError {
         try await reader.process.identify([print], nonce: nonce(9)) { _ in }
       }

@@ -7,11 +7,11 @@ extension VirtualReader {
   func enroll(_ finger: String) async throws -> (template: Template, events: [ScanEvent]) {
     let log = EventLog()
     async let template = process.enroll(observer: log.observe)
-    await log.wait(for: .fingerNeeded)
+    try await log.wait(for: .fingerNeeded)
     let stages = 5
     for stage in 1...stages {
       try command("SCAN \(finger)")
-      await log.wait(for: .stage(completed: stage, of: stages))
+      try await log.wait(for: .stage(completed: stage, of: stages))
     }
     return (try await template, log.events)
   }
@@ -21,7 +21,7 @@ extension VirtualReader {
   ) async throws -> ScanAnswer {
     let log = EventLog()
     let touch = Task {
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       try command("SCAN \(finger)")
     }
     let answer = try await operation(log.observe)

@@ -8,6 +8,22 @@ extension VirtualReader {
     try exchange(Array(text.utf8), readsAnswer: text == "LIST")
   }
 
+  /// Presses a finger on the virtual image reader.
+  func press(_ image: RidgeImage) throws {
+    try exchange(image.message, readsAnswer: false)
+  }
+
+  /// Has the virtual image reader report a touch it could not use.
+  func retry(code: Int32) throws {
+    try exchange(withUnsafeBytes(of: (Int32(-1), code)) { Array($0) }, readsAnswer: false)
+  }
+
+  /// Has the virtual image reader report an error of the device.
+  func deviceError(code: Int32) throws {
+    try exchange(withUnsafeBytes(of: (Int32(-2), code)) { Array($0) }, readsAnswer: false)
+  }
+
+  @discardableResult
   private func exchange(_ bytes: [UInt8], readsAnswer: Bool) throws -> String {
     let descriptor = try connected()
     defer { close(descriptor) }
