@@ -7,7 +7,9 @@ import Vault
 extension Finger: ExpressibleByArgument {}
 
 extension ReaderSelection: ExpressibleByArgument {
+  /// Reads the words of `--reader`.
   public init?(argument: String) { self.init(argument) }
+  /// How help shows a default.
   public var defaultValueDescription: String { description }
 }
 

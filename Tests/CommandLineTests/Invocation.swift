@@ -1,0 +1,206 @@
+import Glibc
+import Synchronization
+import Testing
+
+/// One run of a program as a user would start it: arguments, environment, standard streams, and descriptors 3 and up
+/// that hold what a script would put there.
+struct Invocation: Sendable {
+  var program = "whorl"
+  var arguments: [String]
+  /// Given on standard input; nil for `/dev/null`.
+  var input: [UInt8]?
+  /// What can be read from descriptor 3, 4 and so on.
+  var descriptors: [String] = []
+  /// Descriptor 9 is written to by the program, and read at the end.
+  var readsDescriptor9 = false
+  var environment: [String: String] = [:]
+  /// Keeps the test runner's controlling terminal, where there is one, out of reach.
+  var newSession = true
+
+  struct Result: Sendable {
+    /// As a shell gives it: 128 and the signal for a killed program.
+    var status: Int32
+    var output: [UInt8]
+    var diagnostics: String
+    var descriptor9: String
+    var duration: Duration
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    /// The line of the failure.
+    var failure: String { diagnostics.split(separator: "\n").last.map(String.init) ?? "" }
+  }
+
+  /// Runs it to its end. `heard` gets each line of standard error as it comes.
+  func run(heard: @escaping @Sendable (String, RunningProgram) -> Void = { _, _ in }) async throws -> Result {
+    let running = try start()
+    return await withCheckedContinuation { continuation in
+      startThread {
+        continuation.resume(returning: running.finish(heard: heard))
+      }
+    }
+  }
+
+  func start() throws -> RunningProgram {
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    let output = try Pipe()
+    let diagnostics = try Pipe()
+    let ninth = try Pipe()
+    var toClose = [output.write, diagnostics.write, ninth.write]
+    // The pipes' own numbers are kept above those the child is to have.
+    if let input {
+      let pipe = try Pipe()
+      posix_spawn_file_actions_adddup2(&actions, pipe.read, 0)
+      toClose.append(pipe.read)
+      startThread { writeAndClose(input, pipe.write) }
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    posix_spawn_file_actions_adddup2(&actions, output.write, 1)
+    posix_spawn_file_actions_adddup2(&actions, diagnostics.write, 2)
+    for (index, text) in descriptors.enumerated() {
+      let pipe = try Pipe()
+      posix_spawn_file_actions_adddup2(&actions, pipe.read, Int32(3 + index))
+      toClose.append(pipe.read)
+      startThread { writeAndClose(Array(text.utf8), pipe.write) }
+    }
+    if readsDescriptor9 { posix_spawn_file_actions_adddup2(&actions, ninth.write, 9) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | (newSession ? posixSpawnSetsid : 0)))
+    let path = try Programs.path(program)
+    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"]
+    variables.merge(environment) { $1 }
+    let argv = ([path] + arguments).map { strdup($0) } + [nil]
+    let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
+    defer { for string in argv + envp { free(string) } }
+    var pid: pid_t = 0
+    let start = ContinuousClock.now
+    let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
+    for descriptor in toClose { close(descriptor) }
+    try #require(code == 0, "cannot start \(path)")
+    return RunningProgram(
+      pid: pid, output: output.read, diagnostics: diagnostics.read, ninth: ninth.read, start: start)
+  }
+}
+
+/// A started program. Its pid is good until ``finish(heard:)`` has returned.
+final class RunningProgram: Sendable {
+  let pid: pid_t
+  private let output: Int32
+  private let diagnostics: Int32
+  private let ninth: Int32
+  private let start: ContinuousClock.Instant
+
+  init(pid: pid_t, output: Int32, diagnostics: Int32, ninth: Int32, start: ContinuousClock.Instant) {
+    (self.pid, self.output, self.diagnostics, self.ninth, self.start) = (pid, output, diagnostics, ninth, start)
+  }
+
+  func signal(_ number: Int32) { kill(pid, number) }
+
+  /// Reads everything and reaps the program.
+  func finish(heard: @Sendable (String, RunningProgram) -> Void) -> Invocation.Result {
+    var collected: [Int32: [UInt8]] = [output: [], diagnostics: [], ninth: []]
+    var open = [output, diagnostics, ninth]
+    var line: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while !open.isEmpty {
+      var entries = open.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      poll(&entries, nfds_t(entries.count), -1)
+      for entry in entries where entry.revents != 0 {
+        let count = read(entry.fd, &chunk, chunk.count)
+        guard count > 0 else {
+          close(entry.fd)
+          open.removeAll { $0 == entry.fd }
+          continue
+        }
+        collected[entry.fd, default: []] += chunk[..<count]
+        guard entry.fd == diagnostics else { continue }
+        for byte in chunk[..<count] {
+          guard byte == UInt8(ascii: "\n") else {
+            line.append(byte)
+            continue
+          }
+          heard(String(decoding: line, as: UTF8.self), self)
+          line = []
+        }
+      }
+    }
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    return Invocation.Result(
+      status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, output: collected[output] ?? [],
+      diagnostics: String(decoding: collected[diagnostics] ?? [], as: UTF8.self),
+      descriptor9: String(decoding: collected[ninth] ?? [], as: UTF8.self), duration: ContinuousClock.now - start)
+  }
+}
+
+/// `POSIX_SPAWN_SETSID`, which Glibc does not export to Swift.
+let posixSpawnSetsid: Int32 = 0x80
+
+/// Held while descriptors that are not marked yet exist, and while a child starts.
+let spawning = Mutex(())
+
+/// A pipe whose ends no child inherits by accident.
+private struct Pipe {
+  let read: Int32
+  let write: Int32
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    // No child may start between the pipe and its marks.
+    let made = spawning.withLock { _ in
+      guard pipe(&ends) == 0 else { return false }
+      // Out of the way of the numbers a child is given.
+      for index in ends.indices {
+        let low = ends[index]
+        ends[index] = fcntl(low, F_DUPFD_CLOEXEC, 20)
+        close(low)
+      }
+      return true
+    }
+    try #require(made)
+    (read, write) = (ends[0], ends[1])
+  }
+}
+
+private func writeAndClose(_ bytes: [UInt8], _ descriptor: Int32) {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    // The program may have ended without reading all of it.
+    guard count > 0 else { break }
+    rest = rest.dropFirst(count)
+  }
+  close(descriptor)
+}
+
+/// A thread for work that blocks.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+  let box = Unmanaged.passRetained(ThreadBody(body))
+  var thread = pthread_t()
+  let code = pthread_create(
+    &thread, nil,
+    { argument in
+      guard let argument else { return nil }
+      signal(SIGPIPE, SIG_IGN)
+      Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().body()
+      return nil
+    }, box.toOpaque())
+  precondition(code == 0)
+  pthread_detach(thread)
+}
+
+private final class ThreadBody {
+  let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}

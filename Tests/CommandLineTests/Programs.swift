@@ -1,0 +1,95 @@
+import Glibc
+import Testing
+
+/// The built programs, which lie beside the test runner.
+enum Programs {
+  static func path(_ name: String) throws -> String {
+    if name.hasPrefix("/") { return name }
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let runner = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+    // Under `swift test` the bundle is loaded by a helper of the toolchain; its path is an argument then.
+    let candidates = [runner] + CommandLine.arguments
+    for candidate in candidates {
+      guard let slash = candidate.lastIndex(of: "/") else { continue }
+      let program = "\(candidate[..<slash])/\(name)"
+      if access(program, X_OK) == 0 { return program }
+    }
+    throw ProgramMissing(name: name)
+  }
+
+  struct ProgramMissing: Error {
+    var name: String
+  }
+}
+
+/// A folder that is gone afterwards, whatever is in it.
+func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  let folder = try temporaryFolder("whorl-test")
+  defer { removeFolder(folder) }
+  return try await body(folder)
+}
+
+/// A new private folder.
+func temporaryFolder(_ name: String) throws -> String {
+  var template = Array("/tmp/\(name)-XXXXXX".utf8CString)
+  try #require(mkdtemp(&template) != nil)
+  return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+func removeFolder(_ path: String) {
+  guard !path.isEmpty else { return }
+  var information = stat()
+  if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
+    for name in (try? folderEntries(path)) ?? [] { removeFolder("\(path)/\(name)") }
+  }
+  remove(path)
+}
+
+func copyFolder(_ from: String, _ to: String) throws {
+  try #require(mkdir(to, 0o700) == 0)
+  for name in try folderEntries(from) {
+    try writeFile("\(to)/\(name)", try readFile("\(from)/\(name)"))
+  }
+}
+
+func folderEntries(_ path: String) throws -> [String] {
+  let stream = try #require(opendir(path))
+  defer { closedir(stream) }
+  var names: [String] = []
+  while let entry = readdir(stream) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names
+}
+
+func readFile(_ path: String) throws -> [UInt8] {
+  let file = open(path, O_RDONLY | O_CLOEXEC)
+  try #require(file >= 0, "\(path)")
+  defer { close(file) }
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 65_536)
+  while true {
+    let count = read(file, &chunk, chunk.count)
+    guard count > 0 else { return bytes }
+    bytes += chunk[..<count]
+  }
+}
+
+/// A private file of these bytes.
+func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+  let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+  try #require(file >= 0, "\(path)")
+  defer { close(file) }
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+    try #require(count > 0)
+    rest = rest.dropFirst(count)
+  }
+}
+
+func mkdirPrivate(_ path: String) -> Bool { mkdir(path, 0o700) == 0 }

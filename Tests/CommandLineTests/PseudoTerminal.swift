@@ -1,0 +1,130 @@
+import Glibc
+import Synchronization
+import Testing
+
+/// A program on a terminal of its own: what it shows is read, what is typed is written, as a person would.
+final class PseudoTerminal: Sendable {
+  let pid: pid_t
+  private let controller: Int32
+  /// The program's end, held open so that the terminal's settings can be looked at after the program has gone.
+  private let terminal: Int32
+  private let seen = Mutex<[UInt8]>([])
+  private let ended = Mutex<Int32?>(nil)
+  let start = ContinuousClock.now
+
+  /// `output` leaves standard output to the terminal unless it names a file.
+  init(_ arguments: [String], output: String? = nil, input: String? = nil) throws {
+    var (ours, theirs): (Int32, Int32) = (-1, -1)
+    var buffer = [CChar](repeating: 0, count: 128)
+    let made = spawning.withLock { _ in
+      guard openpty(&ours, &theirs, &buffer, nil, nil) == 0 else { return false }
+      for end in [ours, theirs] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      return true
+    }
+    try #require(made)
+    let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    controller = ours
+    terminal = theirs
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    // The first terminal a new session opens becomes its own.
+    posix_spawn_file_actions_addopen(&actions, 2, name, O_RDWR, 0)
+    posix_spawn_file_actions_addopen(&actions, 0, input ?? name, O_RDWR, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, output ?? name, O_RDWR, 0)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | posixSpawnSetsid))
+    let path = try Programs.path("whorl")
+    let argv = ([path] + arguments).map { strdup($0) } + [nil]
+    let environment = ["PATH=/usr/bin:/bin", "HOME=/nonexistent", "TERM=xterm"]
+    let envp = environment.map { strdup($0) } + [nil]
+    defer { for string in argv + envp { free(string) } }
+    var pid: pid_t = 0
+    let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
+    try #require(code == 0)
+    self.pid = pid
+    startThread { self.readAll() }
+    startThread { self.reap() }
+  }
+
+  deinit {
+    close(terminal)
+    close(controller)
+  }
+
+  /// Everything shown so far.
+  var shown: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
+
+  /// Whether what is typed shows.
+  var echoes: Bool {
+    var settings = termios()
+    tcgetattr(terminal, &settings)
+    return settings.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  func signal(_ number: Int32) { kill(pid, number) }
+
+  /// Waits until what is typed shows, or does not.
+  func becomes(echoing: Bool, seconds: Int = 20) async throws {
+    for _ in 0..<(seconds * 100) {
+      if echoes == echoing { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw NotShown(text: echoing ? "what is typed" : "nothing of what is typed", shown: shown)
+  }
+
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = bytes.withUnsafeBytes { write(controller, $0.baseAddress, $0.count) }
+  }
+
+  /// Waits until the text is on the terminal, `count` times.
+  func waits(for text: String, count: Int = 1, seconds: Int = 20) async throws {
+    for _ in 0..<(seconds * 100) {
+      if shown.ranges(of: text).count >= count { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw NotShown(text: text, shown: shown)
+  }
+
+  /// The status the program ended with.
+  func status(seconds: Int = 20) async throws -> Int32 {
+    for _ in 0..<(seconds * 100) {
+      if let status = ended.withLock({ $0 }) { return status }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    kill(pid, SIGKILL)
+    throw NotShown(text: "the end", shown: shown)
+  }
+
+  struct NotShown: Error {
+    var text: String
+    var shown: String
+  }
+
+  private func readAll() {
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while ended.withLock({ $0 }) == nil {
+      var entry = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
+      guard poll(&entry, 1, 50) > 0 else { continue }
+      let count = read(controller, &chunk, chunk.count)
+      if count > 0 { seen.withLock { $0 += chunk[..<count] } }
+    }
+  }
+
+  private func reap() {
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    // What it wrote last is still on its way through the terminal.
+    usleep(100_000)
+    let signal = status & 0x7F
+    ended.withLock { $0 = signal == 0 ? (status >> 8) & 0xFF : 128 + signal }
+  }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import Testing
+
+@Suite("Storing and reading without a finger")
+struct StoreCommandTests {
+  @Test("a secret comes back byte for byte, with nothing else on standard output")
+  func roundTrip() async throws {
+    try await TestStore.with { store in
+      let secret = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+      let stored = try await store.whorl("set", "a/b", "--access", "none", input: secret)
+      #expect(stored.status == 0)
+      #expect(stored.output.isEmpty)
+      let got = try await store.whorl("get", "a/b")
+      #expect(got.status == 0)
+      #expect(got.output == secret)
+      #expect(got.diagnostics.isEmpty)
+    }
+  }
+
+  @Test("a secret may have a mebibyte and not a byte more; an empty one is a secret too")
+  func limits() async throws {
+    try await TestStore.with { store in
+      let largest = [UInt8](repeating: 0x5A, count: 1 << 20)
+      #expect(try await store.whorl("set", "large", "--access", "none", input: largest).status == 0)
+      #expect(try await store.whorl("get", "large").output == largest)
+      let refused = try await store.whorl("set", "larger", "--access", "none", input: largest + [0])
+      #expect(refused.status == 64)
+      #expect(refused.failure.contains("[errSecDataTooLarge]"))
+      #expect(try await store.whorl("ls").text == "large\n")
+      #expect(try await store.whorl("set", "empty", "--access", "none", input: []).status == 0)
+      let empty = try await store.whorl("get", "empty")
+      #expect(empty.status == 0 && empty.output.isEmpty)
+    }
+  }
+
+  @Test("an existing name is overwritten only with --replace")
+  func replace() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "one", "--access", "none")
+      let refused = try await store.whorl("set", "a", "--access", "none", input: Array("two".utf8))
+      #expect(refused.status == 73)
+      #expect(refused.failure == "whorl: set: a exists already [errSecDuplicateItem]: --replace overwrites it")
+      #expect(try await store.whorl("get", "a").text == "one")
+      try await store.set("a", "two", "--access", "none", "--replace")
+      #expect(try await store.whorl("get", "a").text == "two")
+    }
+  }
+
+  @Test("several secrets have a newline between them, or a NUL after each, or are base64 in JSON")
+  func several() async throws {
+    try await TestStore.with { store in
+      try await store.set("a/1", "one", "--access", "none")
+      try await store.set("b", "two\n", "--access", "none")
+      #expect(try await store.whorl("get", "a/1", "b").text == "one\ntwo\n")
+      #expect(try await store.whorl("get", "-0", "a/1", "b").text == "one\0two\n\0")
+      #expect(
+        try await store.whorl("get", "--json", "a/1", "b").text
+          == #"{"items":[{"account":"1","secret":"b25l","service":"a"},{"account":"","secret":"dHdvCg==","service":"b"}]}"#
+          + "\n")
+    }
+  }
+
+  @Test("one missing item fails the whole call, before anything is written")
+  func missing() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "one", "--access", "none")
+      let result = try await store.whorl("get", "a", "gone")
+      #expect(result.status == 66)
+      #expect(result.output.isEmpty)
+      #expect(result.failure == "whorl: get: no item gone [errSecItemNotFound]: 'whorl ls' lists what there is")
+      #expect(result.diagnostics.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test("ls lists everything, a service, a name or a pattern")
+  func list() async throws {
+    try await TestStore.with { store in
+      for name in ["mail/alice", "mail/bob", "web/alice", "mail"] { try await store.set(name, "x", "--access", "none") }
+      func listed(_ query: String...) async throws -> Set<String> {
+        let result = try await Invocation(arguments: store.arguments(["ls"] + query)).run()
+        #expect(result.status == 0)
+        return Set(result.text.split(separator: "\n").map(String.init))
+      }
+      #expect(try await listed() == ["mail/alice", "mail/bob", "web/alice", "mail"])
+      #expect(try await listed("mail") == ["mail/alice", "mail/bob", "mail"])
+      #expect(try await listed("mail/bob") == ["mail/bob"])
+      #expect(try await listed("*/alice") == ["mail/alice", "web/alice"])
+      #expect(try await listed("mail/b?b") == ["mail/bob"])
+      #expect(try await listed("none").isEmpty)
+      let json = try await store.whorl("ls", "mail/bob", "--json").text
+      for part in [
+        #""account":"bob""#, #""service":"mail""#, #""access":"none""#, #""accessible":"when-unlocked""#,
+        #""state":"alive""#, #""applicationPassword":false"#, #""created":"#, #""modified":"#,
+      ] { #expect(json.contains(part), "\(json)") }
+    }
+  }
+
+  @Test("rm removes all the items named or none")
+  func remove() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x", "--access", "none")
+      try await store.set("b", "x", "--access", "none")
+      #expect(try await store.whorl("rm", "a", "gone").status == 66)
+      #expect(try await store.whorl("ls").text.split(separator: "\n").count == 2)
+      let removed = try await store.whorl("rm", "a", "b", "--json")
+      #expect(removed.status == 0)
+      #expect(removed.text == #"{"removed":["a","b"]}"# + "\n")
+      #expect(try await store.whorl("ls").output.isEmpty)
+    }
+  }
+
+  @Test(
+    "names that are none are wrong usage", arguments: ["", "/account", "tab\there", String(repeating: "x", count: 256)])
+  func names(_ name: String) async throws {
+    try await TestStore.with { store in
+      let result = try await store.whorl("set", name, "--access", "none", input: [1])
+      #expect(result.status == 64)
+      #expect(result.diagnostics.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test("names are any UTF-8: the first slash splits, and what could fool a terminal is spelt out there")
+  func unicodeNames() async throws {
+    try await TestStore.with { store in
+      try await store.set("Bücher/日本/語", "x", "--access", "none")
+      #expect(try await store.whorl("ls", "Bücher").text == "Bücher/日本/語\n")
+      #expect(try await store.whorl("get", "Bücher/日本/語").text == "x")
+      let reversed = try await store.whorl("get", "a\u{202E}b")
+      #expect(reversed.failure.contains(#"a\u{202e}b"#))
+    }
+  }
+
+  @Test("an application password is needed to read, and a wrong one releases nothing")
+  func applicationPassword() async throws {
+    try await TestStore.with { store in
+      let stored = try await store.whorl(
+        "set", "a", "--access", "none", "--app-password-fd", "3", input: Array("secret".utf8), descriptors: ["word\n"])
+      #expect(stored.status == 0, "\(stored.diagnostics)")
+      let right = try await store.whorl("get", "a", "--app-password-fd", "3", descriptors: ["word\n"])
+      #expect(right.text == "secret")
+      let wrong = try await store.whorl("get", "a", "--app-password-fd", "3", descriptors: ["other\n"])
+      #expect(wrong.status == 77)
+      #expect(wrong.output.isEmpty)
+      #expect(wrong.failure.contains("wrong application password [errSecAuthFailed]"))
+      #expect(try await store.whorl("get", "a").status == 77)
+    }
+  }
+
+  @Test("the secret is in none of the store's files after it was released")
+  func nothingInTheFiles() async throws {
+    try await TestStore.with { store in
+      let canary = "canary-\(String(UInt64.random(in: .min ... .max), radix: 36))-canary"
+      try await store.set("a", canary, "--access", "none")
+      #expect(try await store.whorl("get", "a").text == canary)
+      try await store.set("a", "another", "--access", "none", "--replace")
+      for file in ["vault.db", "vault.db-wal", "state", "device.key"] {
+        guard access("\(store.directory)/\(file)", F_OK) == 0 else { continue }
+        let bytes = try readFile("\(store.directory)/\(file)")
+        #expect(String(decoding: bytes, as: UTF8.self).contains(canary) == false, "\(file)")
+      }
+    }
+  }
+
+  @Test("a reader of standard output that has gone is an error of writing")
+  func brokenPipe() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")
+      let whorl = try Programs.path("whorl")
+      let result = try await Invocation(
+        program: "/bin/sh",
+        arguments: ["-c", "{ \(whorl) get a --store \(store.directory); echo $? >&2; } | true"]
+      ).run()
+      #expect(result.diagnostics.hasSuffix("74\n"), "\(result.diagnostics)")
+    }
+  }
+}

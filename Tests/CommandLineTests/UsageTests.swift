@@ -1,0 +1,112 @@
+import Testing
+
+@Suite("Usage, help and configuration")
+struct UsageTests {
+  @Test(
+    "wrong usage is status 64 and one line",
+    arguments: [
+      ["get"], ["frobnicate"], ["get", "a", "--bogus"], ["set"], ["set", "a", "--access", "sometimes"],
+      ["enroll", "sixth-finger"], ["unenroll"], ["unenroll", "--all", "left-thumb"], ["run", "--", "true"],
+      ["run", "--env", "A=b"], ["run", "--env", "1A=b", "--", "true"], ["run", "--env", "A", "--", "true"],
+      ["run", "--env", "A=b", "--env", "A=c", "--", "true"], ["get", "a", "--timeout", "0"],
+      ["ls", "--reader", "virtual-image"], ["init", "--no-passcode", "--passcode-fd", "3"],
+      ["reader", "test", "--steps", "enroll,dance"], ["reader", "test", "--suspend-during", "list"],
+      ["get", "a", "--json", "--null"], ["passcode", "--yes"],
+    ])
+  func usage(_ arguments: [String]) async throws {
+    let result = try await Invocation(arguments: arguments).run()
+    #expect(result.status == 64, "\(result.diagnostics)")
+    #expect(result.output.isEmpty)
+    #expect(result.diagnostics.hasPrefix("whorl: "))
+    #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+  }
+
+  @Test(
+    "every command explains itself, with examples where it takes arguments",
+    arguments: [
+      "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
+      "status",
+      "doctor", "reader list", "reader test",
+    ])
+  func help(_ command: String) async throws {
+    let words = command.split(separator: " ").map(String.init)
+    let result = try await Invocation(arguments: words + ["--help"]).run()
+    #expect(result.status == 0)
+    #expect(result.diagnostics.isEmpty)
+    #expect(result.text.contains("USAGE: whorl \(command)"))
+    for option in ["--config", "--store", "--passcode-fd", "--reader", "--json"] {
+      #expect(result.text.contains(option), "\(option)")
+    }
+    if !["fingers", "status"].contains(command) { #expect(result.text.contains("Example")) }
+  }
+
+  @Test("version and completion scripts come on standard output")
+  func version() async throws {
+    let version = try await Invocation(arguments: ["--version"]).run()
+    #expect(version.status == 0)
+    #expect(version.text.split(separator: ".").count == 3)
+    for shell in ["bash", "zsh", "fish"] {
+      let script = try await Invocation(arguments: ["--generate-completion-script", shell]).run()
+      #expect(script.status == 0)
+      #expect(script.text.contains("whorl"))
+    }
+  }
+
+  @Test(
+    "a configuration that cannot be used is status 78 and says what is wrong",
+    arguments: [
+      (#"{"store": "/tmp/x", "colour": "red"}"#, "unknown key colour"),
+      (#"{"store": 5}"#, "store must be an absolute path"),
+      (#"{"store": "relative"}"#, "store must be an absolute path"),
+      (#"{"timeout": "long"}"#, "timeout must be a number of seconds above 0"),
+      (#"{"timeout": -1}"#, "timeout must be"),
+      (#"{"timeout": true}"#, "timeout must be"),
+      (#"{"access": "sometimes"}"#, "access must be one of"),
+      (#"{"reader": "guess"}"#, "reader must be auto"),
+      (#"{"readerProgram": ["a"]}"#, "readerProgram must be an absolute path"),
+      (#"["store"]"#, "not a JSON object"),
+      ("{", "not a JSON object"),
+    ])
+  func configuration(_ text: String, _ problem: String) async throws {
+    try await withFolder { folder in
+      try writeFile("\(folder)/config.json", Array(text.utf8))
+      let result = try await Invocation(arguments: ["ls", "--config", "\(folder)/config.json"]).run()
+      #expect(result.status == 78, "\(result.diagnostics)")
+      #expect(result.failure.contains(problem), "\(result.failure)")
+    }
+  }
+
+  @Test("a configuration that is named must be there; the default one need not")
+  func missingConfiguration() async throws {
+    try await withFolder { folder in
+      let named = try await Invocation(arguments: ["ls", "--config", "\(folder)/none.json"]).run()
+      #expect(named.status == 78)
+      let environment = ["XDG_CONFIG_HOME": folder, "XDG_DATA_HOME": "\(folder)/data"]
+      let standard = try await Invocation(arguments: ["ls"], environment: environment).run()
+      #expect(standard.status == 66)
+      #expect(standard.failure.contains("no store in \(folder)/data/whorl"))
+    }
+  }
+
+  @Test("the configuration names the store and the default access, and flags win over it")
+  func configurationCounts() async throws {
+    try await TestStore.with { store in
+      let environment = ["XDG_CONFIG_HOME": store.folder]
+      try #require(mkdirPrivate("\(store.folder)/whorl"))
+      try writeFile(
+        "\(store.folder)/whorl/config.json", Array(#"{"store": "\#(store.directory)", "access": "none"}"#.utf8))
+      let stored = try await Invocation(arguments: ["set", "a"], input: [0x78], environment: environment).run()
+      #expect(stored.status == 0, "\(stored.diagnostics)")
+      #expect(try await Invocation(arguments: ["get", "a"], environment: environment).run().text == "x")
+      let elsewhere = try await Invocation(
+        arguments: ["get", "a", "--store", "\(store.folder)/other"], environment: environment
+      ).run()
+      #expect(elsewhere.status == 66)
+      let presence = try await Invocation(
+        arguments: ["set", "b", "--access", "presence"], input: [0x78], environment: environment
+      ).run()
+      #expect(presence.status == 0)
+      #expect(try await store.whorl("get", "b", "--no-prompt").status == 77)
+    }
+  }
+}
