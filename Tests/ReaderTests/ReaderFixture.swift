@@ -3,6 +3,7 @@ import Glibc
 import ReaderClient
 import Synchronization
 import Testing
+import VirtualFinger
 
 /// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
 struct VirtualReader {
@@ -11,6 +12,11 @@ struct VirtualReader {
   let kind: Kind
   let socket: String
   let process: ReaderProcess
+
+  /// The driver of a `.storage` reader.
+  var storage: VirtualStorageReader { VirtualStorageReader(socket: socket) }
+  /// The driver of an `.image` reader.
+  var image: VirtualImageReader { VirtualImageReader(socket: socket) }
 
   /// Runs the body with a reader that nothing has been asked of yet.
   static func with<Value>(
@@ -133,4 +139,17 @@ func openDescriptors() throws -> Int {
   var count = 0
   while readdir(folder) != nil { count += 1 }
   return count
+}
+
+/// A small generator with a seed, so that a failure can be run again.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
 }
