@@ -12,7 +12,9 @@ struct ReaderCommand: Sendable, Equatable {
 
   init(program: String, selection: ReaderSelection) throws(ReaderError) {
     let reader = [program, "--reader", selection.description]
-    environment = selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
+    // A crash ends the process at once: the runtime's own report would print registers and start another program.
+    environment = ["SWIFT_BACKTRACE=enable=no"]
+    environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
     guard case .replay(let folder) = selection else {
       arguments = reader
       return

@@ -3,12 +3,15 @@ import Glibc
 
 @main
 enum Program {
-  static func main() async {
+  static func main() {
     let hardening = Hardening()
     Interruption.begin()
-    let status = await run(hardening)
-    Terminal.restore()
-    exit(status.rawValue)
+    Task.detached {
+      let status = await run(hardening)
+      Terminal.restore()
+      exit(status.rawValue)
+    }
+    Interruption.serve()
   }
 
   private static func run(_ hardening: Hardening) async -> ExitStatus {

@@ -69,15 +69,26 @@ final class PseudoTerminal: Sendable {
     return settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  func signal(_ number: Int32) { kill(pid, number) }
+
+  /// Waits until what is typed shows, or does not.
+  func becomes(echoing: Bool, seconds: Int = 20) async throws {
+    for _ in 0..<(seconds * 100) {
+      if echoes == echoing { return }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    throw NotShown(text: echoing ? "what is typed" : "nothing of what is typed", shown: shown)
+  }
+
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = bytes.withUnsafeBytes { write(controller, $0.baseAddress, $0.count) }
   }
 
-  /// Waits until the text is on the terminal.
-  func waits(for text: String, seconds: Int = 20) async throws {
+  /// Waits until the text is on the terminal, `count` times.
+  func waits(for text: String, count: Int = 1, seconds: Int = 20) async throws {
     for _ in 0..<(seconds * 100) {
-      if shown.contains(text) { return }
+      if shown.ranges(of: text).count >= count { return }
       try await Task.sleep(for: .milliseconds(10))
     }
     throw NotShown(text: text, shown: shown)

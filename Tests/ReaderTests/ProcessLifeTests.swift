@@ -2,6 +2,7 @@ import Fingerprint
 import Glibc
 import ReaderClient
 import Testing
+import VirtualFinger
 
 @Suite("The life of a reader process", .serialized)
 struct ProcessLifeTests {
@@ -14,14 +15,14 @@ struct ProcessLifeTests {
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
       }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let first = try #require(processes(with: reader.socket).first)
       kill(first, SIGKILL)
       #expect(await error == .processDied("killed by signal 9 (Killed)"))
 
       try await reader.open()
       // The virtual chip was in the process's memory.
-      try reader.command("INSERT a")
+      try reader.storage.insert("a")
       #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
       #expect(try #require(processes(with: reader.socket).first) != first)
     }
@@ -46,7 +47,7 @@ struct ProcessLifeTests {
       let pid = processes(with: reader.socket)
       let log = EventLog()
       let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
@@ -62,9 +63,9 @@ struct ProcessLifeTests {
       try await reader.open()
       let log = EventLog()
       let enrolment = Task { try await reader.process.enroll(observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
-      try reader.command("SCAN a")
-      await log.wait(for: .stage(completed: 1, of: 5))
+      try await log.wait(for: .fingerNeeded)
+      try reader.storage.scan("a")
+      try await log.wait(for: .stage(completed: 1, of: 5))
       enrolment.cancel()
       #expect(await readerError { try await enrolment.value } == .cancelled)
       _ = try await reader.enroll("b")
@@ -76,11 +77,11 @@ struct ProcessLifeTests {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
       let print = enrolled(try await reader.enroll("a").template)
-      try reader.command("SET_CANCELLATION_ENABLED 0")
+      try reader.storage.setCancellable(false)
       let first = processes(with: reader.socket)
       let log = EventLog()
       let scan = Task { try await reader.process.identify([print], nonce: nonce(1), observer: log.observe) }
-      await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerNeeded)
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
@@ -89,7 +90,7 @@ struct ProcessLifeTests {
       try await reader.open()
       #expect(ContinuousClock.now - start > .milliseconds(450))
       #expect(processes(with: reader.socket) != first)
-      try reader.command("INSERT a")
+      try reader.storage.insert("a")
       #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
     }
   }

@@ -3,6 +3,7 @@ import Glibc
 import ReaderClient
 import Synchronization
 import Testing
+import VirtualFinger
 
 /// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
 struct VirtualReader {
@@ -12,16 +13,21 @@ struct VirtualReader {
   let socket: String
   let process: ReaderProcess
 
+  /// The driver of a `.storage` reader.
+  var storage: VirtualStorageReader { VirtualStorageReader(socket: socket) }
+  /// The driver of an `.image` reader.
+  var image: VirtualImageReader { VirtualImageReader(socket: socket) }
+
   /// Runs the body with a reader that nothing has been asked of yet.
   static func with<Value>(
-    _ kind: Kind, _ body: (VirtualReader) async throws -> Value
+    _ kind: Kind, showsDiagnostics: Bool = true, _ body: (VirtualReader) async throws -> Value
   ) async throws -> Value {
     let program = try readerProgram()
     return try await withTemporaryFolder { folder in
       let socket = "\(folder)/reader"
       let selection: ReaderSelection =
         kind == .image ? .virtualImage(socket: socket) : .virtualStorage(socket: socket)
-      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: true)
+      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: showsDiagnostics)
       do {
         let value = try await body(VirtualReader(kind: kind, socket: socket, process: process))
         await process.shutdown()
@@ -57,41 +63,21 @@ func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async th
   return try await body(folder)
 }
 
-/// What a scan reported, and who waits for it.
+/// What a scan reported.
 final class EventLog: Sendable {
-  private struct State {
-    var events: [ScanEvent] = []
-    var waiting: [(ScanEvent, Int, CheckedContinuation<Void, Never>)] = []
-  }
+  private let storage = Mutex<[ScanEvent]>([])
 
-  private let state = Mutex(State())
-
-  var events: [ScanEvent] { state.withLock { $0.events } }
+  var events: [ScanEvent] { storage.withLock { $0 } }
 
   /// For a reader's observer.
   var observe: ScanObserver {
-    { event in
-      let ready = self.state.withLock { state in
-        state.events.append(event)
-        let counts = state.events.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-        let ready = state.waiting.filter { counts[$0.0, default: 0] >= $0.1 }
-        state.waiting.removeAll { counts[$0.0, default: 0] >= $0.1 }
-        return ready
-      }
-      for (_, _, continuation) in ready { continuation.resume() }
-    }
+    { event in self.storage.withLock { $0.append(event) } }
   }
 
   /// Waits until the event has come `count` times.
-  func wait(for event: ScanEvent, count: Int = 1) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.events.count(where: { $0 == event }) >= count { return true }
-        state.waiting.append((event, count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
+  func wait(for event: ScanEvent, count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let came = try await eventually { events.count { $0 == event } >= count }
+    try #require(came, "\(event) did not come; there were \(events)", sourceLocation: sourceLocation)
   }
 }
 
@@ -153,4 +139,17 @@ func openDescriptors() throws -> Int {
   var count = 0
   while readdir(folder) != nil { count += 1 }
   return count
+}
+
+/// A small generator with a seed, so that a failure can be run again.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
 }

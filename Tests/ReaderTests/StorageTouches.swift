@@ -1,17 +1,18 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VirtualFinger
 
 /// A finger of the virtual storage reader is a word.
 extension VirtualReader {
   func enroll(_ finger: String) async throws -> (template: Template, events: [ScanEvent]) {
     let log = EventLog()
     async let template = process.enroll(observer: log.observe)
-    await log.wait(for: .fingerNeeded)
+    try await log.wait(for: .fingerNeeded)
     let stages = 5
     for stage in 1...stages {
-      try command("SCAN \(finger)")
-      await log.wait(for: .stage(completed: stage, of: stages))
+      try storage.scan(finger)
+      try await log.wait(for: .stage(completed: stage, of: stages))
     }
     return (try await template, log.events)
   }
@@ -21,8 +22,8 @@ extension VirtualReader {
   ) async throws -> ScanAnswer {
     let log = EventLog()
     let touch = Task {
-      await log.wait(for: .fingerNeeded)
-      try command("SCAN \(finger)")
+      try await log.wait(for: .fingerNeeded)
+      try storage.scan(finger)
     }
     let answer = try await operation(log.observe)
     try await touch.value
@@ -37,7 +38,7 @@ extension VirtualReader {
   func clearStorage() async throws {
     async let cleared: Void = process.clearStorage()
     try await Task.sleep(for: .milliseconds(100))
-    try command("CONT ")
+    try storage.proceed()
     try await cleared
   }
 }

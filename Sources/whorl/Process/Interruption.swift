@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Ctrl-C and its kin. They are blocked in every thread and taken by one that waits for them, so that no handler runs
-/// in the middle of anything: it puts the terminal back, asks the running call to cancel, and ends the process itself
-/// if that takes too long.
+/// Ctrl-C and its kin. They are blocked in every thread and taken by the main one, which does nothing but wait for
+/// them, so that no handler runs in the middle of anything: it puts the terminal back, asks the running call to cancel,
+/// and ends the process itself if that takes too long.
 enum Interruption {
   private struct State {
     var happened = false
@@ -13,8 +13,8 @@ enum Interruption {
   }
 
   private static let state = Mutex(State())
-  /// The mask the program was started with; a program it becomes gets it back.
-  private static let maskBefore = Mutex(sigset_t())
+  /// How the program was started; a program it becomes gets it back.
+  private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
 
   /// Becomes readable at the first signal and stays so: whoever waits for a descriptor waits for this one too.
   static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
@@ -28,14 +28,30 @@ enum Interruption {
   static func begin() {
     var set = endings()
     sigaddset(&set, SIGTSTP)
-    var before = sigset_t()
-    pthread_sigmask(SIG_BLOCK, &set, &before)
-    maskBefore.withLock { $0 = before }
+    var mask = sigset_t()
+    pthread_sigmask(SIG_BLOCK, &set, &mask)
     // A closed pipe is an error of the write, not the end of the process.
+    var pipe = sigaction()
+    sigaction(SIGPIPE, nil, &pipe)
+    let ignoresPipe = unsafeBitCast(pipe.__sigaction_handler.sa_handler, to: Int.self) == 1
     signal(SIGPIPE, SIG_IGN)
-    var thread = pthread_t()
-    // Takes no argument and returns nothing that would have to be freed; the thread lives as long as the process.
-    if pthread_create(&thread, nil, waitForSignals, nil) == 0 { pthread_detach(thread) }
+    before.withLock { $0 = (mask, ignoresPipe) }
+  }
+
+  /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` would not do:
+  /// it parks this thread with every signal let through.
+  static func serve() -> Never {
+    var set = endings()
+    sigaddset(&set, SIGTSTP)
+    while true {
+      var number: Int32 = 0
+      guard sigwait(&set, &number) == 0 else { continue }
+      guard number == SIGTSTP else { ended() }
+      // Ctrl-Z: the shell gets its terminal back as it was, and a hidden prompt stays hidden afterwards.
+      Terminal.restore(forNow: true)
+      raise(SIGSTOP)
+      Terminal.hideAgain()
+    }
   }
 
   /// The words the line of a cancelled command starts with.
@@ -54,19 +70,19 @@ enum Interruption {
 
   /// Gives the next program of this process the signals as this one got them.
   static func undo() {
-    var mask = maskBefore.withLock { $0 }
+    var (mask, ignoresPipe) = before.withLock { $0 }
     pthread_sigmask(SIG_SETMASK, &mask, nil)
-    signal(SIGPIPE, SIG_DFL)
+    if !ignoresPipe { signal(SIGPIPE, SIG_DFL) }
   }
 
-  fileprivate static func endings() -> sigset_t {
+  private static func endings() -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, number) }
     return set
   }
 
-  fileprivate static func ended() -> Never {
+  private static func ended() -> Never {
     Terminal.restore()
     let (cancel, command) = state.withLock { state in
       state.happened = true
@@ -75,25 +91,11 @@ enum Interruption {
     eventfd_write(descriptor, 1)
     if let cancel {
       cancel()
-      // A second signal cuts the waiting short. The process normally ends in here, from its main thread.
+      // A second signal cuts the waiting short. Normally the process ends in here, from the thread that runs the call.
       var set = endings()
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
     _exit(ExitStatus.refused.rawValue)
-  }
-}
-
-private nonisolated func waitForSignals(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  var set = Interruption.endings()
-  sigaddset(&set, SIGTSTP)
-  while true {
-    var number: Int32 = 0
-    guard sigwait(&set, &number) == 0 else { continue }
-    guard number == SIGTSTP else { Interruption.ended() }
-    // Ctrl-Z: the shell gets its terminal back as it was, and a hidden prompt stays hidden afterwards.
-    Terminal.restore(forNow: true)
-    raise(SIGSTOP)
-    Terminal.hideAgain()
   }
 }

@@ -1,0 +1,208 @@
+internal import Glibc
+
+/// The ridges of one whole finger pad, grown from noise; every impression is a view of them.
+///
+/// Filtering noise again and again with a Gabor filter laid along the ridges makes it into ridges; where neighbouring
+/// ones do not meet, they end or fork, as in the womb. The growing is done at half resolution (the filters then have
+/// 81 taps, not 289), which still gives each ridge more than four samples.
+struct GrownRidges: Sendable {
+  /// Pixels at 500 dpi. Larger than an impression, which may be turned and shifted.
+  static let width = 304
+  /// As ``width``.
+  static let height = 344
+
+  /// From -1 (furrow) to 1 (ridge), row by row.
+  let values: [Float]
+
+  private static let halfWidth = width / 2
+  private static let halfHeight = height / 2
+  private static let reach = 4
+  private static let taps = (2 * reach + 1) * (2 * reach + 1)
+  private static let directions = 36
+  private static let periods = 12
+  private static let shortestPeriod: Float = 6.6
+  private static let longestPeriod: Float = 12
+  private static let seeds = 12
+  private static let rounds = 32
+
+  init(pattern: RidgePattern, _ random: inout SeededGenerator) {
+    let kernels = Self.makeKernels()
+    let choice = Self.kernelChoice(pattern)
+    let count = Self.halfWidth * Self.halfHeight
+    var current = [Float](repeating: 0, count: count)
+    // Faint noise, so that no place stays bare where seeds are far.
+    var index = 0
+    while index < count {
+      current[index] = random.between(-1e-7, 1e-7)
+      index &+= 1
+    }
+    // Sparse seeds: ridges spread from each and meet those of the next, so that minutiae are few and anywhere.
+    for _ in 0..<Self.seeds {
+      let column = Self.reach + Int(random.unit() * Float(Self.halfWidth - 2 * Self.reach))
+      let row = Self.reach + Int(random.unit() * Float(Self.halfHeight - 2 * Self.reach))
+      current[row * Self.halfWidth + column] = random.unit() < 0.5 ? -1 : 1
+    }
+    var next = [Float](repeating: 0, count: count)
+    for _ in 0..<Self.rounds {
+      Self.filter(from: current, into: &next, choice: choice, kernels: kernels)
+      swap(&current, &next)
+    }
+    values = Self.doubled(current)
+  }
+
+  /// One filter for each direction and period, one after the other.
+  private static func makeKernels() -> [Float] {
+    var kernels: [Float] = []
+    kernels.reserveCapacity(directions * periods * taps)
+    for direction in 0..<directions {
+      let angle = Float(direction) * .pi / Float(directions)
+      // Rows count downwards.
+      let acrossX = sinf(angle)
+      let acrossY = cosf(angle)
+      for period in 0..<periods {
+        let length = (shortestPeriod + (longestPeriod - shortestPeriod) * Float(period) / Float(periods - 1)) / 2
+        kernels += kernel(acrossX: acrossX, acrossY: acrossY, period: length)
+      }
+    }
+    return kernels
+  }
+
+  private static func kernel(acrossX: Float, acrossY: Float, period: Float) -> [Float] {
+    var kernel = [Float](repeating: 0, count: taps)
+    var envelope = [Float](repeating: 0, count: taps)
+    var sum: Float = 0
+    var weight: Float = 0
+    var tap = 0
+    for row in -reach...reach {
+      for column in -reach...reach {
+        let across = Float(column) * acrossX + Float(row) * acrossY
+        let along = Float(column) * acrossY - Float(row) * acrossX
+        let bell = expf(-(across * across / (2 * 1.7 * 1.7) + along * along / (2 * 1.9 * 1.9)))
+        envelope[tap] = bell
+        kernel[tap] = bell * cosf(2 * .pi * across / period)
+        sum += kernel[tap]
+        weight += bell
+        tap += 1
+      }
+    }
+    // No answer to a flat field, and an answer of 1 to its own ridges.
+    var gain: Float = 0
+    for tap in 0..<taps {
+      kernel[tap] -= envelope[tap] * sum / weight
+    }
+    tap = 0
+    for row in -reach...reach {
+      for column in -reach...reach {
+        gain += kernel[tap] * cosf(2 * .pi * (Float(column) * acrossX + Float(row) * acrossY) / period)
+        tap += 1
+      }
+    }
+    for tap in 0..<taps { kernel[tap] /= gain }
+    return kernel
+  }
+
+  /// For each cell where its kernel begins, or -1 outside the pad.
+  private static func kernelChoice(_ pattern: RidgePattern) -> [Int] {
+    var choice = [Int](repeating: -1, count: halfWidth * halfHeight)
+    let middleX = Float(halfWidth) / 2
+    let middleY = Float(halfHeight) / 2
+    var row = reach
+    while row < halfHeight - reach {
+      var column = reach
+      while column < halfWidth - reach {
+        let dx = (Float(column) - middleX)
+        let dy = (middleY - Float(row))
+        if dx * dx / (middleX * middleX) + dy * dy / (middleY * middleY) < 1 {
+          let point = RidgePattern.Point(x: dx * 2, y: dy * 2)
+          let turns = pattern.direction(at: point) / .pi
+          let fraction = turns - floorf(turns)
+          let direction = Int(fraction * Float(directions) + 0.5) % directions
+          let share = (pattern.period(at: point) - shortestPeriod) / (longestPeriod - shortestPeriod)
+          let period = max(0, min(periods - 1, Int(share * Float(periods - 1) + 0.5)))
+          choice[row * halfWidth + column] = (direction * periods + period) * taps
+        }
+        column += 1
+      }
+      row += 1
+    }
+    return choice
+  }
+
+  /// One round of growing. Plain loops over pointers: this is nearly all of the time, and tests run unoptimised.
+  private static func filter(from source: [Float], into target: inout [Float], choice: [Int], kernels: [Float]) {
+    let width = halfWidth
+    let side = 2 * reach + 1
+    let first = reach * width + reach
+    source.withUnsafeBufferPointer { source in
+      target.withUnsafeMutableBufferPointer { target in
+        choice.withUnsafeBufferPointer { choice in
+          kernels.withUnsafeBufferPointer { kernels in
+            // The buffers live as long as this closure, and no pointer leaves it.
+            guard let source = source.baseAddress, let target = target.baseAddress,
+              let choice = choice.baseAddress, let kernels = kernels.baseAddress
+            else { return }
+            let count = halfWidth * halfHeight
+            var cell = 0
+            while cell < count {
+              let start = choice[cell]
+              if start >= 0 {
+                var kernel = kernels + start
+                var line = source + (cell &- first)
+                var sum: Float = 0
+                var row = 0
+                while row < side {
+                  // A line of the filter at once: in an unoptimised build a loop would cost more than its body.
+                  let upper = kernel[0] * line[0] + kernel[1] * line[1] + kernel[2] * line[2]
+                  let middle = kernel[3] * line[3] + kernel[4] * line[4] + kernel[5] * line[5]
+                  let lower = kernel[6] * line[6] + kernel[7] * line[7] + kernel[8] * line[8]
+                  sum += upper + middle + lower
+                  kernel += 9
+                  line += width
+                  row &+= 1
+                }
+                let strong = sum * 3
+                target[cell] = strong / (1 + abs(strong))
+              }
+              cell &+= 1
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Twice as wide and high, by cubic interpolation between the cells.
+  private static func doubled(_ cells: [Float]) -> [Float] {
+    var wide = [Float](repeating: 0, count: width * halfHeight)
+    var row = 0
+    while row < halfHeight {
+      let from = row * halfWidth
+      let to = row * width
+      var column = 2
+      while column < halfWidth - 2 {
+        wide[to + 2 * column] = cells[from + column]
+        wide[to + 2 * column + 1] =
+          (cells[from + column] + cells[from + column + 1]) * 0.5625
+          - (cells[from + column - 1] + cells[from + column + 2]) * 0.0625
+        column += 1
+      }
+      row += 1
+    }
+    var full = [Float](repeating: 0, count: width * height)
+    row = 2
+    while row < halfHeight - 2 {
+      var column = 0
+      while column < width {
+        let above = wide[(row - 1) * width + column]
+        let here = wide[row * width + column]
+        let below = wide[(row + 1) * width + column]
+        let further = wide[(row + 2) * width + column]
+        full[2 * row * width + column] = here
+        full[(2 * row + 1) * width + column] = (here + below) * 0.5625 - (above + further) * 0.0625
+        column += 1
+      }
+      row += 1
+    }
+    return full
+  }
+}

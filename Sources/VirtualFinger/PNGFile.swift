@@ -1,0 +1,75 @@
+internal import CPNG
+
+/// Why an image file could not be read or written.
+package struct ImageFileError: Error, Sendable, Hashable, CustomStringConvertible {
+  package let path: String
+  /// libpng's words, or ours.
+  package let reason: String
+
+  package var description: String { "\(path): \(reason)" }
+}
+
+extension GrayImage {
+  /// Reads a PNG file as grey, widened with white to a multiple of 4.
+  ///
+  /// Some collections store the grey values as the alpha channel; such a file gives its alpha.
+  package init(png path: String) throws(ImageFileError) {
+    var control = png_image()
+    control.version = png_uint_32(PNG_IMAGE_VERSION)
+    // png_image_begin_read_from_file: on success the control owns libpng's state until it is freed or the read is
+    // finished; on failure libpng has freed it already.
+    guard png_image_begin_read_from_file(&control, path) != 0 else { throw ImageFileError(path, &control) }
+    defer { png_image_free(&control) }
+    let width = Int(control.width)
+    let height = Int(control.height)
+    guard width <= Self.largestSide, height <= Self.largestSide else {
+      throw ImageFileError(path: path, reason: "larger than \(Self.largestSide) pixels a side")
+    }
+    let hasAlpha = control.format & UInt32(PNG_FORMAT_FLAG_ALPHA) != 0
+    control.format = UInt32(hasAlpha ? PNG_FORMAT_FLAG_ALPHA : 0)
+    var bytes = [UInt8](repeating: 0, count: width * height * (hasAlpha ? 2 : 1))
+    // png_image_finish_read: writes exactly height rows into the buffer, and keeps no pointer to it.
+    guard png_image_finish_read(&control, nil, &bytes, 0, nil) != 0 else { throw ImageFileError(path, &control) }
+    let pixels = hasAlpha ? Self.flattened(bytes) : bytes
+    self = GrayImage(width: width, height: height, pixels: pixels).paddedToFour()
+  }
+
+  /// What libfprint's virtual reader accepts.
+  private static let largestSide = 5000
+
+  /// Pairs of grey and alpha as grey alone: over white; or the alpha itself, where it is what draws the picture.
+  ///
+  /// A mask is opaque or clear nearly everywhere; an alpha that is mostly neither carries grey values.
+  private static func flattened(_ pairs: [UInt8]) -> [UInt8] {
+    var gray = [UInt8](repeating: 0, count: pairs.count / 2)
+    var shades = 0
+    for index in gray.indices where pairs[2 * index + 1] != 0 && pairs[2 * index + 1] != 255 { shades += 1 }
+    let isAlphaThePicture = 2 * shades > gray.count
+    for index in gray.indices {
+      let alpha = Int(pairs[2 * index + 1])
+      let overWhite = (Int(pairs[2 * index]) * alpha + 255 * (255 - alpha)) / 255
+      gray[index] = isAlphaThePicture ? UInt8(alpha) : UInt8(overWhite)
+    }
+    return gray
+  }
+
+  /// Writes the image as an eight-bit grey PNG file.
+  package func write(png path: String) throws(ImageFileError) {
+    var control = png_image()
+    control.version = png_uint_32(PNG_IMAGE_VERSION)
+    control.width = UInt32(width)
+    control.height = UInt32(height)
+    control.format = 0
+    // png_image_write_to_file: reads height rows from the buffer, and has freed its state when it returns.
+    guard png_image_write_to_file(&control, path, 0, pixels, 0, nil) != 0 else {
+      throw ImageFileError(path, &control)
+    }
+  }
+}
+
+extension ImageFileError {
+  fileprivate init(_ path: String, _ control: inout png_image) {
+    self.path = path
+    reason = withUnsafeBytes(of: control.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,72 @@
+public import ArgumentParser
+public import Fingerprint
+internal import Glibc
+internal import VirtualFinger
+
+extension Finger: ExpressibleByArgument {}
+extension RetryReason: ExpressibleByArgument {}
+
+/// Which reader, and how long to wait for it.
+struct ReaderOptions: ParsableArguments {
+  enum Kind: Sendable {
+    case image
+    case storage
+  }
+
+  @Option(
+    help: """
+      Where the reader listens: the path, or what Whorl was given as --reader (virtual-image:PATH or \
+      virtual-storage:PATH). A path alone is an image reader's, except for `scan`.
+      """)
+  var socket: String
+  @Option(help: "Seconds to wait for the reader to be opened.")
+  var wait: Double = 10
+
+  func validate() throws {
+    guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait takes 0 to 86400 seconds.") }
+    guard !path.isEmpty else { throw ValidationError("--socket takes a path.") }
+  }
+
+  var kind: Kind {
+    if case .virtualStorage = ReaderSelection(socket) { .storage } else { .image }
+  }
+
+  var path: String {
+    switch ReaderSelection(socket) {
+    case .virtualImage(let path), .virtualStorage(let path): path
+    default: socket
+    }
+  }
+
+  var patience: Duration { .seconds(wait) }
+}
+
+/// Turns failures into one line and the exit status of the design's table.
+func reportingFailures(_ body: () throws -> Void) throws {
+  do {
+    try body()
+  } catch let error as VirtualReaderError {
+    let status: Int32 =
+      switch error {
+      case .noReader, .gone: 69
+      case .occupied: 75
+      case .pathTooLong: 64
+      case .system: 70
+      }
+    try fail("\(error)", status)
+  } catch let error as ImageFileError {
+    try fail("\(error)", 74)
+  }
+}
+
+private func fail(_ line: String, _ status: Int32) throws {
+  let text = Array("whorl-finger: \(line)\n".utf8)
+  // write: reads from the buffer during the call only.
+  _ = write(STDERR_FILENO, text, text.count)
+  throw ExitCode(status)
+}
+
+/// Blocks this thread, which has nothing else to do.
+func pause(milliseconds: Int) {
+  usleep(UInt32(clamping: milliseconds) &* 1000)
+}

@@ -1,0 +1,151 @@
+internal import ArgumentParser
+internal import Fingerprint
+internal import VirtualFinger
+
+@main
+struct WhorlFinger: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whorl-finger",
+    abstract: "Press a finger that does not exist on a reader that does not exist.",
+    discussion: """
+      For trying Whorl, and testing it, on a machine without a fingerprint reader. Start Whorl with \
+      `--reader virtual-image:SOCKET`; when it asks for a finger, press one:
+
+        whorl-finger press right-index --socket SOCKET
+        whorl-finger press right-index --person 2 --socket SOCKET    somebody else's
+        whorl-finger press right-index --count 5 --socket SOCKET     enough to enrol it
+
+      Each person has ten fingers, which are the same everywhere and always; each press is a fresh impression. \
+      A reader listens only while a program has it open, so a press waits for one.
+
+      With `--reader virtual-storage:SOCKET` the reader matches on its own chip, and a finger is any word:
+
+        whorl-finger scan ANY-WORD --socket SOCKET
+
+      Exit status: 0 done, 64 wrong usage, 69 no reader at the socket, 74 an image file cannot be read or written, \
+      75 another program is connected to the reader.
+      """,
+    subcommands: [Press.self, Retry.self, Unplug.self, Scan.self, Image.self])
+}
+
+struct Press: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Press a finger, or the image of one.")
+
+  @Argument(help: "Which finger: left-thumb … left-little, right-thumb … right-little.")
+  var finger: Finger?
+  @Option(help: "Whose finger: any number.")
+  var person = 1
+  @Option(help: "Which impression of it: any number; a fresh one by default.")
+  var impression: UInt64?
+  @Option(help: "Press this PNG file in place of a finger; ridges dark on white.")
+  var image: String?
+  @Option(help: "How often to press.")
+  var count = 1
+  @Option(help: "Milliseconds before the first press, for a reader that has only just been opened.")
+  var delay = 250
+  @Option(help: "Milliseconds from one press to the next.")
+  var gap = 500
+  @OptionGroup var reader: ReaderOptions
+
+  func validate() throws {
+    guard (finger == nil) != (image == nil) else {
+      throw ValidationError("Name a finger, or an image with --image.")
+    }
+    guard count > 0, delay >= 0, gap >= 0 else { throw ValidationError("Counts and times cannot be negative.") }
+    guard case .image = reader.kind else {
+      throw ValidationError("That reader takes no images: use `whorl-finger scan`.")
+    }
+  }
+
+  func run() throws {
+    try reportingFailures {
+      let prints = try images()
+      let reader = VirtualImageReader(socket: reader.path, patience: reader.patience)
+      try reader.waitUntilOpen()
+      pause(milliseconds: delay)
+      for (index, print) in prints.enumerated() {
+        if index > 0 { pause(milliseconds: gap) }
+        try reader.press(print)
+      }
+    }
+  }
+
+  private func images() throws -> [GrayImage] {
+    if let image { return Array(repeating: try GrayImage(png: image), count: count) }
+    guard let finger else { return [] }
+    let grown = SyntheticFinger(person: person, finger: finger)
+    let first = impression ?? .random(in: .min ... .max)
+    return (0..<count).map { grown.impression(first &+ UInt64($0)) }
+  }
+}
+
+struct Retry: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make the running scan one that tells nothing: too short, off centre, and so on.")
+
+  @Argument(help: "Why: general, too-short, center-finger, remove-finger.")
+  var reason: RetryReason
+  @OptionGroup var reader: ReaderOptions
+
+  func run() throws {
+    try reportingFailures {
+      switch reader.kind {
+      case .image: try VirtualImageReader(socket: reader.path, patience: reader.patience).retry(reason)
+      case .storage: try VirtualStorageReader(socket: reader.path, patience: reader.patience).retry(reason)
+      }
+    }
+  }
+}
+
+struct Unplug: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Take the reader away.",
+    discussion: """
+      A storage reader goes as a real one does. An image reader cannot go: its running scan ends with the error of a \
+      reader that has been removed.
+      """)
+
+  @OptionGroup var reader: ReaderOptions
+
+  func run() throws {
+    try reportingFailures {
+      switch reader.kind {
+      case .image: try VirtualImageReader(socket: reader.path, patience: reader.patience).deviceError(.removed)
+      case .storage: try VirtualStorageReader(socket: reader.path, patience: reader.patience).unplug()
+      }
+    }
+  }
+}
+
+struct Scan: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Present a named finger to a reader that matches itself.")
+
+  @Argument(help: "The finger: any word.")
+  var id: String
+  @OptionGroup var reader: ReaderOptions
+
+  func run() throws {
+    try reportingFailures {
+      try VirtualStorageReader(socket: reader.path, patience: reader.patience).scan(id)
+    }
+  }
+}
+
+struct Image: ParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Write an impression to a PNG file, to look at.")
+
+  @Argument(help: "Which finger: left-thumb … left-little, right-thumb … right-little.")
+  var finger: Finger
+  @Option(help: "Whose finger: any number.")
+  var person = 1
+  @Option(help: "Which impression of it: any number.")
+  var impression: UInt64 = 0
+  @Option(name: .shortAndLong, help: "The file to write.")
+  var output: String
+
+  func run() throws {
+    try reportingFailures {
+      try SyntheticFinger(person: person, finger: finger).impression(impression).write(png: output)
+    }
+  }
+}

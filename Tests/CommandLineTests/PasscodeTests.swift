@@ -1,0 +1,171 @@
+import Glibc
+import Testing
+
+@Suite("Passcode and recovery key")
+struct PasscodeTests {
+  @Test("init shows the recovery key on its own descriptor and refuses a folder that holds a store")
+  func initialise() async throws {
+    try await TestStore.with { store in
+      #expect(store.recoveryKey.utf8.count > 25)
+      let again = try await store.unlocked("init")
+      #expect(again.status == 73)
+      #expect(again.failure.contains("[errSecDuplicateKeychain]"))
+      var information = stat()
+      #expect(stat(store.directory, &information) == 0 && information.st_mode & 0o777 == 0o700)
+      #expect(stat("\(store.directory)/device.key", &information) == 0 && information.st_mode & 0o777 == 0o600)
+    }
+  }
+
+  @Test("init without a terminal needs the passcode from a descriptor or --no-passcode")
+  func initialiseAlone() async throws {
+    try await withFolder { folder in
+      let refused = try await Invocation(arguments: ["init", "--store", "\(folder)/s"]).run()
+      #expect(refused.status == 77)
+      #expect(refused.failure.contains("[errSecInteractionNotAllowed]"))
+      #expect(access("\(folder)/s", F_OK) != 0)
+      let made = try await Invocation(arguments: ["init", "--no-passcode", "--json", "--store", "\(folder)/s"]).run()
+      #expect(made.status == 0)
+      #expect(made.text == #"{"passcodeSet":false,"store":"\#(folder)/s"}"# + "\n")
+      #expect(made.diagnostics.contains("recovery key"))
+    }
+  }
+
+  @Test("the passcode releases what it may, and a wrong one nothing")
+  func passcodeInstead() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret")
+      #expect(try await store.unlocked("set", "p", "--access", "passcode", input: Array("guarded".utf8)).status == 0)
+      let right = try await store.unlocked("get", "a", "p")
+      #expect(right.text == "secret\nguarded")
+      let wrong = try await Invocation(
+        arguments: store.arguments(["get", "p", "--passcode-fd", "3"]), descriptors: ["wrong\nmore\nlines\n"]
+      ).run()
+      #expect(wrong.status == 77)
+      #expect(wrong.output.isEmpty)
+      #expect(wrong.failure.hasPrefix("whorl: get: wrong passcode [errSecAuthFailed]"))
+    }
+  }
+
+  @Test("--no-prompt asks nobody")
+  func noPrompt() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret")
+      let refused = try await store.whorl("get", "a", "--no-prompt")
+      #expect(refused.status == 77)
+      #expect(refused.failure.contains("[errSecInteractionNotAllowed]"))
+    }
+  }
+
+  @Test("the passcode is changed with the old one; the second line is the new one")
+  func change() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret", "--access", "presence")
+      #expect(try await store.unlocked("passcode", more: ["battery staple"]).status == 0)
+      #expect(try await store.unlocked("get", "a").status == 77)
+      let new = try await Invocation(
+        arguments: store.arguments(["get", "a", "--passcode-fd", "3"]), descriptors: ["battery staple\n"]
+      ).run()
+      #expect(new.text == "secret")
+    }
+  }
+
+  @Test("removing the passcode lists what dies and kills it")
+  func remove() async throws {
+    try await TestStore.with { store in
+      _ = try await store.unlocked("set", "p", "--access", "passcode", input: Array("1".utf8))
+      try await store.set("s", "2", "--access", "none", "--accessible", "passcode-set")
+      try await store.set("n", "3", "--access", "none")
+      let asked = try await store.unlocked("passcode", "--remove")
+      #expect(asked.status == 77)
+      #expect(asked.failure.contains("--yes"))
+      let removed = try await store.unlocked("passcode", "--remove", "--yes", "--json")
+      #expect(removed.status == 0, "\(removed.diagnostics)")
+      #expect(removed.text.contains(#""passcodeSet":false"#))
+      for name in ["p", "s"] {
+        #expect(removed.text.contains("\"\(name)\""))
+        let dead = try await store.whorl("get", name)
+        #expect(dead.status == 77)
+        #expect(dead.failure.contains("\(name) is dead"))
+      }
+      #expect(try await store.whorl("get", "n").text == "3")
+      let refused = try await store.whorl("set", "t", "--access", "none", "--accessible", "passcode-set", input: [1])
+      #expect(refused.status == 77)
+      #expect(refused.failure.contains("[LAError.passcodeNotSet]"))
+      // The recovery key brings a passcode back, not the dead.
+      let set = try await Invocation(
+        arguments: store.arguments(["passcode", "--passcode-fd", "3", "--recovery-fd", "4"]),
+        descriptors: ["a new passcode\n", store.recoveryKey + "\n"]
+      ).run()
+      #expect(set.status == 0, "\(set.diagnostics)")
+      #expect(try await store.whorl("get", "s").status == 77)
+    }
+  }
+
+  @Test("a store without a passcode offers no passcode")
+  func none() async throws {
+    try await TestStore.withoutPasscode { store in
+      let refused = try await store.whorl("set", "p", "--access", "passcode", input: [1])
+      #expect(refused.status == 77)
+      #expect(refused.failure.contains("[LAError.passcodeNotSet]"))
+      #expect(try await store.whorl("status").text.contains("passcode  not set"))
+    }
+  }
+
+  @Test("the recovery key sets a new passcode; another text is refused")
+  func recover() async throws {
+    try await TestStore.with { store in
+      _ = try await store.unlocked("set", "p", "--access", "passcode", input: Array("kept".utf8))
+      func recover(_ key: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: store.arguments(["recover", "--passcode-fd", "3", "--recovery-fd", "4"]),
+          descriptors: ["after recovery\n", key + "\n"]
+        ).run()
+      }
+      let typo = try await recover("not a key")
+      #expect(typo.status == 77)
+      #expect(typo.failure.contains("not a recovery key"))
+      let right = try await recover(store.recoveryKey)
+      #expect(right.status == 0, "\(right.diagnostics)")
+      let got = try await Invocation(
+        arguments: store.arguments(["get", "p", "--passcode-fd", "3"]), descriptors: ["after recovery\n"]
+      ).run()
+      #expect(got.text == "kept")
+    }
+  }
+
+  @Test("without its key file the store is refused, and recover or unlock makes a new one")
+  func keyFile() async throws {
+    try await TestStore.with { store in
+      try await store.set("n", "kept", "--access", "none")
+      unlink("\(store.directory)/device.key")
+      let refused = try await store.whorl("get", "n")
+      #expect(refused.status == 65)
+      #expect(refused.failure.contains("whorl recover"))
+      #expect(try await store.unlocked("unlock").status == 0)
+      #expect(try await store.whorl("get", "n").text == "kept")
+      unlink("\(store.directory)/device.key")
+      let recovered = try await Invocation(
+        arguments: store.arguments(["recover", "--passcode-fd", "3", "--recovery-fd", "4"]),
+        descriptors: ["new passcode\n", store.recoveryKey + "\n"]
+      ).run()
+      #expect(recovered.status == 0, "\(recovered.diagnostics)")
+      #expect(try await store.whorl("get", "n").text == "kept")
+    }
+  }
+
+  @Test("after the fifth wrong passcode even the right one has to wait")
+  func delay() async throws {
+    try await TestStore.with { store in
+      for _ in 1...5 {
+        let wrong = try await Invocation(
+          arguments: store.arguments(["unlock", "--passcode-fd", "3"]), descriptors: ["wrong one\n"]
+        ).run()
+        #expect(wrong.status == 77)
+      }
+      let right = try await store.unlocked("unlock")
+      #expect(right.status == 77)
+      #expect(right.failure.contains("too many wrong passcodes"))
+      #expect(try await store.whorl("status").text.contains("the next passcode is taken in"))
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@Suite("whorl run")
+struct RunTests {
+  @Test("the command gets the secrets in its environment and its status is the caller's")
+  func runs() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "first secret", "--access", "none")
+      try await store.set("b/c", "second=secret", "--access", "none")
+      let result = try await store.whorl(
+        "run", "--env", "ONE=a", "--env", "TWO=b/c", "--", "/bin/sh", "-c", #"echo "$ONE|$TWO|$KEPT"; exit 7"#,
+        environment: ["KEPT": "kept", "ONE": "replaced"])
+      #expect(result.text == "first secret|second=secret|kept\n")
+      #expect(result.status == 7)
+      #expect(result.diagnostics.isEmpty)
+    }
+  }
+
+  @Test("a command that is killed shows as one")
+  func killed() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x", "--access", "none")
+      let result = try await store.whorl("run", "--env", "A=a", "--", "/bin/sh", "-c", "kill -TERM $$")
+      #expect(result.status == 128 + SIGTERM)
+    }
+  }
+
+  @Test("not found is 127 and not executable 126, before anybody is asked")
+  func commands() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x")
+      let missing = try await store.whorl("run", "--env", "A=a", "--", "no-such-command")
+      #expect(missing.status == 127)
+      #expect(missing.diagnostics == "whorl: run: no-such-command: command not found\n")
+      #expect(try await store.whorl("run", "--env", "A=a", "--", "/etc/passwd").status == 126)
+      #expect(try await store.whorl("run", "--env", "A=a", "--", "/etc").status == 126)
+    }
+  }
+
+  @Test("a NUL in a secret is refused before anything runs")
+  func nul() async throws {
+    try await TestStore.with { store in
+      #expect(try await store.whorl("set", "a", "--access", "none", input: [1, 0, 2]).status == 0)
+      let result = try await store.whorl("run", "--env", "A=a", "--", "/bin/echo", "ran")
+      #expect(result.status == 65)
+      #expect(result.output.isEmpty)
+    }
+  }
+
+  @Test("nothing of whorl stays: the process becomes the command, with the signals and limits it was started with")
+  func becomes() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x", "--access", "none")
+      let probe = #"""
+        grep -E '^(Sig(Blk|Ign)|Name)' /proc/self/status; ulimit -c; umask; ls /proc/self/fd | tr '\n' ' '
+        """#
+      let direct = try await Invocation(program: "/bin/sh", arguments: ["-c", probe]).run()
+      let through = try await Invocation(
+        arguments: store.arguments(["run", "--env", "A=a", "--", "/bin/sh", "-c", probe])
+      ).run()
+      // 32 and 33 are the C library's own, set up by its threads.
+      func comparable(_ text: String) -> [String] {
+        text.split(separator: "\n").map { line in
+          guard line.hasPrefix("SigIgn"), let mask = UInt64(line.suffix(16), radix: 16) else { return String(line) }
+          return "SigIgn \(mask & ~(3 << 31))"
+        }
+      }
+      #expect(comparable(through.text) == comparable(direct.text))
+    }
+  }
+
+  @Test("a script without a first line is the shell's")
+  func script() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x", "--access", "none")
+      try writeFile("\(store.folder)/script", Array("echo script $A $1\n".utf8))
+      chmod("\(store.folder)/script", 0o700)
+      #expect(
+        try await store.whorl("run", "--env", "A=a", "--", "\(store.folder)/script", "word").text == "script x word\n")
+    }
+  }
+
+  @Test("the passcode's descriptor does not reach the command")
+  func descriptors() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "x")
+      let result = try await store.unlocked("run", "--env", "A=a", "--", "/bin/sh", "-c", "echo $A; cat <&3")
+      #expect(result.text == "x\n")
+      #expect(result.status != 0)
+    }
+  }
+}

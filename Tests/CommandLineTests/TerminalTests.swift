@@ -1,0 +1,123 @@
+import Glibc
+import Testing
+
+@Suite("At a terminal")
+struct TerminalTests {
+  @Test("init asks twice without showing, shows the recovery key, and the terminal echoes again")
+  func initialise() async throws {
+    try await withFolder { folder in
+      let terminal = try PseudoTerminal(["init", "--store", "\(folder)/store"])
+      try await terminal.waits(for: "New passcode: ")
+      #expect(!terminal.echoes)
+      terminal.type("one passcode\n")
+      try await terminal.waits(for: "New passcode, again: ")
+      terminal.type("another\n")
+      try await terminal.waits(for: "They differ")
+      try await terminal.waits(for: "New passcode: ", count: 2)
+      terminal.type("one passcode\n")
+      try await terminal.waits(for: "New passcode, again: ", count: 2)
+      terminal.type("one passcode\n")
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.shown.contains("The recovery key, shown this once"))
+      #expect(!terminal.shown.contains("one passcode"))
+      #expect(terminal.echoes)
+    }
+  }
+
+  @Test("a typed secret is asked for twice and not shown; get ends it with a newline")
+  func typed() async throws {
+    try await TestStore.with { store in
+      let set = try PseudoTerminal(store.arguments(["set", "a", "--access", "none"]))
+      try await set.waits(for: "New secret of a: ")
+      set.type("typed secret\n")
+      try await set.waits(for: "again: ")
+      set.type("typed secret\n")
+      #expect(try await set.status() == 0)
+      #expect(!set.shown.contains("typed secret"))
+      let get = try PseudoTerminal(store.arguments(["get", "a"]))
+      #expect(try await get.status() == 0)
+      #expect(get.shown == "typed secret\r\n")
+    }
+  }
+
+  @Test("the passcode is asked for at the terminal when no finger can be, three times at most")
+  func passcode() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret")
+      let right = try PseudoTerminal(store.arguments(["get", "a"]), output: "/dev/null")
+      try await right.waits(for: "Passcode: ")
+      #expect(right.shown.contains("[LAError.biometryNotAvailable]"))
+      right.type("\(TestStore.passcode)\n")
+      #expect(try await right.status() == 0)
+      let wrong = try PseudoTerminal(store.arguments(["get", "a"]), output: "/dev/null")
+      for attempt in 1...3 {
+        try await wrong.waits(for: "Passcode: ", count: attempt)
+        wrong.type("wrong \(attempt)\n")
+      }
+      #expect(try await wrong.status() == 77)
+    }
+  }
+
+  @Test("Ctrl-C at a hidden prompt is 77 within a second, and the terminal echoes again")
+  func interrupted() async throws {
+    try await TestStore.with { store in
+      try await store.set("p", "x")
+      for arguments in [["init", "--store", "\(store.folder)/new"], store.arguments(["unlock"])] {
+        let terminal = try PseudoTerminal(arguments)
+        try await terminal.waits(for: "asscode: ")
+        #expect(!terminal.echoes)
+        let start = ContinuousClock.now
+        terminal.type("\u{3}")
+        #expect(try await terminal.status() == 77)
+        #expect(ContinuousClock.now - start < .seconds(1))
+        #expect(terminal.echoes)
+        #expect(terminal.shown.contains("cancelled [LAError.userCancel]"))
+      }
+    }
+  }
+
+  @Test("Ctrl-Z gives the terminal back as it was; afterwards typing is hidden again")
+  func stopped() async throws {
+    try await TestStore.with { store in
+      let terminal = try PseudoTerminal(store.arguments(["unlock"]))
+      try await terminal.waits(for: "Passcode: ")
+      terminal.signal(SIGTSTP)
+      try await terminal.becomes(echoing: true)
+      terminal.signal(SIGCONT)
+      try await terminal.becomes(echoing: false)
+      terminal.type("\(TestStore.passcode)\n")
+      #expect(try await terminal.status() == 0)
+    }
+  }
+
+  @Test("what is about to die is listed, and only a clear yes lets it")
+  func confirmation() async throws {
+    try await TestStore.with { store in
+      try await store.set("s", "x", "--access", "none", "--accessible", "passcode-set")
+      let no = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
+      try await no.waits(for: "Go on? [y/N] ")
+      #expect(no.shown.contains("  s\r\n"))
+      no.type("\n")
+      #expect(try await no.status() == 77)
+      #expect(try await store.whorl("get", "s").text == "x")
+      let yes = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
+      try await yes.waits(for: "Go on? [y/N] ")
+      yes.type("y\n")
+      try await yes.waits(for: "Passcode: ")
+      yes.type("\(TestStore.passcode)\n")
+      #expect(try await yes.status() == 0)
+      #expect(yes.shown.contains("Lost: s"))
+    }
+  }
+
+  @Test("ls is a table with a head")
+  func table() async throws {
+    try await TestStore.with { store in
+      try await store.set("a/b", "x", "--access", "none")
+      let terminal = try PseudoTerminal(store.arguments(["ls"]))
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.shown.hasPrefix("NAME  ACCESS  ACCESSIBLE"))
+      #expect(terminal.shown.contains("a/b   none    when-unlocked"))
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Fingerprint
+import ReaderClient
+import Testing
+import VirtualFinger
+
+@Suite("The virtual image reader, through its process", .serialized)
+struct ImageReaderTests {
+  private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
+  private static let left = SyntheticFinger(person: 1, finger: .leftIndex)
+
+  @Test("enrols in five stages, matches the finger and no other")
+  func wholeStory() async throws {
+    try await VirtualReader.with(.image) { reader in
+      let description = try await reader.open()
+      #expect(description.nature == .virtual)
+      #expect(description.enrollStages == 5)
+      let enrolment = try await reader.enroll(Self.right)
+      #expect(
+        enrolment.events.filter { if case .stage = $0 { true } else { false } }
+          == (1...5).map { .stage(completed: $0, of: 5) })
+      let right = enrolled(enrolment.template, 1)
+      let left = enrolled(try await reader.enroll(Self.left).template, 2)
+
+      #expect(try await reader.identify(Self.right, [left, right], nonce(1)).outcome == .match(right.id))
+      #expect(try await reader.identify(Self.left, [left, right], nonce(2)).outcome == .match(left.id))
+      #expect(try await reader.identify(Self.left, [right], nonce(3)).outcome == .noMatch)
+      let log = EventLog()
+      async let answer = reader.process.verify(left, nonce: nonce(4), observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      try reader.image.press(Self.left.impression(7))
+      #expect(try await answer == ScanAnswer(nonce: nonce(4), outcome: .match(left.id), finishedAt: answer.finishedAt))
+      try await log.wait(for: .fingerLifted)
+    }
+  }
+
+  @Test("tells of the finger's coming and going, its lifting also after the answer")
+  func fingerEvents() async throws {
+    try await VirtualReader.with(.image) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll(Self.right).template)
+      let log = EventLog()
+      async let answer = reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      try reader.image.press(Self.right.impression(7))
+      #expect(try await answer.outcome == .match(print.id))
+      try await log.wait(for: .fingerLifted)
+      #expect(log.events == [.fingerNeeded, .fingerPresent, .fingerLifted])
+    }
+  }
+
+  @Test("answers a touch that could not be read as a retry, and a broken device as an error")
+  func retryAndError() async throws {
+    try await VirtualReader.with(.image) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll(Self.right).template)
+      let log = EventLog()
+      async let answer = reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      try reader.image.retry(.tooShort)
+      #expect(try await answer.outcome == .retry(.tooShort))
+
+      let errorLog = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(2), observer: errorLog.observe)
+      }
+      try await errorLog.wait(for: .fingerNeeded)
+      try reader.image.deviceError(.general)
+      guard case .device = await error else { return #expect(Bool(false), "error 0 is the device's") }
+    }
+  }
+
+  @Test("has no storage, and says so")
+  func noStorage() async throws {
+    try await VirtualReader.with(.image) { reader in
+      try await reader.open()
+      #expect(await readerError { try await reader.process.storedPrints(knowing: []) } == .notSupported)
+      #expect(await readerError { try await reader.process.clearStorage() } == .notSupported)
+    }
+  }
+
+  @Test("a scan cancelled in the middle of a long match is answered at once, and the next reader is fresh")
+  func cancelledInMatch() async throws {
+    try await VirtualReader.with(.image) { reader in
+      try await reader.open()
+      let template = try await reader.enroll(Self.right).template
+      // Some seconds of matching.
+      let prints = (0..<4_000).map { enrolled(template, UInt8(truncatingIfNeeded: $0)) }
+      let first = processes(with: reader.socket)
+      let log = EventLog()
+      let scan = Task { try await reader.process.identify(prints, nonce: nonce(1), observer: log.observe) }
+      try await log.wait(for: .fingerNeeded)
+      try reader.image.press(Self.left.impression(7))
+      try await log.wait(for: .fingerPresent)
+      try await Task.sleep(for: .milliseconds(200))
+      let start = ContinuousClock.now
+      scan.cancel()
+      #expect(await readerError { try await scan.value } == .cancelled)
+      #expect(ContinuousClock.now - start < .milliseconds(100))
+      try await reader.open()
+      #expect(ContinuousClock.now - start < .seconds(3))
+      #expect(processes(with: reader.socket) != first)
+      #expect(try await reader.identify(Self.right, [prints[0]], nonce(2)).outcome == .match(prints[0].id))
+    }
+  }
+}
+
+extension VirtualReader {
+  fileprivate func enroll(_ finger: SyntheticFinger) async throws -> (template: Template, events: [ScanEvent]) {
+    let log = EventLog()
+    async let template = process.enroll(observer: log.observe)
+    for stage in 1...5 {
+      try await log.wait(for: .fingerNeeded, count: stage)
+      try image.press(finger.impression(UInt64(stage)))
+      try await log.wait(for: .stage(completed: stage, of: 5))
+    }
+    return (try await template, log.events)
+  }
+
+  fileprivate func identify(
+    _ finger: SyntheticFinger, _ prints: [EnrolledPrint], _ nonce: ScanNonce
+  ) async throws -> ScanAnswer {
+    let log = EventLog()
+    async let answer = process.identify(prints, nonce: nonce, observer: log.observe)
+    try await log.wait(for: .fingerNeeded)
+    try image.press(finger.impression(9))
+    let result = try await answer
+    try await log.wait(for: .fingerLifted)
+    return result
+  }
+}

@@ -1,0 +1,120 @@
+import Fingerprint
+import ReaderClient
+import Testing
+import VirtualFinger
+
+@testable import Vault
+
+@Suite("Match on chip, through libfprint's virtual storage reader")
+struct ChipTests {
+  private static let right = ScratchStore.passcode
+
+  private struct Chip {
+    let store: ScratchStore
+    let process: ReaderProcess
+    let chip: VirtualStorageReader
+
+    init() async throws {
+      store = try await ScratchStore()
+      let socket = store.folder + "/storage.socket"
+      process = ReaderProcess(program: ReaderBuild.program, selection: .virtualStorage(socket: socket))
+      chip = VirtualStorageReader(socket: socket)
+    }
+
+    func scan(_ id: String) -> @Sendable () async throws -> Void {
+      { [chip] in try chip.scan(id) }
+    }
+
+    /// The finger for an enrolment: the chip asks once and takes five scans, then the confirming touch is asked for.
+    func enrolment(_ id: String) -> [@Sendable () async throws -> Void] {
+      let stages: @Sendable () async throws -> Void = { [chip] in for _ in 1...5 { try chip.scan(id) } }
+      return [stages, scan(id)]
+    }
+
+    /// A virtual chip lives as long as its process, so the reader stays open, as a recording's does.
+    func open() throws -> Vault { try store.open(reader: process, holdsReader: true) }
+
+    func enroll(_ finger: Finger, as id: String, in vault: Vault) async throws -> SetChange {
+      let person = Person(passcodes: [ChipTests.right], touches: enrolment(id))
+      return try await person.with(vault) { try await vault.enroll(finger, in: $0) }
+    }
+  }
+
+  @Test("a print on the chip opens the secret; another finger does not")
+  func touch() async throws {
+    let chip = try await Chip()
+    let vault = try chip.open()
+    let change = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+    #expect(change.fingers.first?.onChip == true)
+    try await vault.put("bound", "secret", .currentSet)
+    #expect(try await vault.get("bound", by: Person(touches: [chip.scan("print-1")])) == "secret")
+    let wrong = Person(touches: (1...3).map { chip.scan("stranger-\($0)") })
+    await #expect(throws: VaultError.authenticationFailed) { try await vault.get("bound", by: wrong) }
+  }
+
+  @Test("removing the finger removes its print from the chip")
+  func unenroll() async throws {
+    let chip = try await Chip()
+    let vault = try chip.open()
+    _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+    let person = Person(passcodes: [Self.right])
+    let change = try await person.with(vault) { try await vault.unenroll(.rightIndex, in: $0) }
+    #expect(change.fingers.isEmpty)
+    #expect(try await chip.process.storedPrints(knowing: []).unknown.isEmpty)
+    await #expect(throws: VaultError.notEnrolled) { try await vault.put("bound", "x", .currentSet) }
+  }
+
+  @Test("a chip that was cleared behind the store's back refuses and destroys nothing")
+  func cleared() async throws {
+    let chip = try await Chip()
+    do {
+      let vault = try chip.open()
+      _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+      try await vault.put("bound", "secret", .currentSet)
+      for print in try await vault.prints(of: await vault.storedSet()) { try await chip.process.delete(print.template) }
+      await vault.shutdown()
+    }
+    let vault = try chip.open()
+    await #expect(throws: VaultError.chipListMismatch) { try await vault.get("bound") }
+    #expect(try await vault.items(.all).first?.state == .alive)
+    #expect(try await vault.fingers().first?.fingers.count == 1)
+    #expect(try await vault.status().failures == 0)
+  }
+
+  @Test("prints on the chip that the store does not know are told at enrolment, and stay")
+  func unknown() async throws {
+    let chip = try await Chip()
+    let other = try await ScratchStore()
+    let stranger = try other.open(reader: chip.process, holdsReader: true)
+    _ = try await chip.enroll(.leftThumb, as: "of-another-system", in: stranger)
+    await stranger.shutdown()
+    let vault = try chip.open()
+    let person = Person(passcodes: [Self.right], touches: chip.enrolment("print-1"))
+    _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    let notices = person.events.contains { event in
+      if case .notice(.unknownPrintsOnChip(1)) = event { true } else { false }
+    }
+    #expect(notices)
+  }
+
+  @Test("an unplugged reader is a definite error, costs nothing, and kills nothing")
+  func unplugged() async throws {
+    let chip = try await Chip()
+    let vault = try chip.open()
+    _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+    try await vault.put("bound", "secret", .currentSet)
+    let unplug: @Sendable () async throws -> Void = { try chip.chip.unplug() }
+    await #expect(throws: VaultError.reader(.removed)) { try await vault.get("bound", by: Person(touches: [unplug])) }
+    #expect(try await vault.status().failures == 0)
+    #expect(try await vault.items(.all).first?.state == .alive)
+  }
+}
+
+extension Vault {
+  /// The store's only enrolment set.
+  fileprivate func storedSet() throws -> StoredSet {
+    let store = store
+    let sets = try store.read { db, authority in try store.sets(db, authority) }
+    return try #require(sets.first)
+  }
+}

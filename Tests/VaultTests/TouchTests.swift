@@ -1,0 +1,265 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import SecureMemory
+import Synchronization
+import Testing
+import VirtualFinger
+
+@testable import Vault
+
+@Suite("A secret behind a finger, through libfprint's virtual image reader")
+struct TouchTests {
+  private static let right = ScratchStore.passcode
+
+  @Test("the enrolled finger opens what is bound to it, another finger does not, and costs one touch of the budget")
+  func rightAndWrong() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    let change = try await image.enroll(.rightIndex, in: vault)
+    #expect(change.fingers.map(\.finger) == [.rightIndex])
+    try await vault.put("bound", "secret", .currentSet)
+    #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+    let person = Person(touches: [image.press(.leftThumb), image.press(.rightIndex)])
+    #expect(try await vault.get("bound", by: person) == "secret")
+    let outcomes = person.events.compactMap { event -> String? in
+      switch event {
+      case .noMatch(let remaining): "no match, \(remaining) left"
+      case .matched: "matched"
+      default: nil
+      }
+    }
+    #expect(outcomes == ["no match, 2 left", "matched"])
+    #expect(try await vault.status().failures == 0, "a match sets the count back")
+  }
+
+  @Test("three wrong touches end a request, five in a row lock biometry for every program, and the passcode clears it")
+  func lockout() async throws {
+    let image = try await ImageReaderStore()
+    do {
+      let vault = try image.store.open(reader: image.process)
+      _ = try await image.enroll(.rightIndex, in: vault)
+      try await vault.put("bound", "secret", .anyFinger)
+      let wrong = (1...3).map { image.press(.leftRing, UInt64($0)) }
+      await #expect(throws: VaultError.authenticationFailed) {
+        try await vault.get("bound", by: Person(touches: wrong))
+      }
+      #expect(try await vault.status().failures == 3)
+    }
+    let other = try image.store.open(reader: image.process)
+    let wrong = (4...6).map { image.press(.leftRing, UInt64($0)) }
+    await #expect(throws: VaultError.biometryLockout) { try await other.get("bound", by: Person(touches: wrong)) }
+    let person = Person(touches: [image.press(.rightIndex)])
+    await #expect(throws: VaultError.biometryLockout) { try await other.get("bound", by: person) }
+    #expect(person.events.isEmpty, "the reader is not even armed")
+    try await Person(passcodes: [Self.right]).with(other) { try await other.unlock(in: $0) }
+    #expect(try await other.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+  }
+
+  @Test("adding, replacing or removing a finger kills what was bound to the set, and nothing else")
+  func setChanges() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    var digests: [[UInt8]] = [try await vault.fingers()[0].digest]
+    for (step, finger) in [Finger.leftIndex, .leftIndex].enumerated() {
+      try await vault.put("bound \(step)", "dies", .currentSet)
+      try await vault.put("any \(step)", "lives", .anyFinger)
+      let change = try await image.enroll(finger, in: vault)
+      #expect(change.lost.map(\.description) == ["bound \(step)"])
+      digests.append(try await vault.fingers()[0].digest)
+    }
+    try await vault.put("bound 2", "dies", .currentSet)
+    let change = try await Person(passcodes: [Self.right]).with(vault) { try await vault.unenroll(.leftIndex, in: $0) }
+    #expect(change.lost.map(\.description) == ["bound 2"])
+    #expect(change.fingers.map(\.finger) == [.rightIndex])
+    digests.append(try await vault.fingers()[0].digest)
+    #expect(Set(digests).count == 4, "going back to an earlier set is another set")
+    for step in 0...2 {
+      let person = Person(touches: [image.press(.rightIndex)])
+      await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "bound \(step)"))) {
+        try await vault.get("bound \(step)", by: person)
+      }
+      #expect(person.events.isEmpty, "nobody is asked for a touch that cannot help")
+    }
+    #expect(try await vault.get("any 0", by: Person(touches: [image.press(.rightIndex)])) == "lives")
+    try await vault.put("bound 0", "anew", .currentSet)
+    #expect(try await vault.get("bound 0", by: Person(touches: [image.press(.rightIndex)])) == "anew")
+  }
+
+  @Test("a retry costs nothing, a cancel costs nothing, a timeout costs nothing")
+  func free() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("bound", "secret", .anyFinger)
+    let person = Person(touches: [image.retry(), image.retry(), image.retry(), image.press(.rightIndex)])
+    #expect(try await vault.get("bound", by: person) == "secret")
+    for _ in 1...6 {
+      await #expect(throws: VaultError.cancelled) {
+        let (handle, events) = try await vault.openContext()
+        let reading = Task { try await vault.read([ItemName(parsing: "bound")], reason: nil, in: handle) }
+        for await event in events {
+          if case .touchWanted = event { await vault.cancel(handle) }
+          if case .touchWanted = event { break }
+        }
+        defer { Task { await vault.closeContext(handle) } }
+        _ = try await reading.value
+      }
+    }
+    await #expect(throws: VaultError.timedOut) {
+      try await vault.get("bound", ContextOptions(timeout: .milliseconds(300)))
+    }
+    #expect(try await vault.status().failures == 0)
+  }
+
+  @Test("a reader that dies in the middle of a scan is a definite error, its charge stays, and the next request works")
+  func readerDies() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("bound", "secret", .anyFinger)
+    let socket = image.socket
+    let kill: @Sendable () async throws -> Void = {
+      try ScratchStore.run("/bin/sh", ["-c", "kill -9 $(pgrep -f 'whorl-reader --reader virtual-image:\(socket)$')"])
+    }
+    await #expect {
+      try await vault.get("bound", by: Person(touches: [kill]))
+    } throws: { error in
+      if case .reader(.processDied) = error as? VaultError { true } else { false }
+    }
+    #expect(try await vault.status().failures == 1)
+    #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+  }
+
+  @Test("presence takes the passcode where the finger fails, is locked out, or the person chooses it")
+  func presence() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("presence", "secret", .presence)
+    #expect(try await vault.get("presence", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+    let wrong = (1...3).map { image.press(.leftRing, UInt64($0)) }
+    #expect(try await vault.get("presence", by: Person(passcodes: [Self.right], touches: wrong)) == "secret")
+    #expect(try await vault.status().failures == 0, "the right passcode clears the count")
+    let (handle, events) = try await vault.openContext()
+    let reading = Task { try await vault.read([ItemName(parsing: "presence")], reason: nil, in: handle)[0].text }
+    for await event in events {
+      if case .touchWanted = event { await vault.choosePasscode(handle) }
+      if case .secretWanted = event { await vault.answer(handle, with: SecretBytes(text: Self.right)) }
+      if case .secretWanted = event { break }
+    }
+    #expect(try await reading.value == "secret")
+  }
+
+  @Test("a finger that is enrolled already is refused as another one, and nothing changes")
+  func duplicate() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let before = try await vault.fingers()[0].digest
+    let person = Person(passcodes: [Self.right], touches: (11...16).map { image.press(.rightIndex, UInt64($0)) })
+    await #expect(throws: VaultError.fingerDuplicate(.rightIndex)) {
+      try await person.with(vault) { try await vault.enroll(.leftThumb, in: $0) }
+    }
+    #expect(try await vault.fingers()[0].digest == before)
+  }
+
+  @Test("one touch opens all items of a request together, and an enrolment is asked the passcode first")
+  func together() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await Person(passcodes: ["wrong"]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    }
+    _ = try await image.enroll(.rightIndex, in: vault)
+    for (name, gate) in [("a", AccessControl.Constraint.currentSet), ("b", .anyFinger), ("c", .presence), ("d", .none)]
+    {
+      try await vault.put(name, name + "!", gate)
+    }
+    let person = Person(touches: [image.press(.rightIndex)])
+    let released = try await person.with(vault) { handle in
+      try await vault.read(["d", "c", "b", "a"].map { try ItemName(parsing: $0) }, reason: "all of them", in: handle)
+    }
+    #expect(released.map(\.text) == ["d!", "c!", "b!", "a!"])
+  }
+
+  @Test("a set that changes between the touch and the unwrapping releases nothing")
+  func changedInFlight() async throws {
+    let image = try await ImageReaderStore()
+    let armed = Mutex(false)
+    let other = try image.store.open()
+    let reader = InterposedReader(real: image.process) { answer throws(ReaderError) in
+      if armed.withLock({ $0 }) {
+        let person = Person(passcodes: [Self.right])
+        _ = try? await person.with(other) { try await other.unenroll(.leftIndex, in: $0) }
+      }
+      return answer
+    }
+    let vault = try image.store.open(reader: reader)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    _ = try await image.enroll(.leftIndex, in: vault)
+    for gate in [AccessControl.Constraint.anyFinger, .currentSet] {
+      try await vault.put("item", "secret", gate, replace: true)
+      armed.withLock { $0 = true }
+      await #expect("\(gate)") {
+        try await vault.get("item", by: Person(touches: [image.press(.rightIndex)]))
+      } throws: { error in
+        [VaultError.setChanged, .itemInvalidated(try! ItemName(parsing: "item")), .busy("item was changed meanwhile")]
+          .contains(error as? VaultError)
+      }
+      armed.withLock { $0 = false }
+      _ = try await image.enroll(.leftIndex, in: vault)
+    }
+  }
+
+  @Test("forged answers are refused and charged: another nonce, a print that was not asked for, an old touch")
+  func forged() async throws {
+    let image = try await ImageReaderStore()
+    let forgery = Mutex<(@Sendable (ScanAnswer) -> ScanAnswer)?>(nil)
+    let reader = InterposedReader(real: image.process) { answer throws(ReaderError) in
+      forgery.withLock { $0 }?(answer) ?? answer
+    }
+    let vault = try image.store.open(reader: reader)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("item", "secret", .anyFinger)
+    let first = Mutex<ScanAnswer?>(nil)
+    let forgeries: [@Sendable (ScanAnswer) -> ScanAnswer] = [
+      { answer in
+        first.withLock { $0 = answer }
+        return ScanAnswer(
+          nonce: ScanNonce(bytes: Array(repeating: 0, count: 16)), outcome: answer.outcome,
+          finishedAt: answer.finishedAt)
+      },
+      { ScanAnswer(nonce: $0.nonce, outcome: .match(EnrolmentID(bytes: [1, 2])), finishedAt: $0.finishedAt) },
+      { ScanAnswer(nonce: $0.nonce, outcome: $0.outcome, finishedAt: $0.finishedAt - 60_000_000_000) },
+      { answer in first.withLock { $0 } ?? answer },
+    ]
+    for (index, forge) in forgeries.enumerated() {
+      forgery.withLock { $0 = forge }
+      await #expect(throws: VaultError.touchRefused, "forgery \(index)") {
+        try await vault.get("item", by: Person(touches: [image.press(.rightIndex)]))
+      }
+      #expect(try await vault.status().failures == index + 1, "forgery \(index)")
+    }
+  }
+
+  @Test("two programs on one store at once both get their secret, each by a touch of its own")
+  func twoPrograms() async throws {
+    let image = try await ImageReaderStore()
+    let first = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: first)
+    try await first.put("one", "1", .anyFinger)
+    try await first.put("two", "2", .anyFinger)
+    let second = try image.store.open(reader: image.process)
+    let (one, two) = (Person(touches: [image.press(.rightIndex, 51)]), Person(touches: [image.press(.rightIndex, 52)]))
+    async let a = first.get("one", by: one)
+    async let b = second.get("two", by: two)
+    #expect(try await a == "1")
+    #expect(try await b == "2")
+    for person in [one, two] {
+      let touches = person.events.filter { if case .touchWanted = $0 { true } else { false } }
+      #expect(touches.count == 1)
+    }
+  }
+}
