@@ -45,6 +45,9 @@ package actor Vault {
     self.holdsReader = holdsReader
   }
 
+  /// Gets the cryptography ready, for a store that will be opened soon.
+  package static func prepare() { Algorithms.prepare() }
+
   /// Releases the reader and ends every context.
   package func shutdown() async {
     for handle in contexts.keys { closeContext(handle) }
