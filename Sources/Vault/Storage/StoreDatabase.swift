@@ -18,7 +18,9 @@ struct StoreDatabase {
     }
     do {
       var configuration = Configuration()
-      configuration.journalMode = .wal
+      // Not GRDB's `.wal`: that sets `synchronous` to NORMAL after `prepareDatabase`, and writes to the log whenever a
+      // store is opened.
+      configuration.journalMode = .default
       configuration.busyMode = .timeout(10)
       configuration.label = "whorl"
       configuration.prepareDatabase { db in
@@ -26,6 +28,7 @@ struct StoreDatabase {
         // write the schema or the file's structures.
         guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
         try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
       }
       queue = try DatabaseQueue(path: path, configuration: configuration)
       if creating {
