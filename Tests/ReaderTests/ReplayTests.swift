@@ -49,7 +49,10 @@ struct ReplayTests {
       #expect(description.identity.serial == "c087f7d72126")
       try await reader.clearStorage()
       let print = enrolled(try await reader.enroll { _ in })
-      async let answer = reader.verify(print, nonce: nonce(1)) { _ in }
+      let log = EventLog()
+      async let answer = reader.verify(print, nonce: nonce(1), observer: log.observe)
+      // Not before the scan: that would be refused as suspended.
+      try await log.wait(for: .fingerNeeded)
       try await reader.suspend()
       try await reader.resume()
       #expect(try await answer.outcome == .match(print.id))
@@ -77,8 +80,7 @@ private func open(_ reader: ReaderProcess) async throws -> ReaderDescription {
 
 private func withReplay(_ name: String, _ body: (ReaderProcess) async throws -> Void) async throws {
   let directory = "\(recordings)/\(name)"
-  let reader = ReaderProcess(
-    program: try readerProgram(), selection: .replay(directory: directory), showsDiagnostics: true)
+  let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: directory))
   do {
     try await body(reader)
     await reader.shutdown()
