@@ -2,16 +2,18 @@ internal import Glibc
 
 /// The one connection a virtual reader talks over at a time.
 ///
-/// libfprint closes a second connection as soon as it has accepted it, and does not notice that the first has ended
-/// before it reads again. So a new connection may be turned away for a moment: it is then made again. Nothing is ever
-/// sent back that would say whether a command did anything; but what is left unread when the reader closes is a reset,
-/// and what has been read is no longer in the kernel's queue.
+/// A new connection takes the place of the one before, whose unread rest is lost to its sender as a reset; it is then
+/// sent again. Nothing is ever sent back that would say whether a command did anything. But what has been read is no
+/// longer in the kernel's queue, and the image reader reads a new connection only while a scan is armed: what it has
+/// read, it has handled.
 struct ReaderConnection: ~Copyable {
   private let descriptor: Int32
   private let socket: String
   private let deadline: ContinuousClock.Instant
 
   /// Connects, sends all of it and waits until the reader has taken it; as often as needed until the deadline.
+  ///
+  /// What the reader has not taken by then is withdrawn, lest it be taken by a scan that comes later.
   ///
   /// - Returns: What the reader sent back.
   static func deliver(
@@ -23,8 +25,11 @@ struct ReaderConnection: ~Copyable {
       do throws(VirtualReaderError) {
         try connection.send(bytes)
         return try connection.finish(expectsAnswer: expectsAnswer)
-      } catch .occupied where ContinuousClock.now < deadline {
-        pause(milliseconds: 5)
+      } catch .replaced where ContinuousClock.now < deadline {
+        pause(milliseconds: .random(in: 5...25))
+      } catch .notTaken {
+        _ = try? ReaderConnection(to: socket, deadline: .now)
+        throw .notTaken(socket: socket)
       }
     }
   }
@@ -88,7 +93,7 @@ struct ReaderConnection: ~Copyable {
       switch errno {
       case EINTR: continue
       case EAGAIN: try wait(for: Int16(POLLOUT))
-      case EPIPE, ECONNRESET: throw .occupied(socket: socket)
+      case EPIPE, ECONNRESET: throw .replaced(socket: socket)
       default: throw .system(call: "send", errno: errno)
       }
     }
@@ -117,7 +122,7 @@ struct ReaderConnection: ~Copyable {
         if isTaken { return answer }
         try wait(for: Int16(POLLIN), atMost: 2)
         isTaken = !expectsAnswer && unreadBytes == 0
-      case ECONNRESET: throw .occupied(socket: socket)
+      case ECONNRESET: throw .replaced(socket: socket)
       default: throw .system(call: "recv", errno: errno)
       }
     }
@@ -132,7 +137,7 @@ struct ReaderConnection: ~Copyable {
 
   private func wait(for event: Int16, atMost limit: Int64 = .max) throws(VirtualReaderError) {
     let left = deadline - ContinuousClock.now
-    guard left > .zero else { throw .gone(socket: socket) }
+    guard left > .zero else { throw .notTaken(socket: socket) }
     var request = pollfd(fd: descriptor, events: event, revents: 0)
     let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
     poll(&request, 1, Int32(clamping: min(milliseconds, limit)))
