@@ -11,8 +11,7 @@ final class FingerWatch: Sendable {
   private let observation: PropertyObservation
 
   init(device: Device, observer: @escaping ScanObserver) {
-    let before = Mutex(fp_device_get_finger_status(device.pointer))
-    let changes = StatusChanges(before: before)
+    let changes = StatusChanges(from: fp_device_get_finger_status(device.pointer))
     observation = PropertyObservation(of: "finger-status", in: device.object) {
       changes.report(fp_device_get_finger_status(device.pointer), to: observer)
     }
@@ -21,16 +20,16 @@ final class FingerWatch: Sendable {
 
 /// The last finger status seen.
 private final class StatusChanges: Sendable {
-  private let before: Mutex<FpFingerStatusFlags>
+  private let last: Mutex<FpFingerStatusFlags>
 
-  init(before: consuming sending Mutex<FpFingerStatusFlags>) {
-    self.before = before
+  init(from status: FpFingerStatusFlags) {
+    last = Mutex(status)
   }
 
   func report(_ now: FpFingerStatusFlags, to observer: ScanObserver) {
-    let before = before.withLock { before in
-      defer { before = now }
-      return before
+    let before = last.withLock { last in
+      defer { last = now }
+      return last
     }
     func has(_ status: FpFingerStatusFlags, _ flag: FpFingerStatusFlags) -> Bool {
       status.rawValue & flag.rawValue != 0

@@ -111,7 +111,13 @@ package actor LibfprintReader: FingerprintReader {
       GLibError.catching { fp_device_enroll_finish(device.pointer, result, $0).map(Print.init(adopting:)) }
     }
     guard let print else { throw .device("libfprint ended the enrolment without a print") }
-    return try print.serialized()
+    let template = try print.serialized()
+    if Task.isCancelled {
+      // The enrolment was over before the cancellation reached it: a print nobody knows must not stay on the chip.
+      await Task { try? await delete(template) }.value
+      throw .cancelled
+    }
+    return template
   }
 
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
@@ -164,6 +170,8 @@ package actor LibfprintReader: FingerprintReader {
         if let reason = error.retryReason { .success((.retry(reason), finishedAt)) } else { .failure(error) }
       }
     }
+    // A match that came when nobody wanted it any more is none.
+    guard !Task.isCancelled else { throw .cancelled }
     guard let outcome else { throw .device("libfprint ended the scan without an answer") }
     if case .retry(let reason) = outcome { observer(.retry(reason)) }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: finishedAt)
@@ -266,7 +274,8 @@ package actor LibfprintReader: FingerprintReader {
     let cancellable = action.cancellable
     let removal = PropertyObservation(of: "removed", in: device.object) { cancellable.cancel() }
     let result = await withTaskCancellationHandler {
-      await finished {
+      // The actor is named, since a closure that does not capture it does not run on it.
+      await finished(isolation: self) {
         start(cancellable.pointer, $0, $1)
       } finish: {
         finish($0)

@@ -30,9 +30,10 @@ struct Print: Sendable {
 
   /// Parses a template made by a device like this one.
   ///
-  /// A malformed template can end the process (libfprint asserts); what is cheap to see is refused before that.
+  /// A malformed template can end the process (libfprint asserts, on three bytes already); what is cheap to see is
+  /// refused before that.
   init(parsing template: Template, for device: Device) throws(ReaderError) {
-    guard template.bytes.count <= Self.largestTemplate, template.bytes.starts(with: "FP3".utf8) else {
+    guard (4...Self.largestTemplate).contains(template.bytes.count), template.bytes.starts(with: "FP3".utf8) else {
       throw .badTemplate
     }
     // fp_print_deserialize: copies the bytes; the result is transfer full.
