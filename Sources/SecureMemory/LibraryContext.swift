@@ -12,8 +12,9 @@ package struct LibraryContext: @unchecked Sendable {
   package static let shared = LibraryContext()
 
   private init() {
-    // Without this, `exit` in one thread tears libcrypto down under a derivation still running in another.
-    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+    // Without the first, `exit` in one thread tears libcrypto down under a derivation still running in another. Without
+    // the second, the tables of engines, which HMAC looks into, read the configuration all the same.
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT | OPENSSL_INIT_NO_LOAD_CONFIG), nil)
     // Returns a context owned by the caller (transfer full); NULL only when memory is gone. NULL must not go on: to
     // every later call it would mean the default context.
     guard let context = OSSL_LIB_CTX_new() else { fatalError("libcrypto cannot allocate a context") }

@@ -115,3 +115,17 @@ final class Mark: Sendable {
   /// A day where the moment never came.
   var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
 }
+
+/// Does something after a time, unless it is cancelled.
+final class Deadline: Sendable {
+  private let task: Task<Void, Never>
+
+  init(seconds: Int, _ body: @escaping @Sendable () -> Void) {
+    task = Task {
+      try? await Task.sleep(for: .seconds(seconds))
+      if !Task.isCancelled { body() }
+    }
+  }
+
+  func cancel() { task.cancel() }
+}
