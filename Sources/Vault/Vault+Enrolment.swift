@@ -163,7 +163,7 @@ extension Vault {
   }
 
   /// Writes the changed set under a new generation and ends what was bound to the old one.
-  private func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
+  func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
     throws(VaultError) -> [ItemName]
   {
     var set = changed

@@ -82,20 +82,45 @@ extension Vault {
   }
 
   /// The prints to look for, the most recently matched first, without those the chip no longer holds.
-  func gallery(of set: StoredSet, on reader: ReaderDescription, _ context: Context)
+  ///
+  /// Fingers that are gone from the chip are a change of the set that others have made. Seen once, it closes what is
+  /// bound to the set; seen again the next time the reader is opened, the set is changed to match, and what was bound
+  /// to it is dead. A list that cannot be read, or that holds none of the fingers, proves nothing and changes nothing.
+  func gallery(of stored: StoredSet, on reader: ReaderDescription, readingBound: Bool, _ context: Context)
     async throws(VaultError) -> [EnrolledPrint]
   {
-    let prints = try prints(of: set)
-    guard reader.features.contains(.storageList), set.set.enrolments.contains(where: \.onChip) else { return prints }
+    let prints = try prints(of: stored)
+    guard reader.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip) else { return prints }
     if opened?.chipChecked == false {
       let chip = try await chipList(knowing: prints)
       let missing = Set(prints.map(\.id)).subtracting(chip.present)
-      // A chip that holds none of them was cleared or is another: that is no reason to destroy anything.
       guard missing.count < prints.count else { throw .chipListMismatch }
+      if try !suspect(missing, of: stored) {
+        let gone = stored.set.enrolments.filter { missing.contains($0.id) }
+        var set = stored.set
+        set.enrolments.removeAll { missing.contains($0.id) }
+        let lost = try replace(stored, with: set, adding: nil)
+        context.events.yield(.notice(.goneFromChip(gone.map(\.finger), lost: lost)))
+        throw .setChanged
+      }
       opened?.chipChecked = true
       opened?.missingOnChip = missing
     }
-    return prints.filter { opened?.missingOnChip.contains($0.id) != true }
+    let missing = opened?.missingOnChip ?? []
+    if readingBound, !missing.isEmpty { throw .chipListMismatch }
+    return prints.filter { !missing.contains($0.id) }
+  }
+
+  /// Remembers what is missing on the chip. False when exactly this was seen before: then it is certain.
+  private func suspect(_ missing: Set<EnrolmentID>, of stored: StoredSet) throws(VaultError) -> Bool {
+    var seen = CanonicalEncoding()
+    seen.append(tag: 1, stored.digest)
+    for id in missing.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }) { seen.append(tag: 2, id) }
+    let suspicion = missing.isEmpty ? [] : Digest.sha256(seen.bytes)
+    let known = try store.read { _, authority in authority.suspicion }
+    guard known != suspicion else { return missing.isEmpty }
+    try store.commit { _, authority in authority.suspicion = suspicion }
+    return true
   }
 
   func chipList(knowing prints: [EnrolledPrint]) async throws(VaultError) -> ChipList {

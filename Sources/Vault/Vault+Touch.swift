@@ -50,7 +50,8 @@ extension Vault {
     for item in wanted where item.access.constraint == .currentSet {
       guard item.row.generation == current.set.generation else { throw .differentReader(item.name) }
     }
-    let gallery = try await gallery(of: current, on: reader, context)
+    let readingBound = wanted.contains { $0.access.constraint == .currentSet }
+    let gallery = try await gallery(of: current, on: reader, readingBound: readingBound, context)
     var failed = 0
     while true {
       let nonce: ScanNonce

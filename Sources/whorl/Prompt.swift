@@ -43,6 +43,11 @@ enum Prompt {
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
       "The print of the \(finger.spokenName) finger stays on the reader's chip: \(Failure(error).words)."
+    case .goneFromChip(let fingers, let lost):
+      "Another system removed from the reader's chip: \(fingers.map(\.spokenName).joined(separator: ", ")). "
+        + (lost.isEmpty
+          ? "Nothing was bound to the set."
+          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is taken in \(Spoken.duration(seconds))."
     }

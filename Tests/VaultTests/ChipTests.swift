@@ -81,6 +81,40 @@ struct ChipTests {
     #expect(try await vault.status().failures == 0)
   }
 
+  @Test("a finger removed from the chip by others: refused at first sight, a change of the set at the second")
+  func removedByOthers() async throws {
+    let chip = try await Chip()
+    do {
+      let vault = try chip.open()
+      _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+      _ = try await chip.enroll(.leftIndex, as: "print-2", in: vault)
+      try await vault.put("bound", "secret", .currentSet)
+      try await vault.put("any", "lives", .anyFinger)
+      let set = try await vault.storedSet()
+      let left = try #require(set.set.enrolments.first { $0.finger == .leftIndex })
+      let print = try #require(try await vault.prints(of: set).first { $0.id == left.id })
+      try await chip.process.delete(print.template)
+      await vault.shutdown()
+    }
+    do {
+      let vault = try chip.open()
+      await #expect(throws: VaultError.chipListMismatch) { try await vault.get("bound") }
+      #expect(try await vault.items(.all).allSatisfy { $0.state == .alive }, "once seen is not certain")
+      #expect(try await vault.get("any", by: Person(touches: [chip.scan("print-1")])) == "lives")
+      await vault.shutdown()
+    }
+    let vault = try chip.open()
+    let person = Person()
+    await #expect(throws: VaultError.setChanged) { try await vault.get("any", by: person) }
+    let told = person.events.compactMap { event -> [String]? in
+      if case .notice(.goneFromChip([.leftIndex], let lost)) = event { lost.map(\.description) } else { nil }
+    }
+    #expect(told == [["bound"]], "reported once, with what was lost")
+    await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "bound"))) { try await vault.get("bound") }
+    #expect(try await vault.get("any", by: Person(touches: [chip.scan("print-1")])) == "lives")
+    #expect(try await vault.fingers()[0].fingers.map(\.finger) == [.rightIndex])
+  }
+
   @Test("prints on the chip that the store does not know are told at enrolment, and stay")
   func unknown() async throws {
     let chip = try await Chip()

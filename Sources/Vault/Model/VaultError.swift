@@ -41,7 +41,8 @@ package enum VaultError: Error, Sendable, Hashable {
 
   // Readers
   case reader(ReaderError)
-  /// The chip no longer holds any of the prints this store enrolled there; nothing was changed.
+  /// The chip does not hold the prints this store enrolled there (none of them, or for the first time not all);
+  /// nothing was changed.
   case chipListMismatch
 
   // The store

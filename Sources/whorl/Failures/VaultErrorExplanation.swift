@@ -78,7 +78,7 @@ extension Failure {
         advice: "attach that reader, or name it with --reader")
     case .setChanged:
       self.init(
-        .refused, "the enrolled fingers changed while the finger was awaited", name: "LAError.authenticationFailed",
+        .refused, "the enrolled fingers changed meanwhile", name: "LAError.authenticationFailed",
         advice: "try again")
     case .touchRefused:
       self.init(
@@ -89,8 +89,9 @@ extension Failure {
       self.init(error)
     case .chipListMismatch:
       self.init(
-        .unavailable, "the reader's chip no longer holds the prints enrolled there; nothing was changed",
-        name: "LAError.biometryNotAvailable", advice: "unenroll the fingers and enrol them again")
+        .unavailable, "the reader's chip does not hold the prints enrolled there; nothing was changed",
+        name: "LAError.biometryNotAvailable",
+        advice: "try again; if it stays so, unenroll the fingers and enrol them again")
 
     case .storeNotFound(let directory):
       self.init(
