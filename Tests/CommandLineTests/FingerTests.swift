@@ -129,7 +129,7 @@ struct FingerTests {
       #expect(asked.elapsed < .seconds(1))
       #expect(result.status == 77)
       #expect(result.output.isEmpty)
-      #expect(result.failure == "whorl: get: cancelled [LAError.userCancel]: nothing was released")
+      #expect(result.failure == "whorl: get: cancelled [LAError.userCancel]: run it again")
       #expect(try await store.touched(["get", "f"], [.right]).text == "x")
     }
   }
