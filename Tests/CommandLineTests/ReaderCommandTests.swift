@@ -18,6 +18,16 @@ private func canReplay(_ name: String) -> Bool {
   return can
 }
 
+/// Runs `reader test` on a copy of a recording, since other tests look for processes that replay the original.
+private func replaying(_ name: String, _ arguments: String...) async throws -> Invocation.Result {
+  try await withFolder { folder in
+    try copyFolder("\(recordings)/\(name)", "\(folder)/\(name)")
+    return try await Invocation(
+      arguments: ["reader", "test", "--reader", "replay:\(folder)/\(name)"] + arguments
+    ).run()
+  }
+}
+
 @Suite("whorl reader and whorl doctor")
 struct ReaderCommandTests {
   @Test("list describes a virtual reader as one, in words and in JSON")
@@ -95,11 +105,7 @@ struct ReaderCommandTests {
 
   @Test("the ELAN recording passes in its recorded order", .enabled(if: canReplay("elanmoc")))
   func elan() async throws {
-    let result = try await Invocation(
-      arguments: [
-        "reader", "test", "--steps", "enroll,list,verify,identify,delete", "--reader", "replay:\(recordings)/elanmoc",
-      ]
-    ).run()
+    let result = try await replaying("elanmoc", "--steps", "enroll,list,verify,identify,delete")
     #expect(result.status == 0, "\(result.diagnostics)")
     let lines = result.text.split(separator: "\n")
     #expect(lines.first?.hasSuffix("(replayed reader)") == true)
@@ -111,12 +117,8 @@ struct ReaderCommandTests {
     "the Synaptics recording passes in its recorded order, asleep for a moment in the middle of verify",
     .enabled(if: canReplay("synaptics")))
   func synaptics() async throws {
-    let result = try await Invocation(
-      arguments: [
-        "reader", "test", "--steps", "clear,enroll,verify,delete", "--suspend-during", "verify", "--reader",
-        "replay:\(recordings)/synaptics", "--json",
-      ]
-    ).run()
+    let result = try await replaying(
+      "synaptics", "--steps", "clear,enroll,verify,delete", "--suspend-during", "verify", "--json")
     #expect(result.status == 0, "\(result.diagnostics)")
     #expect(result.text.contains(#""passed":true"#))
     #expect(result.text.contains("match, with a suspend inside"))

@@ -47,7 +47,7 @@ final class Touches: Sendable {
     // The line comes when the scan is being armed; the driver is a moment behind.
     usleep(100_000)
     if case .signal(let signal) = touch { return program.signal(signal) }
-    for _ in 1...3 {
+    for _ in 1...10 {
       guard state.withLock({ $0.asked == number }) else { return }
       switch touch {
       case .press(let finger): try? reader.press(finger.impression(state.withLock { $0.nextImpression() }))
