@@ -18,17 +18,17 @@ struct StoreDatabase {
     }
     do {
       var configuration = Configuration()
+      // Not GRDB's `.wal`: that sets `synchronous` to NORMAL after `prepareDatabase`, and writes to the log whenever a
+      // store is opened.
+      configuration.journalMode = .default
       configuration.busyMode = .timeout(10)
       configuration.label = "whorl"
       configuration.prepareDatabase { db in
         // Before anything else is read: a planted view or trigger must not run functions, and SQL must not be able to
         // write the schema or the file's structures.
         guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
-        // WAL is asked for here and not through the configuration: GRDB would then set `synchronous` to NORMAL after
-        // this, which loses the last commits at a power cut, and would write to the log at every opening.
-        try db.execute(
-          sql: "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; "
-            + "PRAGMA synchronous = FULL")
+        try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
       }
       queue = try DatabaseQueue(path: path, configuration: configuration)
       if creating {

@@ -20,13 +20,14 @@ enum Interruption {
   static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
 
   /// How long a cancelled call may take to end by itself; the promise is a second for all of it.
-  private static let grace = Duration.milliseconds(700)
+  private static let graceMilliseconds: Int32 = 700
 
   static var happened: Bool { state.withLock { $0.happened } }
 
   /// Takes over the signals. Called before any other thread exists, since a mask is inherited.
   static func begin() {
-    var set = taken()
+    var set = endings()
+    sigaddset(&set, SIGTSTP)
     var mask = sigset_t()
     pthread_sigmask(SIG_BLOCK, &set, &mask)
     // A closed pipe is an error of the write, not the end of the process.
@@ -40,7 +41,8 @@ enum Interruption {
   /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` would not do:
   /// it parks this thread with every signal let through.
   static func serve() -> Never {
-    var set = taken()
+    var set = endings()
+    sigaddset(&set, SIGTSTP)
     while true {
       var number: Int32 = 0
       guard sigwait(&set, &number) == 0 else { continue }
@@ -73,12 +75,10 @@ enum Interruption {
     if !ignoresPipe { signal(SIGPIPE, SIG_DFL) }
   }
 
-  private static let endings = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-
-  private static func taken() -> sigset_t {
+  private static func endings() -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)
-    for number in endings + [SIGTSTP] { sigaddset(&set, number) }
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, number) }
     return set
   }
 
@@ -92,13 +92,8 @@ enum Interruption {
     if let cancel {
       cancel()
       // A second signal cuts the waiting short. Normally the process ends in here, from the thread that runs the call.
-      let deadline = ContinuousClock.now + grace
-      var set = sigset_t()
-      while ContinuousClock.now < deadline {
-        usleep(10_000)
-        sigpending(&set)
-        if endings.contains(where: { sigismember(&set, $0) == 1 }) { break }
-      }
+      var set = endings()
+      whorl_wait_for_signal(&set, graceMilliseconds)
     }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
     _exit(ExitStatus.refused.rawValue)
