@@ -18,7 +18,7 @@ extension Failure {
         advice: "keep the file encrypted elsewhere and its key here")
     case .fingerNotEnrolled(let finger):
       self.init(
-        .notFound, "the \(finger.spokenName) finger is not enrolled", name: "errSecItemNotFound",
+        .notFound, "\(Spoken.finger(finger)) is not enrolled", name: "errSecItemNotFound",
         advice: "'whorl fingers' lists the enrolled ones")
     case .fingerDuplicate(let known):
       let which = known.map { " as the \($0.spokenName)" } ?? ""
