@@ -6,33 +6,39 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EnvironmentTests {
-  @Test("an OpenSSL configuration named by the environment changes nothing here")
-  func configuration() async {
+  @Test("an OpenSSL configuration named by the environment is not loaded, whatever is asked for first")
+  func configurationNotLoaded() async {
+    // Each first use in a process of its own: libcrypto initialises itself once.
     await #expect(processExitsWith: .success) {
-      // With it, a default context finds none of the algorithms.
-      let text = """
-        openssl_conf = init
-        [init]
-        alg_section = algorithms
-        providers = providers
-        [algorithms]
-        default_properties = provider=nowhere
-        [providers]
-        null = null
-        [null]
-        activate = 1
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      let key = try Random.key()
+      _ = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: []).count
+      _ = try KDF.hkdf(key: key, info: [1]).count
+      let parameters = try Scrypt.Parameters.fresh(floor: .weakForTests)
+      _ = try Scrypt.derive(passcode: key, parameters: parameters, floor: .weakForTests).count
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      _ = MAC.hmacSHA256(key: secret("key"), [1])
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      _ = Digest.sha256([1])
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+  }
 
-        """
-      var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
-      let fd = mkstemp(&path)
-      #expect(write(fd, text, text.utf8.count) == text.utf8.count)
-      close(fd)
-      defer { unlink(path) }
-      setenv("OPENSSL_CONF", path, 1)
-
-      // Transfer full; NULL is what is hoped for.
-      let redirected = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) == nil
-      #expect(redirected, "the configuration has no effect at all, so this proves nothing")
+  @Test("a configuration the process had loaded before changes no result here")
+  func configurationLoadedBefore() async {
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      #expect(!defaultContextWorks(), "the configuration has no effect at all, so neither test proves anything")
       let key = try Random.key()
       let opened = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: [])
       #expect(bytes(of: opened) == Array("x".utf8))
@@ -78,4 +84,34 @@ internal import Testing
     }
     #expect(ERR_peek_error() == 0)
   }
+}
+
+/// Points `OPENSSL_CONF` at a new file; with it loaded, the default context finds no algorithm at all.
+private func hostileConfiguration() -> [CChar] {
+  let text = """
+    openssl_conf = init
+    [init]
+    alg_section = algorithms
+    providers = providers
+    [algorithms]
+    default_properties = provider=nowhere
+    [providers]
+    null = null
+    [null]
+    activate = 1
+
+    """
+  var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
+  let fd = mkstemp(&path)
+  precondition(write(fd, text, text.utf8.count) == text.utf8.count)
+  close(fd)
+  setenv("OPENSSL_CONF", path, 1)
+  return path
+}
+
+private func defaultContextWorks() -> Bool {
+  // Transfer full: given back at once.
+  guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else { return false }
+  EVP_CIPHER_free(cipher)
+  return true
 }

@@ -124,6 +124,20 @@ func processes(with word: String) -> [pid_t] {
   return found
 }
 
+/// The process that started this one; nil when it is gone.
+func parent(of pid: pid_t) -> pid_t? {
+  let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: 1_024)
+  let count = max(0, read(descriptor, &bytes, bytes.count))
+  // "PID (NAME) STATE PARENT …", and the name may hold anything.
+  let line = String(decoding: bytes.prefix(count), as: UTF8.self)
+  guard let end = line.lastIndex(of: ")") else { return nil }
+  let fields = line[end...].split(separator: " ")
+  return fields.count > 2 ? pid_t(fields[2]) : nil
+}
+
 /// Waits until the condition holds, for ten seconds at most.
 func eventually(_ condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<2_000 {

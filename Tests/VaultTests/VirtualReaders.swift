@@ -60,10 +60,11 @@ struct ImageReaderStore {
 /// Forwards to a real reader and lets a test act, or lie, between its answer and the vault.
 struct InterposedReader: FingerprintReader {
   let real: any FingerprintReader
-  let beforeAnswer: @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer
+  var describing: @Sendable (ReaderDescription) -> ReaderDescription = { $0 }
+  var beforeAnswer: @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer = { $0 }
 
-  func readers() async throws(ReaderError) -> [ReaderDescription] { try await real.readers() }
-  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { try await real.open(id) }
+  func readers() async throws(ReaderError) -> [ReaderDescription] { try await real.readers().map { describing($0) } }
+  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { describing(try await real.open(id)) }
   func close() async throws(ReaderError) { try await real.close() }
   func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     try await real.enroll(observer: observer)
@@ -85,4 +86,5 @@ struct InterposedReader: FingerprintReader {
   func clearStorage() async throws(ReaderError) { try await real.clearStorage() }
   func suspend() async throws(ReaderError) { try await real.suspend() }
   func resume() async throws(ReaderError) { try await real.resume() }
+  func shutdown() async { await real.shutdown() }
 }

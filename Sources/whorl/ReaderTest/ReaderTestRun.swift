@@ -51,10 +51,17 @@ final class ReaderTestRun: Sendable {
       return .passed("the print is on the chip, with \(list.unknown.count) other")
     case .delete:
       try await reader.delete(print.template)
+      self.print.withLock { $0 = nil }
       return .passed("the print is deleted")
     default:
       return try await scan(step, print)
     }
+  }
+
+  /// Takes the print off the chip when no step got to it.
+  func forgetPrint() async {
+    guard description.features.contains(.storageDelete), let print = print.withLock({ $0 }) else { return }
+    try? await reader.delete(print.template)
   }
 
   private func enroll() async throws(ReaderError) -> StepOutcome {
