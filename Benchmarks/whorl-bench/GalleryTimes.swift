@@ -9,7 +9,7 @@ import VirtualFinger
 /// first, and beside it libfprint's own floor, which is the same touch in the reader process without any vault.
 ///
 /// From the finger on the sensor to the end, so that finding the minutiae is part of both.
-struct GalleryTimes {
+final class GalleryTimes: Sendable {
   static let sizes = [1, 5, 10]
   static let touches = 10
 
@@ -82,7 +82,7 @@ struct GalleryTimes {
     let touchedAt = Mutex<UInt64>(0)
     let person = Toucher(recoveryKey: recoveryKey) { enrolling in
       touchedAt.withLock { $0 = monotonicNanoseconds() }
-      press(enrolling ?? wanted.withLock { $0 }, reader)
+      self.press(enrolling ?? wanted.withLock { $0 }, reader)
     }
     let name = try ItemName(parsing: "gallery/item")
     try await person.with(vault) { context in
@@ -126,7 +126,7 @@ struct GalleryTimes {
       $0 += 1
       return $0
     }
-    Task.detached { try? await onOwnThread { try reader.press(Self.image(finger, number)) } }
+    Task.detached { try? await onOwnThread { () throws(VirtualReaderError) in try reader.press(Self.image(finger, number)) } }
   }
 
   private static func image(_ finger: Finger, _ number: UInt64) -> GrayImage {
