@@ -126,7 +126,9 @@ final class GalleryTimes: Sendable {
       $0 += 1
       return $0
     }
-    Task.detached { try? await onOwnThread { () throws(VirtualReaderError) in try reader.press(Self.image(finger, number)) } }
+    Task.detached {
+      try? await onOwnThread { () throws(VirtualReaderError) in try reader.press(Self.image(finger, number)) }
+    }
   }
 
   private static func image(_ finger: Finger, _ number: UInt64) -> GrayImage {
