@@ -49,6 +49,9 @@ package actor Vault {
     self.holdsReader = holdsReader
   }
 
+  /// Gets the cryptography ready, for a store that will be opened soon.
+  package static func prepare() { Algorithms.prepare() }
+
   /// Ends every context, and the reader process.
   package func shutdown() async {
     for handle in contexts.keys { closeContext(handle) }
