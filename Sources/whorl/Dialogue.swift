@@ -84,7 +84,7 @@ struct Dialogue {
   }
 
   private mutating func tell(_ words: String, _ line: inout ProgressLine) {
-    line.show(words)
+    line.tell(words)
     lastTouch = words
   }
 

@@ -131,8 +131,8 @@ final class ReaderTestRun: Sendable {
 
   private func show(_ event: ScanEvent) {
     switch event {
-    case .stage(let completed, let count): say(Prompt.stage(completed: completed, of: count))
-    case .retry(let reason): say(Prompt.retry(reason))
+    case .stage(let completed, let count): line.withLock { $0.tell(Prompt.stage(completed: completed, of: count)) }
+    case .retry(let reason): line.withLock { $0.tell(Prompt.retry(reason)) }
     case .fingerNeeded, .fingerPresent, .fingerLifted: break
     }
   }

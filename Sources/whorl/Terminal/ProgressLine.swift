@@ -9,17 +9,21 @@ struct ProgressLine: ~Copyable {
     self.live = live
   }
 
-  /// Says what is awaited or happening now, in place of what was said last.
+  /// Says what is awaited, in place of what was said last; once, as long as it stays the same.
   mutating func show(_ text: String) {
-    guard text != shown else { return }
-    let text = Visible.text(text)
+    if text != shown { tell(text) }
+  }
+
+  /// Says what has happened, in place of what was said last.
+  mutating func tell(_ words: String) {
+    let text = Visible.text(words)
     if live {
       // Back to the first column, clear the line, write.
       StandardError.write("\r\u{1B}[K\(text)")
     } else {
       StandardError.line(text)
     }
-    shown = text
+    shown = words
   }
 
   /// Says something that stays.

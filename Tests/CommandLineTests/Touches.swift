@@ -1,0 +1,117 @@
+import Fingerprint
+import Glibc
+import Synchronization
+import VirtualFinger
+
+/// Fingers that are pressed one after the other, each when the program asks for one.
+final class Touches: Sendable {
+  enum Touch: Sendable {
+    case press(SyntheticFinger)
+    case retry(RetryReason)
+    case unplug
+    /// A signal to the program, while it waits for a finger.
+    case signal(Int32)
+  }
+
+  fileprivate struct State {
+    var waiting: [Touch]
+    /// Counts what was asked for, so that a touch the reader dropped is made again.
+    var asked = 0
+    var impression: UInt64 = .random(in: 0..<1 << 40)
+  }
+
+  private let reader: VirtualImageReader
+  private let state: Mutex<State>
+
+  init(socket: String, _ touches: [Touch]) {
+    reader = VirtualImageReader(socket: socket, patience: .seconds(10))
+    state = Mutex(State(waiting: touches))
+  }
+
+  /// For ``Invocation/run(heard:)``.
+  var heard: @Sendable (String, RunningProgram) -> Void {
+    { line, program in
+      let wanted =
+        line.contains("the reader (virtual reader)") || (line.hasPrefix("Stage") && line.contains("touch again"))
+      let (touch, number) = self.state.withLock { state -> (Touch?, Int) in
+        state.asked += 1
+        guard wanted, !state.waiting.isEmpty else { return (nil, state.asked) }
+        return (state.waiting.removeFirst(), state.asked)
+      }
+      guard let touch else { return }
+      startThread { self.make(touch, number, program) }
+    }
+  }
+
+  private func make(_ touch: Touch, _ number: Int, _ program: RunningProgram) {
+    // The line comes when the scan is being armed; the driver is a moment behind.
+    usleep(100_000)
+    if case .signal(let signal) = touch { return program.signal(signal) }
+    for _ in 1...3 {
+      guard state.withLock({ $0.asked == number }) else { return }
+      switch touch {
+      case .press(let finger): try? reader.press(finger.impression(state.withLock { $0.nextImpression() }))
+      case .retry(let reason): try? reader.retry(reason)
+      case .unplug: try? reader.deviceError(.removed)
+      case .signal: return
+      }
+      for _ in 1...200 where state.withLock({ $0.asked == number }) { usleep(10_000) }
+    }
+  }
+}
+
+extension Touches.State {
+  fileprivate mutating func nextImpression() -> UInt64 {
+    impression += 1
+    return impression
+  }
+}
+
+extension Touches.Touch {
+  /// The first person's right index, which most tests enrol.
+  static let right = Self.press(Fingers.right)
+  static let thumb = Self.press(Fingers.thumb)
+  static let wrong = Self.press(Fingers.wrong)
+}
+
+/// Grown once: growing takes longer than pressing.
+enum Fingers {
+  static let right = SyntheticFinger(person: 1, finger: .rightIndex)
+  static let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
+  static let wrong = SyntheticFinger(person: 2, finger: .rightIndex)
+}
+
+extension TestStore {
+  var reader: [String] { ["--reader", "virtual-image:\(socket)"] }
+
+  /// Runs a command on this store's virtual reader, with these touches.
+  func touched(
+    _ words: [String], _ touches: [Touches.Touch], passcode: [String]? = nil, input: [UInt8]? = nil
+  ) async throws -> Invocation.Result {
+    var words = words
+    let separator = words.firstIndex(of: "--") ?? words.endIndex
+    words.insert(contentsOf: reader + (passcode == nil ? [] : ["--passcode-fd", "3"]), at: separator)
+    return try await Invocation(
+      arguments: arguments(words), input: input,
+      descriptors: passcode.map { [$0.map { $0 + "\n" }.joined()] } ?? []
+    ).run(heard: Touches(socket: socket, touches).heard)
+  }
+
+  /// Enrols a finger: five stages and the confirming touch.
+  @discardableResult
+  func enroll(_ finger: String = "right-index", _ touch: Touches.Touch = .right) async throws -> Invocation.Result {
+    try await touched(
+      ["enroll", finger, "--yes"], Array(repeating: touch, count: 6), passcode: [Self.passcode])
+  }
+}
+
+/// A moment, and the time since.
+final class Mark: Sendable {
+  private let moment = Mutex<ContinuousClock.Instant?>(nil)
+
+  /// The first call counts.
+  func set() { moment.withLock { $0 = $0 ?? .now } }
+
+  /// A day where the moment never came.
+  var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
+}
