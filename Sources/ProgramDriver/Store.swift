@@ -1,26 +1,25 @@
 import Glibc
 import Synchronization
-import Testing
 
 /// A store for one test, made by the program itself. Stores with a passcode are copies of one that is made once,
 /// because stretching a passcode takes most of a second.
-struct TestStore: Sendable {
-  static let passcode = "correct horse"
+package struct TestStore: Sendable {
+  package static let passcode = "correct horse"
 
-  let folder: String
-  let recoveryKey: String
+  package let folder: String
+  package let recoveryKey: String
 
-  var directory: String { "\(folder)/store" }
+  package var directory: String { "\(folder)/store" }
   /// Where the virtual reader listens.
-  var socket: String { "\(folder)/reader" }
+  package var socket: String { "\(folder)/reader" }
 
   /// Arguments for this store.
-  func arguments(_ words: [String]) -> [String] {
+  package func arguments(_ words: [String]) -> [String] {
     guard let separator = words.firstIndex(of: "--") else { return words + ["--store", directory] }
     return words[..<separator] + ["--store", directory] + words[separator...]
   }
 
-  func whorl(
+  package func whorl(
     _ words: String..., input: [UInt8]? = nil, descriptors: [String] = [], environment: [String: String] = [:]
   ) async throws -> Invocation.Result {
     try await Invocation(
@@ -29,27 +28,29 @@ struct TestStore: Sendable {
   }
 
   /// A call that is given the passcode.
-  func unlocked(_ words: String..., more: [String] = [], input: [UInt8]? = nil) async throws -> Invocation.Result {
+  package func unlocked(_ words: String..., more: [String] = [], input: [UInt8]? = nil) async throws
+    -> Invocation.Result
+  {
     try await Invocation(
       arguments: arguments(Self.withPasscode(words)), input: input,
       descriptors: [([Self.passcode] + more).map { $0 + "\n" }.joined()]
     ).run()
   }
 
-  static func withPasscode(_ words: [String]) -> [String] {
+  package static func withPasscode(_ words: [String]) -> [String] {
     guard let separator = words.firstIndex(of: "--") else { return words + ["--passcode-fd", "3"] }
     return words[..<separator] + ["--passcode-fd", "3"] + words[separator...]
   }
 
   /// Stores a text.
-  func set(_ name: String, _ secret: String, _ options: String...) async throws {
+  package func set(_ name: String, _ secret: String, _ options: String...) async throws {
     let result = try await Invocation(
       arguments: arguments(["set", name] + options), input: Array(secret.utf8)
     ).run()
-    try #require(result.status == 0, "\(result.diagnostics)")
+    try result.mustSucceed()
   }
 
-  static func with<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
+  package static func with<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
     let template = try await Template.shared.made()
     return try await withFolder { folder in
       try copyFolder(template.directory, "\(folder)/store")
@@ -57,12 +58,12 @@ struct TestStore: Sendable {
     }
   }
 
-  static func withoutPasscode<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
+  package static func withoutPasscode<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
     try await withFolder { folder in
       let made = try await Invocation(
         arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"], readsDescriptor9: true
       ).run()
-      try #require(made.status == 0, "\(made.diagnostics)")
+      try made.mustSucceed()
       return try await body(TestStore(folder: folder, recoveryKey: String(made.descriptor9.dropLast())))
     }
   }
@@ -82,7 +83,7 @@ struct TestStore: Sendable {
           arguments: ["init", "--passcode-fd", "3", "--recovery-fd", "9", "--store", "\(folder)/store"],
           descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
         ).run()
-        try #require(made.status == 0, "\(made.diagnostics)")
+        try made.mustSucceed()
         return TestStore(folder: folder, recoveryKey: String(made.descriptor9.dropLast()))
       }
       making = task
