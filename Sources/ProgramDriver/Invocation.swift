@@ -106,6 +106,10 @@ package final class RunningProgram: Sendable {
   private let diagnostics: Int32
   private let ninth: Int32
   private let start: ContinuousClock.Instant
+  private let over = Mutex(false)
+
+  /// Whether it has not been reaped yet.
+  package var isRunning: Bool { over.withLock { !$0 } }
 
   init(pid: pid_t, output: Int32, diagnostics: Int32, ninth: Int32, start: ContinuousClock.Instant) {
     (self.pid, self.output, self.diagnostics, self.ninth, self.start) = (pid, output, diagnostics, ninth, start)
@@ -143,6 +147,7 @@ package final class RunningProgram: Sendable {
     }
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    over.withLock { $0 = true }
     let signal = status & 0x7F
     return Invocation.Result(
       status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, output: collected[output] ?? [],

@@ -9,6 +9,10 @@ package struct TestStore: Sendable {
   package let folder: String
   package let recoveryKey: String
 
+  package init(folder: String, recoveryKey: String) {
+    (self.folder, self.recoveryKey) = (folder, recoveryKey)
+  }
+
   package var directory: String { "\(folder)/store" }
   /// Where the virtual reader listens.
   package var socket: String { "\(folder)/reader" }
@@ -68,23 +72,54 @@ package struct TestStore: Sendable {
     }
   }
 
-  /// The store that is made once for all tests, in a folder that stays until the runner ends.
+  /// A store with a passcode, the first person's right index on its virtual reader, and an item of each access:
+  /// `open`, `presence`, `any-finger`, `current-set`, each with its own name as its secret.
+  package static func enrolled<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
+    let template = try await Template.enrolled.made()
+    return try await withFolder { folder in
+      try copyFolder(template.directory, "\(folder)/store")
+      return try await body(TestStore(folder: folder, recoveryKey: template.recoveryKey))
+    }
+  }
+
+  /// A store that is made once for all tests, in a folder that stays until the runner ends.
   private actor Template {
-    static let shared = Template()
+    static let shared = Template { folder in
+      let made = try await Invocation(
+        arguments: ["init", "--passcode-fd", "3", "--recovery-fd", "9", "--store", "\(folder)/store"],
+        descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
+      ).run()
+      try made.mustSucceed()
+      return TestStore(folder: folder, recoveryKey: String(made.descriptor9.dropLast()))
+    }
+
+    static let enrolled = Template { folder in
+      let plain = try await shared.made()
+      let store = TestStore(folder: folder, recoveryKey: plain.recoveryKey)
+      try copyFolder(plain.directory, store.directory)
+      try await store.enroll().mustSucceed()
+      for (name, access) in [
+        ("open", "none"), ("presence", "presence"), ("any-finger", "any-finger"), ("current-set", "current-set"),
+      ] {
+        try await store.set(name, name, "--access", access)
+      }
+      return store
+    }
+
+    private let make: @Sendable (String) async throws -> TestStore
     private var making: Task<TestStore, any Error>?
+
+    init(_ make: @escaping @Sendable (String) async throws -> TestStore) { self.make = make }
 
     func made() async throws -> TestStore {
       if let making { return try await making.value }
-      let task = Task {
+      let task = Task { [make] in
         let folder = try temporaryFolder("whorl-test-template")
-        templateFolder.withLock { $0 = folder }
-        atexit { templateFolder.withLock { removeFolder($0) } }
-        let made = try await Invocation(
-          arguments: ["init", "--passcode-fd", "3", "--recovery-fd", "9", "--store", "\(folder)/store"],
-          descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
-        ).run()
-        try made.mustSucceed()
-        return TestStore(folder: folder, recoveryKey: String(made.descriptor9.dropLast()))
+        templateFolders.withLock { folders in
+          if folders.isEmpty { atexit { templateFolders.withLock { $0.forEach(removeFolder) } } }
+          folders.append(folder)
+        }
+        return try await make(folder)
       }
       making = task
       return try await task.value
@@ -92,4 +127,4 @@ package struct TestStore: Sendable {
   }
 }
 
-private let templateFolder = Mutex("")
+private let templateFolders = Mutex<[String]>([])

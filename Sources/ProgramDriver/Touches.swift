@@ -48,14 +48,15 @@ package final class Touches: Sendable {
     usleep(100_000)
     if case .signal(let signal) = touch { return program.signal(signal) }
     for _ in 1...3 {
-      guard state.withLock({ $0.asked == number }) else { return }
+      // Not on the reader of whatever program comes next.
+      guard program.isRunning, state.withLock({ $0.asked == number }) else { return }
       switch touch {
       case .press(let finger): try? reader.press(finger.impression(state.withLock { $0.nextImpression() }))
       case .retry(let reason): try? reader.retry(reason)
       case .unplug: try? reader.deviceError(.removed)
       case .signal: return
       }
-      for _ in 1...200 where state.withLock({ $0.asked == number }) { usleep(10_000) }
+      for _ in 1...200 where program.isRunning && state.withLock({ $0.asked == number }) { usleep(10_000) }
     }
   }
 }
