@@ -23,7 +23,9 @@ struct Measurement {
       // Writes no terminator.
       count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
     }
-    guard let slash = me.lastIndex(of: UInt8(ascii: "/")) else { throw BenchFailure("cannot tell where the programs are") }
+    guard let slash = me.lastIndex(of: UInt8(ascii: "/")) else {
+      throw BenchFailure("cannot tell where the programs are")
+    }
     whorl = String(decoding: me[..<slash], as: UTF8.self) + "/whorl"
     guard access(whorl, X_OK) == 0 else { throw BenchFailure("\(whorl) is not built") }
   }
@@ -93,9 +95,10 @@ struct Measurement {
 
   private func addKeyring(_ size: Int, to rounds: inout Rounds) throws(BenchFailure) {
     let folder = "\(work)/keyring-\(size)"
-    let environment = environment + [
-      "DBUS_SESSION_BUS_ADDRESS=\(try text(of: "\(folder)/bus"))", "XDG_RUNTIME_DIR=\(folder)/run",
-    ]
+    let environment =
+      environment + [
+        "DBUS_SESSION_BUS_ADDRESS=\(try text(of: "\(folder)/bus"))", "XDG_RUNTIME_DIR=\(folder)/run",
+      ]
     func tool(_ name: String, _ words: [String], input: String = "", expected: String? = nil) -> ChildProgram {
       ChildProgram(
         name: "secret-tool \(name), \(size)", arguments: ["/usr/bin/secret-tool"] + words, environment: environment,

@@ -38,4 +38,5 @@ final class WatchedReader: FingerprintReader {
   func clearStorage() async throws(ReaderError) { try await reader.clearStorage() }
   func suspend() async throws(ReaderError) { try await reader.suspend() }
   func resume() async throws(ReaderError) { try await reader.resume() }
+  func shutdown() async { await reader.shutdown() }
 }

@@ -26,7 +26,8 @@ package struct VirtualStorageReader: Sendable {
 
   /// The names on the chip, as of the last action.
   package func list() throws(VirtualReaderError) -> [String] {
-    let answer = try ReaderConnection.deliver(Array("LIST".utf8), to: socket, patience: patience)
+    let answer = try ReaderConnection.deliver(
+      Array("LIST".utf8), to: socket, patience: patience, expectsAnswer: true)
     return answer.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   }
 

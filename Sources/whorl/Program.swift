@@ -1,11 +1,15 @@
 import ArgumentParser
+import Dispatch
 import Glibc
+import Whorl
 
 @main
 enum Program {
   static func main() {
     let hardening = Hardening()
     Interruption.begin()
+    // While the arguments are parsed and the store is opened.
+    DispatchQueue.global().async { EmbeddedStore.prepare() }
     Task.detached {
       let status = await run(hardening)
       Terminal.restore()

@@ -45,6 +45,27 @@ internal import Testing
     }
   }
 
+  // Every digest asks the default context for an engine, and an engine is a library to load.
+  @Test("a configuration named by the environment is not even read by the default context")
+  func configurationIsNotRead() async {
+    await #expect(processExitsWith: .success) {
+      let text = "openssl_conf = init\n[init]\nalg_section = a\n[a]\ndefault_properties = provider=nowhere\n"
+      var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
+      let fd = mkstemp(&path)
+      #expect(write(fd, text, text.utf8.count) == text.utf8.count)
+      close(fd)
+      defer { unlink(path) }
+      setenv("OPENSSL_CONF", path, 1)
+
+      let key = try Random.key()
+      _ = try AEAD.seal(key, key: KDF.hkdf(key: key, info: []), aad: [])
+      // Transfer full; NULL is what it gives where the configuration was read.
+      let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+      #expect(cipher != nil)
+      EVP_CIPHER_free(cipher)
+    }
+  }
+
   @Test("a failure leaves no error behind in libcrypto's queue, whoever put them there")
   func errorQueue() throws {
     let key = try Random.key()

@@ -2,6 +2,7 @@ import Fingerprint
 import Glibc
 import ReaderClient
 import Testing
+import VaultDriver
 
 @testable import Vault
 
@@ -34,7 +35,7 @@ struct ReplayTests {
     #expect(change.fingers.map(\.onChip) == [true])
     let stages = person.events.filter { if case .enrolmentStage = $0 { true } else { false } }
     #expect(!stages.isEmpty)
-    #expect(try await vault.fingers()[0].nature == .replayed)
+    #expect(try await vault.status().sets[0].nature == .replayed)
     try await vault.put("laptop/me", "behind a real driver", .currentSet)
     #expect(try await vault.get("laptop/me") == "behind a real driver")
     let leaving = Person(passcodes: [ScratchStore.passcode])

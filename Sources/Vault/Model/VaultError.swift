@@ -28,7 +28,6 @@ package enum VaultError: Error, Sendable, Hashable {
   /// Too many wrong passcodes: wait this many seconds.
   case passcodeDelayed(seconds: Int)
   case passcodeNotSet
-  case passcodeAlreadySet
   case interactionNotAllowed
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)

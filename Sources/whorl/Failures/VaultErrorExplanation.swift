@@ -61,9 +61,6 @@ extension Failure {
       self.init(
         .refused, "no passcode is set", name: "LAError.passcodeNotSet",
         advice: "'whorl passcode' sets one with the recovery key")
-    case .passcodeAlreadySet:
-      self.init(
-        .exists, "a passcode is set already", name: "errSecDuplicateItem", advice: "'whorl passcode' changes it")
     case .interactionNotAllowed:
       self.init(
         .refused, "this needs a person and none may be asked", name: "errSecInteractionNotAllowed",
