@@ -40,7 +40,6 @@ bench: build ## measure beside GNOME Keyring and pass; installs these for the co
 	@scripts/bench
 
 campaign: setup ## the test suite with its long forms: fuzzing, kills and snapshots by the thousand
-	@scripts/setup campaign
 	@WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
 build: setup ## release build of the programs in .build/release

@@ -86,6 +86,12 @@ let package = Package(
 
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
+    // and what the tests of several layers share: the programs as a user starts them, a vault as a person meets it
+    .target(name: "ProgramDriver", dependencies: ["Fingerprint", "VirtualFinger"], swiftSettings: strict),
+    .target(
+      name: "VaultDriver",
+      dependencies: ["Keys", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
+      swiftSettings: strict),
 
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
     // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
@@ -103,12 +109,19 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(name: "CommandLineTests", dependencies: ["VirtualFinger", "Fingerprint"], swiftSettings: strict),
+    .testTarget(name: "CommandLineTests", dependencies: ["ProgramDriver", "Fingerprint"], swiftSettings: strict),
+    // The promises, attacked: kills, faults, restores, crowds.
+    .testTarget(
+      name: "HardeningTests",
+      dependencies: [
+        "ProgramDriver", "VaultDriver", "Vault", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+      ],
+      swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

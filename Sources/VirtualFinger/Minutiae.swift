@@ -7,9 +7,9 @@ internal import Glibc
 struct Minutiae {
   private let places: [RidgePattern.Point]
 
-  private static let count = 78
-  /// Pixels. Nearer ones would undo each other while the ridges grow.
-  private static let spacing: Float = 17
+  private static let count = 82
+  /// Pixels. Nearer ones would undo each other while the ridges grow; and thinned this much, no print has few of them.
+  private static let spacing: Float = 24
 
   init(_ random: inout SeededGenerator) {
     var places: [RidgePattern.Point] = []

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import Testing
 
 @Suite("With a finger on the virtual image reader")

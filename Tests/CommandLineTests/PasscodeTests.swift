@@ -1,4 +1,5 @@
 import Glibc
+import ProgramDriver
 import Testing
 
 @Suite("Passcode and recovery key")

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import Testing
 import VirtualFinger
 

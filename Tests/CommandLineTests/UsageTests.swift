@@ -1,3 +1,4 @@
+import ProgramDriver
 import Testing
 
 @Suite("Usage, help and configuration")

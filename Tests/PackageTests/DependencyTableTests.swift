@@ -35,7 +35,7 @@ struct DependencyTableTests {
     #expect(!LayerTable.Layer.tests.mayUse(.number(7), asTarget: "ReaderTests"))
     #expect(!LayerTable.Layer.number(3).mayUse(.testSupport, asTarget: "Vault"))
     #expect(!LayerTable.Layer.number(7).mayUse(.testSupport, asTarget: "whorl"))
-    #expect(!LayerTable.Layer.testSupport.mayUse(.number(3), asTarget: "VirtualFinger"))
+    #expect(!LayerTable.Layer.testSupport.mayUse(.number(5), asTarget: "ProgramDriver"))
   }
 
   @Test("has test targets in its row of tests, and nothing else there")

@@ -1,6 +1,7 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VaultDriver
 import VirtualFinger
 
 @testable import Vault

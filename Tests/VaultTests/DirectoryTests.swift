@@ -1,6 +1,7 @@
 import Glibc
 import Keys
 import Testing
+import VaultDriver
 
 @testable import Vault
 

@@ -1,5 +1,6 @@
 import SecureMemory
 import Testing
+import VaultDriver
 
 @testable import Vault
 

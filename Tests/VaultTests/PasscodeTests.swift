@@ -2,6 +2,7 @@ import Keys
 import SecureMemory
 import Synchronization
 import Testing
+import VaultDriver
 
 @testable import Vault
 

@@ -2,6 +2,7 @@ import Fingerprint
 import Glibc
 import ReaderClient
 import Testing
+import VaultDriver
 
 @testable import Vault
 

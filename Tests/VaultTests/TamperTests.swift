@@ -3,6 +3,7 @@ import GRDB
 import Glibc
 import Keys
 import Testing
+import VaultDriver
 
 @testable import Vault
 

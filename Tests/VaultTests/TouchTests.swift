@@ -5,6 +5,7 @@ import ReaderClient
 import SecureMemory
 import Synchronization
 import Testing
+import VaultDriver
 import VirtualFinger
 
 @testable import Vault

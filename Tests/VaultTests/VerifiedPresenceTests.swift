@@ -1,5 +1,6 @@
 import Fingerprint
 import Testing
+import VaultDriver
 
 @testable import Vault
 

@@ -18,17 +18,18 @@ struct StoreDatabase {
     }
     do {
       var configuration = Configuration()
-      // Not GRDB's `.wal`: that sets `synchronous` to NORMAL after `prepareDatabase`, and writes to the log whenever a
-      // store is opened.
-      configuration.journalMode = .default
       configuration.busyMode = .timeout(10)
       configuration.label = "whorl"
       configuration.prepareDatabase { db in
         // Before anything else is read: a planted view or trigger must not run functions, and SQL must not be able to
         // write the schema or the file's structures.
         guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
-        try db.execute(sql: "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
-        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        // Not through the configuration's journal mode, with which GRDB lowers `synchronous` to NORMAL afterwards, so
+        // that a power cut would take back counted failures, and writes into the database at each opening.
+        try db.execute(
+          sql: """
+            PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL
+            """)
       }
       queue = try DatabaseQueue(path: path, configuration: configuration)
       if creating {

@@ -1,37 +1,44 @@
-import Glibc
-import Synchronization
-import Testing
+package import Glibc
+package import Synchronization
 
 /// One run of a program as a user would start it: arguments, environment, standard streams, and descriptors 3 and up
 /// that hold what a script would put there.
-struct Invocation: Sendable {
-  var program = "whorl"
-  var arguments: [String]
+package struct Invocation: Sendable {
+  package var program = "whorl"
+  package var arguments: [String]
   /// Given on standard input; nil for `/dev/null`.
-  var input: [UInt8]?
+  package var input: [UInt8]?
   /// What can be read from descriptor 3, 4 and so on.
-  var descriptors: [String] = []
+  package var descriptors: [String] = []
   /// Descriptor 9 is written to by the program, and read at the end.
-  var readsDescriptor9 = false
-  var environment: [String: String] = [:]
+  package var readsDescriptor9 = false
+  package var environment: [String: String] = [:]
   /// Keeps the test runner's controlling terminal, where there is one, out of reach.
-  var newSession = true
+  package var newSession = true
 
-  struct Result: Sendable {
+  package init(
+    program: String = "whorl", arguments: [String], input: [UInt8]? = nil, descriptors: [String] = [],
+    readsDescriptor9: Bool = false, environment: [String: String] = [:], newSession: Bool = true
+  ) {
+    (self.program, self.arguments, self.input, self.descriptors) = (program, arguments, input, descriptors)
+    (self.readsDescriptor9, self.environment, self.newSession) = (readsDescriptor9, environment, newSession)
+  }
+
+  package struct Result: Sendable {
     /// As a shell gives it: 128 and the signal for a killed program.
-    var status: Int32
-    var output: [UInt8]
-    var diagnostics: String
-    var descriptor9: String
-    var duration: Duration
+    package var status: Int32
+    package var output: [UInt8]
+    package var diagnostics: String
+    package var descriptor9: String
+    package var duration: Duration
 
-    var text: String { String(decoding: output, as: UTF8.self) }
+    package var text: String { String(decoding: output, as: UTF8.self) }
     /// The line of the failure.
-    var failure: String { diagnostics.split(separator: "\n").last.map(String.init) ?? "" }
+    package var failure: String { diagnostics.split(separator: "\n").last.map(String.init) ?? "" }
   }
 
   /// Runs it to its end. `heard` gets each line of standard error as it comes.
-  func run(heard: @escaping @Sendable (String, RunningProgram) -> Void = { _, _ in }) async throws -> Result {
+  package func run(heard: @escaping @Sendable (String, RunningProgram) -> Void = { _, _ in }) async throws -> Result {
     let running = try start()
     return await withCheckedContinuation { continuation in
       startThread {
@@ -40,7 +47,7 @@ struct Invocation: Sendable {
     }
   }
 
-  func start() throws -> RunningProgram {
+  package func start() throws -> RunningProgram {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     posix_spawn_file_actions_init(&actions)
@@ -86,28 +93,32 @@ struct Invocation: Sendable {
     let start = ContinuousClock.now
     let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
     for descriptor in toClose { close(descriptor) }
-    try #require(code == 0, "cannot start \(path)")
+    guard code == 0 else { throw SystemFailure("cannot start \(path)", code) }
     return RunningProgram(
       pid: pid, output: output.read, diagnostics: diagnostics.read, ninth: ninth.read, start: start)
   }
 }
 
 /// A started program. Its pid is good until ``finish(heard:)`` has returned.
-final class RunningProgram: Sendable {
-  let pid: pid_t
+package final class RunningProgram: Sendable {
+  package let pid: pid_t
   private let output: Int32
   private let diagnostics: Int32
   private let ninth: Int32
   private let start: ContinuousClock.Instant
+  private let over = Mutex(false)
+
+  /// Whether it has not been reaped yet.
+  package var isRunning: Bool { over.withLock { !$0 } }
 
   init(pid: pid_t, output: Int32, diagnostics: Int32, ninth: Int32, start: ContinuousClock.Instant) {
     (self.pid, self.output, self.diagnostics, self.ninth, self.start) = (pid, output, diagnostics, ninth, start)
   }
 
-  func signal(_ number: Int32) { kill(pid, number) }
+  package func signal(_ number: Int32) { kill(pid, number) }
 
   /// Reads everything and reaps the program.
-  func finish(heard: @Sendable (String, RunningProgram) -> Void) -> Invocation.Result {
+  package func finish(heard: @Sendable (String, RunningProgram) -> Void) -> Invocation.Result {
     var collected: [Int32: [UInt8]] = [output: [], diagnostics: [], ninth: []]
     var open = [output, diagnostics, ninth]
     var line: [UInt8] = []
@@ -136,6 +147,7 @@ final class RunningProgram: Sendable {
     }
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    over.withLock { $0 = true }
     let signal = status & 0x7F
     return Invocation.Result(
       status: signal == 0 ? (status >> 8) & 0xFF : 128 + signal, output: collected[output] ?? [],
@@ -145,10 +157,10 @@ final class RunningProgram: Sendable {
 }
 
 /// `POSIX_SPAWN_SETSID`, which Glibc does not export to Swift.
-let posixSpawnSetsid: Int32 = 0x80
+package let posixSpawnSetsid: Int32 = 0x80
 
 /// Held while descriptors that are not marked yet exist, and while a child starts.
-let spawning = Mutex(())
+package let spawning = Mutex(())
 
 /// A pipe whose ends no child inherits by accident.
 private struct Pipe {
@@ -168,7 +180,7 @@ private struct Pipe {
       }
       return true
     }
-    try #require(made)
+    guard made else { throw SystemFailure("no pipe") }
     (read, write) = (ends[0], ends[1])
   }
 }
@@ -185,7 +197,7 @@ private func writeAndClose(_ bytes: [UInt8], _ descriptor: Int32) {
 }
 
 /// A thread for work that blocks.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+package func startThread(_ body: @escaping @Sendable () -> Void) {
   let box = Unmanaged.passRetained(ThreadBody(body))
   var thread = pthread_t()
   let code = pthread_create(
@@ -203,4 +215,16 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
 private final class ThreadBody {
   let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+extension Invocation.Result {
+  /// For what a test needs done before it can begin.
+  package func mustSucceed() throws {
+    guard status == 0 else { throw Unsuccessful(status: status, diagnostics: diagnostics) }
+  }
+
+  private struct Unsuccessful: Error {
+    var status: Int32
+    var diagnostics: String
+  }
 }

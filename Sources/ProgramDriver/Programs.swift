@@ -1,9 +1,8 @@
 import Glibc
-import Testing
 
 /// The built programs, which lie beside the test runner.
-enum Programs {
-  static func path(_ name: String) throws -> String {
+package enum Programs {
+  package static func path(_ name: String) throws -> String {
     if name.hasPrefix("/") { return name }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -24,20 +23,20 @@ enum Programs {
 }
 
 /// A folder that is gone afterwards, whatever is in it.
-func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+package func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
   let folder = try temporaryFolder("whorl-test")
   defer { removeFolder(folder) }
   return try await body(folder)
 }
 
 /// A new private folder.
-func temporaryFolder(_ name: String) throws -> String {
+package func temporaryFolder(_ name: String) throws -> String {
   var template = Array("/tmp/\(name)-XXXXXX".utf8CString)
-  try #require(mkdtemp(&template) != nil)
+  guard mkdtemp(&template) != nil else { throw SystemFailure("no folder \(name)") }
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-func removeFolder(_ path: String) {
+package func removeFolder(_ path: String) {
   guard !path.isEmpty else { return }
   var information = stat()
   if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
@@ -46,15 +45,15 @@ func removeFolder(_ path: String) {
   remove(path)
 }
 
-func copyFolder(_ from: String, _ to: String) throws {
-  try #require(mkdir(to, 0o700) == 0)
+package func copyFolder(_ from: String, _ to: String) throws {
+  guard mkdir(to, 0o700) == 0 else { throw SystemFailure(to) }
   for name in try folderEntries(from) {
     try writeFile("\(to)/\(name)", try readFile("\(from)/\(name)"))
   }
 }
 
-func folderEntries(_ path: String) throws -> [String] {
-  let stream = try #require(opendir(path))
+package func folderEntries(_ path: String) throws -> [String] {
+  guard let stream = opendir(path) else { throw SystemFailure(path) }
   defer { closedir(stream) }
   var names: [String] = []
   while let entry = readdir(stream) {
@@ -66,9 +65,9 @@ func folderEntries(_ path: String) throws -> [String] {
   return names
 }
 
-func readFile(_ path: String) throws -> [UInt8] {
+package func readFile(_ path: String) throws -> [UInt8] {
   let file = open(path, O_RDONLY | O_CLOEXEC)
-  try #require(file >= 0, "\(path)")
+  guard file >= 0 else { throw SystemFailure(path) }
   defer { close(file) }
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -80,16 +79,25 @@ func readFile(_ path: String) throws -> [UInt8] {
 }
 
 /// A private file of these bytes.
-func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+package func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-  try #require(file >= 0, "\(path)")
+  guard file >= 0 else { throw SystemFailure(path) }
   defer { close(file) }
   var rest = bytes[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-    try #require(count > 0)
+    guard count > 0 else { throw SystemFailure(path) }
     rest = rest.dropFirst(count)
   }
 }
 
-func mkdirPrivate(_ path: String) -> Bool { mkdir(path, 0o700) == 0 }
+package func mkdirPrivate(_ path: String) -> Bool { mkdir(path, 0o700) == 0 }
+
+/// A call to the system that failed, which a test cannot go on after.
+package struct SystemFailure: Error, CustomStringConvertible {
+  package let description: String
+
+  package init(_ what: String, _ code: Int32 = errno) {
+    description = "\(what): \(String(cString: strerror(code)))"
+  }
+}

@@ -1,23 +1,21 @@
-import Fingerprint
+package import Fingerprint
 import Glibc
 import Keys
 import ReaderClient
-import SecureMemory
-import Testing
-
-@testable import Vault
+package import SecureMemory
+package import Vault
 
 /// A store in a folder of its own, with a cheap scrypt, gone when the test is over.
-final class ScratchStore: Sendable {
-  static let passcode = "correct horse"
+package final class ScratchStore: Sendable {
+  package static let passcode = "correct horse"
 
-  let folder: String
-  let path: String
-  let recoveryKey: String
+  package let folder: String
+  package let path: String
+  package let recoveryKey: String
 
-  init(passcode: String? = ScratchStore.passcode) async throws {
+  package init(passcode: String? = ScratchStore.passcode) async throws {
     var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
-    try #require(mkdtemp(&template) != nil)
+    guard mkdtemp(&template) != nil else { throw Failed(what: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
@@ -27,7 +25,7 @@ final class ScratchStore: Sendable {
   deinit { Self.remove(folder) }
 
   /// Opens the store. Without a reader of its own, any request for a finger finds none.
-  func open(
+  package func open(
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system
   ) throws -> Vault {
     try Vault(
@@ -36,28 +34,43 @@ final class ScratchStore: Sendable {
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.
-  func snapshot() throws -> String {
+  package func snapshot() throws -> String {
     let copy = folder + "/copy-\(UInt64.random(in: 0...UInt64.max))"
     try Self.run("/bin/cp", ["-a", path, copy])
     return copy
   }
 
   /// Puts the named files of a snapshot back, and deletes those the snapshot does not have.
-  func restore(_ files: [String], from copy: String) throws {
+  package func restore(_ files: [String], from copy: String) throws {
     for file in files {
       unlink(path + "/" + file)
       if access(copy + "/" + file, F_OK) == 0 { try Self.run("/bin/cp", ["-a", copy + "/" + file, path + "/" + file]) }
     }
   }
 
-  static func run(_ program: String, _ arguments: [String]) throws {
+  /// The bytes of a file.
+  package static func contents(of path: String) throws -> [UInt8] {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Failed(what: path) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(descriptor, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
+    return bytes
+  }
+
+  package static func run(_ program: String, _ arguments: [String]) throws {
     var pid = pid_t()
     var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
-    try #require(posix_spawn(&pid, program, nil, nil, &words, environ) == 0)
+    guard posix_spawn(&pid, program, nil, nil, &words, environ) == 0 else { throw Failed(what: program) }
     var status: CInt = 0
     waitpid(pid, &status, 0)
-    try #require(status == 0, "\(program) \(arguments)")
+    guard status == 0 else { throw Failed(what: "\(program) \(arguments): \(status)") }
+  }
+
+  private struct Failed: Error {
+    var what: String
   }
 
   private static func remove(_ folder: String) {
@@ -66,13 +79,13 @@ final class ScratchStore: Sendable {
 }
 
 extension SecretBytes {
-  init(text: String) {
+  package init(text: String) {
     self.init(copying: Array(text.utf8).span)
   }
 
-  var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+  package var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension ReleasedItem {
-  var text: String { secret.text }
+  package var text: String { secret.text }
 }

@@ -1,11 +1,11 @@
-import Fingerprint
+package import Fingerprint
 import Glibc
 import Synchronization
-import VirtualFinger
+package import VirtualFinger
 
 /// Fingers that are pressed one after the other, each when the program asks for one.
-final class Touches: Sendable {
-  enum Touch: Sendable {
+package final class Touches: Sendable {
+  package enum Touch: Sendable {
     case press(SyntheticFinger)
     case retry(RetryReason)
     case unplug
@@ -23,13 +23,13 @@ final class Touches: Sendable {
   private let reader: VirtualImageReader
   private let state: Mutex<State>
 
-  init(socket: String, _ touches: [Touch]) {
+  package init(socket: String, _ touches: [Touch]) {
     reader = VirtualImageReader(socket: socket, patience: .seconds(10))
     state = Mutex(State(waiting: touches))
   }
 
   /// For ``Invocation/run(heard:)``.
-  var heard: @Sendable (String, RunningProgram) -> Void {
+  package var heard: @Sendable (String, RunningProgram) -> Void {
     { line, program in
       let wanted =
         line.contains("the reader (virtual reader)") || (line.hasPrefix("Stage") && line.contains("touch again"))
@@ -48,14 +48,15 @@ final class Touches: Sendable {
     usleep(100_000)
     if case .signal(let signal) = touch { return program.signal(signal) }
     for _ in 1...10 {
-      guard state.withLock({ $0.asked == number }) else { return }
+      // Not on the reader of whatever program comes next.
+      guard program.isRunning, state.withLock({ $0.asked == number }) else { return }
       switch touch {
       case .press(let finger): try? reader.press(finger.impression(state.withLock { $0.nextImpression() }))
       case .retry(let reason): try? reader.retry(reason)
       case .unplug: try? reader.deviceError(.removed)
       case .signal: return
       }
-      for _ in 1...200 where state.withLock({ $0.asked == number }) { usleep(10_000) }
+      for _ in 1...200 where program.isRunning && state.withLock({ $0.asked == number }) { usleep(10_000) }
     }
   }
 }
@@ -69,23 +70,23 @@ extension Touches.State {
 
 extension Touches.Touch {
   /// The first person's right index, which most tests enrol.
-  static let right = Self.press(Fingers.right)
-  static let thumb = Self.press(Fingers.thumb)
-  static let wrong = Self.press(Fingers.wrong)
+  package static let right = Self.press(Fingers.right)
+  package static let thumb = Self.press(Fingers.thumb)
+  package static let wrong = Self.press(Fingers.wrong)
 }
 
 /// Grown once: growing takes longer than pressing.
-enum Fingers {
-  static let right = SyntheticFinger(person: 1, finger: .rightIndex)
-  static let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
-  static let wrong = SyntheticFinger(person: 2, finger: .rightIndex)
+package enum Fingers {
+  package static let right = SyntheticFinger(person: 1, finger: .rightIndex)
+  package static let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
+  package static let wrong = SyntheticFinger(person: 2, finger: .rightIndex)
 }
 
 extension TestStore {
-  var reader: [String] { ["--reader", "virtual-image:\(socket)"] }
+  package var reader: [String] { ["--reader", "virtual-image:\(socket)"] }
 
   /// Runs a command on this store's virtual reader, with these touches.
-  func touched(
+  package func touched(
     _ words: [String], _ touches: [Touches.Touch], passcode: [String]? = nil, input: [UInt8]? = nil
   ) async throws -> Invocation.Result {
     var words = words
@@ -99,33 +100,37 @@ extension TestStore {
 
   /// Enrols a finger: five stages and the confirming touch.
   @discardableResult
-  func enroll(_ finger: String = "right-index", _ touch: Touches.Touch = .right) async throws -> Invocation.Result {
+  package func enroll(_ finger: String = "right-index", _ touch: Touches.Touch = .right) async throws
+    -> Invocation.Result
+  {
     try await touched(
       ["enroll", finger, "--yes"], Array(repeating: touch, count: 6), passcode: [Self.passcode])
   }
 }
 
 /// A moment, and the time since.
-final class Mark: Sendable {
+package final class Mark: Sendable {
+  package init() {}
+
   private let moment = Mutex<ContinuousClock.Instant?>(nil)
 
   /// The first call counts.
-  func set() { moment.withLock { $0 = $0 ?? .now } }
+  package func set() { moment.withLock { $0 = $0 ?? .now } }
 
   /// A day where the moment never came.
-  var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
+  package var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
 }
 
 /// Does something after a time, unless it is cancelled.
-final class Deadline: Sendable {
+package final class Deadline: Sendable {
   private let task: Task<Void, Never>
 
-  init(seconds: Int, _ body: @escaping @Sendable () -> Void) {
+  package init(seconds: Int, _ body: @escaping @Sendable () -> Void) {
     task = Task {
       try? await Task.sleep(for: .seconds(seconds))
       if !Task.isCancelled { body() }
     }
   }
 
-  func cancel() { task.cancel() }
+  package func cancel() { task.cancel() }
 }

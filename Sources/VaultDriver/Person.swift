@@ -1,10 +1,9 @@
 import SecureMemory
 import Synchronization
-
-@testable import Vault
+package import Vault
 
 /// Answers a context's questions as a person would: secrets from a list, a touch each time one is wanted.
-final class Person: Sendable {
+package final class Person: Sendable {
   struct Answers {
     var passcodes: [String] = []
     var newPasscode: String?
@@ -17,7 +16,7 @@ final class Person: Sendable {
   private let answers: Mutex<Answers>
   private let heard = Mutex<[AuthenticationEvent]>([])
 
-  init(
+  package init(
     passcodes: [String] = [], newPasscode: String? = nil, recoveryKey: String? = nil,
     applicationPassword: String? = nil, touches: [@Sendable () async throws -> Void] = []
   ) {
@@ -28,10 +27,10 @@ final class Person: Sendable {
   }
 
   /// Everything the context said.
-  var events: [AuthenticationEvent] { heard.withLock { $0 } }
+  package var events: [AuthenticationEvent] { heard.withLock { $0 } }
 
   /// Runs a call of the vault in a new context while this person answers.
-  func with<T: Sendable>(
+  package func with<T: Sendable>(
     _ vault: Vault, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)),
     _ body: @Sendable (ContextHandle) async throws -> T
   ) async throws -> T {
@@ -78,7 +77,7 @@ final class Person: Sendable {
 
 extension Vault {
   /// Stores a secret as a person with this passcode would.
-  func put(
+  package func put(
     _ name: String, _ secret: String, _ constraint: AccessControl.Constraint = .none,
     accessibility: Accessibility = .whenUnlocked, replace: Bool = false, by person: Person = Person()
   ) async throws {
@@ -91,7 +90,7 @@ extension Vault {
   }
 
   /// Reads one secret while the person answers.
-  func get(
+  package func get(
     _ name: String, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)), by person: Person = Person()
   )
     async throws -> String

@@ -1,0 +1,183 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+/// A disk that is full, broken or not to be written to, at every call that writes or syncs: the old state or the new
+/// one, one line that says so, nothing released, and all is well once the disk is.
+@Suite("With a failing disk")
+struct FaultTests {
+
+  private struct Attempt: Sendable, CustomStringConvertible {
+    var point: Strace.Point
+    var error: String
+    var lasting: Bool
+
+    var description: String { "\(error)\(lasting ? " from" : " at") \(point)" }
+    var fault: Strace.Fault { .error(error, lasting: lasting) }
+  }
+
+  private func attempts(_ call: Invocation, _ log: String, sample: Int, _ what: String) throws -> [Attempt] {
+    let all = try Strace.points(in: log).flatMap { point in
+      ["ENOSPC", "EIO"].flatMap { error in
+        [false, true].map { Attempt(point: point, error: error, lasting: $0) }
+      }
+    }
+    try #require(all.count > 20, "\(what): the trace shows nothing")
+    return Campaign.sample(all, short: sample, of: what)
+  }
+
+  /// Success, or one line under a status that says what failed.
+  private func expectDefinite(_ result: Invocation.Result, _ attempt: Attempt, prompts: Bool = false) {
+    guard result.status != 0 else { return }
+    #expect(result.status == 74, "\(attempt): \(result.diagnostics)")
+    let lines = result.diagnostics.split(separator: "\n")
+    if !prompts { #expect(lines.count == 1, "\(attempt): \(result.diagnostics)") }
+    #expect(lines.last?.hasPrefix("whorl: ") == true, "\(attempt): \(result.diagnostics)")
+  }
+
+  @Test("set --replace keeps the old secret or has the new one", .enabled(if: Strace.isUsable))
+  func set() async throws {
+    try await TestStore.enrolled { store in
+      try store.snapshot("before")
+      let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
+      let log = "\(store.folder)/log"
+      try await Strace.traced(call, log: log).run().mustSucceed()
+      for attempt in try attempts(call, log, sample: 14, "faults of set") {
+        try store.restore("before")
+        let result = try await Strace.traced(call, attempt.fault, at: attempt.point).run()
+        expectDefinite(result, attempt)
+        let left = try await store.whorl("get", "open").text
+        #expect(result.status == 0 ? left == "new" : ["open", "new"].contains(left), "\(attempt)")
+        #expect(try await !store.status().isTrue("restoreDetected"), "\(attempt)")
+        try await store.set("open", "after", "--access", "none", "--replace")
+        #expect(try await store.whorl("get", "open").text == "after", "\(attempt)")
+      }
+    }
+  }
+
+  @Test("a touch is released or it is not, a wrong one is never free", .enabled(if: Strace.isUsable))
+  func touch() async throws {
+    try await TestStore.enrolled { store in
+      try store.snapshot("before")
+      let call = store.call("get", "any-finger")
+      let log = "\(store.folder)/log"
+      try await store.run(Strace.traced(call, log: log), [.wrong, .right]).mustSucceed()
+      for attempt in try attempts(call, log, sample: 7, "faults of get") {
+        try store.restore("before")
+        let result = try await store.run(
+          Strace.traced(call, attempt.fault, at: attempt.point), [.wrong, .wrong, .wrong])
+        #expect(result.output.isEmpty, "\(attempt)")
+        if result.status != 77 { expectDefinite(result, attempt, prompts: true) }
+        #expect(result.status != 0, "\(attempt): a wrong finger")
+        #expect(try await store.status().number("failures") >= result.asked, "\(attempt)")
+        #expect(try await !store.status().isTrue("restoreDetected"), "\(attempt)")
+        let right = try await store.run(call, [.right])
+        #expect(right.text == "any-finger", "\(attempt): \(right.diagnostics)")
+      }
+    }
+  }
+
+  @Test("a passcode is the old one or the new one", .enabled(if: Strace.isUsable))
+  func passcode() async throws {
+    try await TestStore.enrolled { store in
+      try store.snapshot("before")
+      let call = store.call("passcode", passcode: [TestStore.passcode, "battery staple"])
+      let log = "\(store.folder)/log"
+      try await Strace.traced(call, log: log).run().mustSucceed()
+      for attempt in try attempts(call, log, sample: 2, "faults of passcode") {
+        try store.restore("before")
+        let result = try await Strace.traced(call, attempt.fault, at: attempt.point).run()
+        if result.status != 0 { expectDefinite(result, attempt) }
+        var opened: [String] = []
+        for passcode in [TestStore.passcode, "battery staple"] {
+          let got = try await store.call("get", "presence", passcode: [passcode]).run()
+          if got.text == "presence" { opened.append(passcode) }
+        }
+        #expect(opened.count == 1, "\(attempt): \(opened) open it")
+        if result.status == 0 { #expect(opened == ["battery staple"], "\(attempt)") }
+      }
+    }
+  }
+
+  @Test("init makes a whole store or none", .enabled(if: Strace.isUsable))
+  func initialise() async throws {
+    try await withFolder { folder in
+      let call = Invocation(arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"])
+      let log = "\(folder)/log"
+      try await Strace.traced(call, log: log).run().mustSucceed()
+      for attempt in try attempts(call, log, sample: 8, "faults of init") {
+        removeFolder("\(folder)/store")
+        let result = try await Strace.traced(call, attempt.fault, at: attempt.point).run()
+        expectDefinite(result, attempt)
+        let again = try await call.run()
+        if result.status == 0 {
+          #expect(again.status == 73, "\(attempt)")
+        } else {
+          #expect(again.status == 0 || again.status == 73, "\(attempt): \(again.diagnostics)")
+        }
+        let store = TestStore(folder: folder, recoveryKey: "")
+        try await store.set("a", "works", "--access", "none")
+        #expect(try await store.whorl("get", "a").text == "works", "\(attempt)")
+      }
+    }
+  }
+
+  @Test("with no room for a file to grow, what is there can be read and the rest says why")
+  func fileSizeLimit() async throws {
+    try await TestStore.enrolled { store in
+      for limit in Campaign.isLong ? Array(stride(from: 0, through: 80_000, by: 1_024)) : [0, 100, 4_200, 40_000] {
+        let set = try await limited(store.call("set", "large", "--access", "none", "--replace", input: "x"), limit)
+        if set.status != 0 {
+          #expect(set.status == 74, "\(limit): \(set.diagnostics)")
+          #expect(set.diagnostics.split(separator: "\n").count == 1, "\(limit): \(set.diagnostics)")
+        }
+        let get = try await limited(store.call("get", "open"), limit)
+        #expect(get.status == 0 ? get.text == "open" : get.status == 74, "\(limit): \(get.diagnostics)")
+        try await store.set("large", "fits", "--access", "none", "--replace")
+        #expect(try await !store.status().isTrue("restoreDetected"), "\(limit)")
+      }
+    }
+  }
+
+  private func limited(_ call: Invocation, _ bytes: Int) async throws -> Invocation.Result {
+    var limited = call
+    limited.arguments = ["--fsize=\(bytes)", try Programs.path(call.program)] + call.arguments
+    limited.program = "/usr/bin/prlimit"
+    return try await limited.run()
+  }
+
+  @Test("a store that cannot be written to releases nothing that needs a count, and says so in one line")
+  func readOnly() async throws {
+    try await TestStore.enrolled { store in
+      for words in [["get", "any-finger"], ["set", "new", "--access", "none"], ["rm", "open"]] {
+        let call = Invocation(arguments: store.arguments(words) + store.reader, input: [1])
+        let result = try await store.run(readOnly(call, store), [.right])
+        #expect(result.output.isEmpty, "\(words)")
+        #expect(result.status == 74, "\(words): \(result.diagnostics)")
+        #expect(result.diagnostics.split(separator: "\n").count == 1, "\(words): \(result.diagnostics)")
+      }
+      #expect(try await !store.status().isTrue("restoreDetected"))
+      let get = try await store.run(store.call("get", "any-finger"), [.right])
+      #expect(get.text == "any-finger")
+    }
+  }
+
+  /// The call in a place where the store's folder is mounted read-only; without the rights for that, where it is
+  /// merely without permission to write.
+  private func readOnly(_ call: Invocation, _ store: TestStore) throws -> Invocation {
+    let whorl = ([try Programs.path(call.program)] + call.arguments).map { "'\($0)'" }.joined(separator: " ")
+    let path = store.directory
+    var mounted = call
+    if geteuid() == 0 {
+      mounted.program = "/usr/bin/unshare"
+      mounted.arguments = [
+        "-m", "/bin/sh", "-c",
+        "mount --bind \(path) \(path) && mount -o remount,ro,bind \(path) && exec \(whorl)",
+      ]
+    } else {
+      mounted.program = "/bin/sh"
+      mounted.arguments = ["-c", "chmod -R a-w \(path); \(whorl); status=$?; chmod -R u+w \(path); exit $status"]
+    }
+    return mounted
+  }
+}

@@ -1,0 +1,141 @@
+import ProgramDriver
+import Testing
+
+/// `kill -9` at every system call that writes, syncs or locks. Afterwards all of a change is there or none of it, what
+/// was counted stays counted, and a crash is not taken for a restore.
+@Suite("Killed in the middle", .enabled(if: Strace.isUsable))
+struct KillTests {
+  /// Kills the call at each point of a sample and looks at what is left; each time from the same store.
+  private func killed(
+    _ store: TestStore, _ call: Invocation, sample: Int, _ what: String,
+    touches: [Touches.Touch] = [], watching: String? = nil,
+    _ look: (Strace.Point, Invocation.Result) async throws -> Void
+  ) async throws {
+    try store.snapshot("before")
+    let log = "\(store.folder)/log"
+    _ = try await store.run(Strace.traced(call, log: log), touches)
+    let points = try Strace.points(in: log)
+    try #require(points.count > 5, "\(what): the trace shows nothing")
+    var kills = 0
+    for point in Campaign.sample(points, short: sample, of: what) {
+      try store.restore("before")
+      let traced = try Strace.traced(call, .kill, at: point, log: log, watching: watching)
+      let result = try await store.run(traced, touches)
+      if result.status == 137 { kills += 1 }
+      try await look(point, result)
+      let looks = try await store.status()
+      #expect(!looks.isTrue("restoreDetected"), "\(what), killed at \(point): a crash is no restore")
+    }
+    #expect(kills > 0, "\(what): nothing was killed")
+  }
+
+  @Test("wrong fingers: no fewer failures are counted than touches were asked for")
+  func wrongFinger() async throws {
+    try await TestStore.enrolled { store in
+      let call = store.call("get", "any-finger")
+      try await killed(store, call, sample: 7, "get", touches: [.wrong, .wrong, .wrong]) { point, result in
+        #expect(result.output.isEmpty)
+        let counted = try await store.status().number("failures")
+        // Each touch is asked for after its charge is on the disk, and all were wrong.
+        #expect(counted >= result.asked, "killed at \(point)")
+        #expect(counted <= result.asked + 1, "killed at \(point)")
+      }
+    }
+  }
+
+  @Test("wrong passcodes: what was tried is counted")
+  func wrongPasscode() async throws {
+    try await TestStore.enrolled { store in
+      // The fifth starts a delay, which can be seen.
+      for _ in 1...4 { _ = try await store.call("unlock", passcode: ["wrong"]).run() }
+      let call = store.call("unlock", passcode: ["wrong"])
+      try await killed(store, call, sample: 3, "unlock", watching: "mmap") { point, _ in
+        // scrypt takes a little more than 128 MiB, and nothing else does: a try began when that much was mapped.
+        let trace = String(decoding: try readFile("\(store.folder)/log"), as: UTF8.self)
+        let tried = trace.ranges(of: "mmap(NULL, ").contains { call in
+          Int(trace[call.upperBound...].prefix { $0.isNumber }) ?? 0 > 1 << 27
+        }
+        let delayed = try await store.status().number("passcodeDelay") > 0
+        #expect(delayed || !tried, "killed at \(point)")
+      }
+    }
+  }
+
+  @Test("a secret that is replaced: the old one or the new one, never neither")
+  func replacedSecret() async throws {
+    try await TestStore.enrolled { store in
+      let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
+      try await killed(store, call, sample: 10, "set") { point, _ in
+        let left = try await store.whorl("get", "open").text
+        #expect(["open", "new"].contains(left), "killed at \(point)")
+        try await store.set("open", "after", "--access", "none", "--replace")
+        #expect(try await store.whorl("get", "open").text == "after", "killed at \(point)")
+      }
+    }
+  }
+
+  @Test("init: a store or none, and nothing in the way of the next try")
+  func initialise() async throws {
+    try await withFolder { folder in
+      let call = Invocation(arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"])
+      let log = "\(folder)/log"
+      try await Strace.traced(call, log: log).run().mustSucceed()
+      let points = try Strace.points(in: log)
+      for point in Campaign.sample(points, short: 7, of: "init") {
+        removeFolder("\(folder)/store")
+        let killed = try await Strace.traced(call, .kill, at: point).run()
+        let again = try await call.run()
+        if again.status == 73 {
+          // Killed after the store had taken its name: then it is whole.
+          #expect(killed.status == 137 || killed.status == 0, "killed at \(point)")
+        } else {
+          #expect(again.status == 0, "killed at \(point): \(again.diagnostics)")
+        }
+        let store = TestStore(folder: folder, recoveryKey: "")
+        try await store.set("a", "works", "--access", "none")
+        #expect(try await store.whorl("get", "a").text == "works", "killed at \(point)")
+      }
+    }
+  }
+
+  @Test("a changed passcode: the old one or the new one opens, and never both")
+  func passcode() async throws {
+    try await TestStore.enrolled { store in
+      let call = store.call("passcode", passcode: [TestStore.passcode, "battery staple"])
+      try await killed(store, call, sample: 2, "passcode") { point, _ in
+        var opened: [String] = []
+        for passcode in [TestStore.passcode, "battery staple"] {
+          let result = try await store.call("get", "presence", passcode: [passcode]).run()
+          if result.text == "presence" { opened.append(passcode) }
+        }
+        #expect(opened.count == 1, "killed at \(point): \(opened) open it")
+      }
+    }
+  }
+
+  @Test("a changed set: the old fingers with what is bound to them alive, or the new ones with it dead")
+  func changedSet() async throws {
+    try await TestStore.enrolled { store in
+      let call = store.call("unenroll", "right-index", "--yes", passcode: [TestStore.passcode])
+      try await killed(store, call, sample: 3, "unenroll") { point, _ in
+        try await checkSet(of: store, changed: { !$0.contains("right-index") }, point)
+      }
+      guard Campaign.isLong else { return }
+      removeFolder("\(store.folder)/before")
+      let enrolling = store.call("enroll", "left-thumb", "--yes", passcode: [TestStore.passcode])
+      let thumbs = Array(repeating: Touches.Touch.thumb, count: 6)
+      try await killed(store, enrolling, sample: 3, "enroll", touches: thumbs) { point, _ in
+        try await checkSet(of: store, changed: { $0.contains("left-thumb") }, point)
+      }
+    }
+  }
+
+  private func checkSet(of store: TestStore, changed: (String) -> Bool, _ point: Strace.Point) async throws {
+    let fingers = try await store.whorl("fingers", "--json")
+    #expect(fingers.status == 0, "killed at \(point): \(fingers.diagnostics)")
+    let bound = try await store.whorl("ls", "current-set", "--json").text
+    #expect(bound.contains(changed(fingers.text) ? #""state":"dead""# : #""state":"alive""#), "killed at \(point)")
+    let other = try await store.whorl("ls", "any-finger", "--json").text
+    #expect(other.contains(#""state":"alive""#), "killed at \(point)")
+  }
+}

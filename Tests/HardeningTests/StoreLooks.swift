@@ -1,0 +1,62 @@
+import ProgramDriver
+import Synchronization
+import Testing
+
+/// What `whorl status --json` and its like say, in the words the attacks ask in.
+struct StoreLooks {
+  let json: String
+
+  func number(_ key: String) throws -> Int {
+    let start = try #require(json.firstRange(of: "\"\(key)\":"), "\(json)").upperBound
+    return try #require(Int(json[start...].prefix { $0.isNumber }))
+  }
+
+  func isTrue(_ key: String) -> Bool { json.contains("\"\(key)\":true") }
+}
+
+extension TestStore {
+  func status() async throws -> StoreLooks {
+    let result = try await whorl("status", "--json")
+    try #require(result.status == 0, "\(result.diagnostics)")
+    return StoreLooks(json: result.text)
+  }
+
+  /// The program's call with this store and its virtual reader.
+  func call(_ words: String..., passcode: [String]? = nil, input: String? = nil) -> Invocation {
+    Invocation(
+      arguments: arguments(words) + (words[0] == "init" ? [] : reader)
+        + (passcode == nil ? [] : ["--passcode-fd", "3"]),
+      input: input.map { Array($0.utf8) }, descriptors: passcode.map { [$0.map { $0 + "\n" }.joined()] } ?? [])
+  }
+
+  /// What a thief of the whole folder would have copied.
+  func snapshot(_ name: String) throws { try copyFolder(directory, "\(folder)/\(name)") }
+
+  /// Goes back to a snapshot, all of it.
+  func restore(_ name: String) throws {
+    removeFolder(directory)
+    try copyFolder("\(folder)/\(name)", directory)
+  }
+}
+
+/// Numbers the readers, so that a touch that comes too late for one program cannot be another's.
+private let readers = Mutex(0)
+
+extension TestStore {
+  /// Runs a call on a reader of its own, with these touches.
+  func run(_ call: Invocation, _ touches: [Touches.Touch]) async throws -> Invocation.Result {
+    let number = readers.withLock {
+      $0 += 1
+      return $0
+    }
+    let socket = "\(folder)/reader-\(number)"
+    var call = call
+    call.arguments = call.arguments.map { $0.hasPrefix("virtual-image:") ? "virtual-image:\(socket)" : $0 }
+    return try await call.run(heard: Touches(socket: socket, touches).heard)
+  }
+}
+
+extension Invocation.Result {
+  /// How often a finger was asked for. Each time the reader was armed, and the charge on the disk before that.
+  var asked: Int { diagnostics.ranges(of: "the reader (virtual reader)").count }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+/// A program under `strace`, which kills it, or lets a system call fail, at a chosen moment.
+struct Strace: Sendable {
+  /// One system call to interfere with: its name or names, and which of a thread's calls of it.
+  struct Point: Sendable, CustomStringConvertible {
+    var call: String
+    var number: Int
+
+    var description: String { "\(call) number \(number)" }
+  }
+
+  enum Fault {
+    /// `kill -9`, before the call is carried out.
+    case kill
+    /// The call fails with this error, and with `lasting` so does every later one.
+    case error(String, lasting: Bool = false)
+  }
+
+  /// What changes files or takes turns. A name with a question mark need not exist on this architecture.
+  static let calls = [
+    "pwrite64", "fdatasync", "fsync", "ftruncate", "flock", "?unlink,?unlinkat", "?rename,?renameat,?renameat2",
+    "?mkdir,?mkdirat",
+  ]
+
+  /// Why it cannot be used here; nil when it can.
+  static let problem: String? = {
+    guard access(program, X_OK) == 0 else { return "there is no \(program)" }
+    var pid: pid_t = 0
+    let words = [program, "-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=EIO", "/bin/true"]
+    let argv = words.map { strdup($0) } + [nil]
+    defer { for word in argv { free(word) } }
+    guard posix_spawn(&pid, program, nil, nil, argv, environ) == 0 else { return "it cannot be started" }
+    var status: Int32 = 0
+    waitpid(pid, &status, 0)
+    return status == 0 ? nil : "tracing is not permitted here"
+  }()
+
+  static var isUsable: Bool {
+    if let problem { print("hardening: tests with strace are skipped: \(problem)") }
+    return problem == nil
+  }
+
+  private static let program = "/usr/bin/strace"
+
+  /// The same call of the program, with a fault in it. `log` gets the trace, with the calls of `watching`.
+  static func traced(
+    _ invocation: Invocation, _ fault: Fault? = nil, at point: Point? = nil, log: String = "/dev/null",
+    watching: String? = nil
+  ) throws -> Invocation {
+    let watched = (calls + (watching.map { [$0] } ?? [])).joined(separator: ",")
+    var words = ["-f", "-qq", "-o", log, "-e", "trace=\(watched)", "-e", "signal=none"]
+    if let fault, let point {
+      let what =
+        switch fault {
+        case .kill: "signal=KILL:when=\(point.number)"
+        case .error(let error, let lasting): "error=\(error):when=\(point.number)\(lasting ? "+" : "")"
+        }
+      words += ["-e", "inject=\(point.call):\(what)"]
+    }
+    var traced = invocation
+    traced.arguments = words + [try Programs.path(invocation.program)] + invocation.arguments
+    traced.program = program
+    // One thread at a time does the vault's work, so that the calls of a thread are numbered alike in each run.
+    traced.environment["LIBDISPATCH_COOPERATIVE_POOL_STRICT"] = "1"
+    return traced
+  }
+
+  /// Every moment at which a program can be interfered with, from the trace of a run without interference.
+  static func points(in log: String) throws -> [Point] {
+    var counts: [String: [Substring: Int]] = [:]
+    for line in String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n") {
+      let fields = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+      guard fields.count == 2, let end = fields[1].firstIndex(of: "(") else { continue }
+      let name = fields[1][..<end]
+      guard let call = calls.first(where: { $0.split(separator: ",").contains { $0 == name || $0 == "?\(name)" } })
+      else { continue }
+      counts[call, default: [:]][fields[0], default: 0] += 1
+    }
+    return calls.flatMap { call in
+      let most = counts[call]?.values.max() ?? 0
+      return (0..<most).map { Point(call: call, number: $0 + 1) }
+    }
+  }
+}
