@@ -114,7 +114,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(name: "CommandLineTests", dependencies: ["ProgramDriver", "Fingerprint"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["ProgramDriver", "VirtualFinger", "Fingerprint"], swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(
       name: "HardeningTests",
