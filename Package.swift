@@ -81,7 +81,7 @@ let package = Package(
 
     .executableTarget(
       name: "whorl-bench",
-      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault"],
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger"],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
     // Layer T: fingers for machines without a reader
