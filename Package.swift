@@ -114,7 +114,7 @@ let package = Package(
     .testTarget(
       name: "HardeningTests",
       dependencies: [
-        "ProgramDriver", "VaultDriver", "Vault", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+        "ProgramDriver", "VaultDriver", "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
       ],
       swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),
