@@ -22,7 +22,8 @@ setup: ## install what the build and the tests need (Debian, Ubuntu) or name it;
 	@scripts/setup build test
 
 demo: build ## the whole story with a synthetic finger, or your own reader: enrol, store, refuse, release
-	@scripts/demo
+	@scripts/setup demo
+	@scripts/demo .build/release
 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')

@@ -79,6 +79,11 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .executableTarget(
+      name: "whorl-bench",
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault"],
+      path: "Benchmarks/whorl-bench", swiftSettings: strict),
+
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own

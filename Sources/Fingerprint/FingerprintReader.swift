@@ -41,6 +41,9 @@ package protocol FingerprintReader: Sendable {
 
   /// Wakes the reader after ``suspend()``.
   func resume() async throws(ReaderError)
+
+  /// Releases the reader and ends whatever process stands behind it. A later question starts anew.
+  func shutdown() async
 }
 
 /// The prints on a match-on-chip reader, as far as the caller knows them.

@@ -26,6 +26,15 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// How the readers of a process started for this selection are driven.
+  public var nature: ReaderDescription.Nature {
+    switch self {
+    case .automatic, .libfprint: .physical
+    case .virtualImage, .virtualStorage: .virtual
+    case .replay: .replayed
+    }
+  }
+
   /// The words that `init(_:)` reads.
   public var description: String {
     switch self {

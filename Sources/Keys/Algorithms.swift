@@ -2,7 +2,18 @@ internal import COpenSSL
 internal import SecureMemory
 
 /// libcrypto's algorithms, looked up once: a fetch costs more than sealing a secret does.
-enum Algorithms {
+package enum Algorithms {
+  /// Looks up what opening a store and an item needs. libcrypto takes about 2 ms to get ready; a program that calls
+  /// this on a thread of its own, as its first act, does not wait for them.
+  package static func prepare() {
+    let key = SecretBytes(count: 32)
+    _ = MAC.hmacSHA256(key: key, [])
+    _ = Digest.sha256([])
+    // What fails here fails again, with its error, where it is needed.
+    guard let derived = try? KDF.hkdf(key: key, info: []) else { return }
+    _ = try? AEAD.open(AEAD.seal(derived, key: key, aad: []), key: key, aad: [])
+  }
+
   /// `@unchecked Sendable`: a fetched algorithm is immutable and counted by reference, and the one reference this
   /// holds is never given back.
   struct Fetched: @unchecked Sendable {

@@ -47,7 +47,7 @@ package final class Touches: Sendable {
     // The line comes when the scan is being armed; the driver is a moment behind.
     usleep(100_000)
     if case .signal(let signal) = touch { return program.signal(signal) }
-    for _ in 1...3 {
+    for _ in 1...10 {
       // Not on the reader of whatever program comes next.
       guard program.isRunning, state.withLock({ $0.asked == number }) else { return }
       switch touch {
@@ -119,4 +119,18 @@ package final class Mark: Sendable {
 
   /// A day where the moment never came.
   package var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
+}
+
+/// Does something after a time, unless it is cancelled.
+package final class Deadline: Sendable {
+  private let task: Task<Void, Never>
+
+  package init(seconds: Int, _ body: @escaping @Sendable () -> Void) {
+    task = Task {
+      try? await Task.sleep(for: .seconds(seconds))
+      if !Task.isCancelled { body() }
+    }
+  }
+
+  package func cancel() { task.cancel() }
 }

@@ -16,15 +16,6 @@ extension ReaderSelection {
     }
   }
 
-  /// How the readers of a process started for this selection are driven.
-  package var nature: ReaderDescription.Nature {
-    switch self {
-    case .automatic, .libfprint: .physical
-    case .virtualImage, .virtualStorage: .virtual
-    case .replay: .replayed
-    }
-  }
-
   /// The list of allowed drivers has two names, an older and a newer.
   private static func virtual(_ driver: String, _ variable: String, _ socket: String) -> [(String, String)] {
     [(variable, socket), ("FP_DRIVERS_WHITELIST", driver), ("FP_DRIVERS_ALLOWLIST", driver)]

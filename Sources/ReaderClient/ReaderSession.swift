@@ -46,7 +46,10 @@ final class ReaderSession: Sendable {
   /// Whether the connection has ended, so that nothing can be asked any more.
   var isOver: Bool { progress.isOver }
 
-  func call(_ request: ReaderRequest, number: UInt64, observer: ScanObserver?) async throws(BusError) -> [BusValue] {
+  /// Goes straight from the caller's executor to the loop, so that calls leave in the order they were made in.
+  nonisolated(nonsending) func call(
+    _ request: ReaderRequest, number: UInt64, observer: ScanObserver?
+  ) async throws(BusError) -> [BusValue] {
     if let observer { progress.observe(number, observer) }
     return try await connection.call(
       ReaderInterface.target, request.method.rawValue, request.arguments(call: number))

@@ -1,3 +1,4 @@
+import GRDB
 import Keys
 package import SecureMemory
 
@@ -6,12 +7,7 @@ extension Vault {
   package func openContext(_ options: ContextOptions = ContextOptions())
     throws(VaultError) -> (handle: ContextHandle, events: AsyncStream<AuthenticationEvent>)
   {
-    let handle: ContextHandle
-    do {
-      handle = ContextHandle(bytes: try Random.bytes(16))
-    } catch {
-      throw VaultError(keys: error)
-    }
+    let handle = ContextHandle(bytes: try randomID())
     let (events, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
     contexts[handle] = Context(options: options, events: continuation)
     return (handle, events)
@@ -55,6 +51,8 @@ extension Vault {
     guard let context = contexts[handle] else { throw .cancelled }
     guard !context.running else { throw .busy("this context is already asking for something") }
     context.running = true
+    context.calls += 1
+    let call = context.calls
     defer { context.running = false }
     context.cancelled = false
     context.passcodeChosen = false
@@ -62,7 +60,7 @@ extension Vault {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
-        Task { await self.cancel(handle) }
+        Task { await self.cancel(handle, call: call) }
       }
     } catch let error as VaultError {
       throw error
@@ -71,9 +69,15 @@ extension Vault {
     }
   }
 
+  /// A cancelled task is heard of late; by then the context may be busy with another call.
+  private func cancel(_ handle: ContextHandle, call: UInt64) {
+    if let context = contexts[handle], context.running, context.calls == call { cancel(handle) }
+  }
+
   /// Asks for a secret; nil when the listener declines.
   func ask(_ request: SecretRequest, _ context: Context) async throws(VaultError) -> SecretBox? {
-    guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
+    let supplied = if case .passcode = request { context.options.passcodeSupplied } else { false }
+    guard supplied || !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
     let answer = await withCheckedContinuation { continuation in
       context.waiting = continuation
@@ -86,7 +90,7 @@ extension Vault {
   /// The passcode key, after the passcode was given and found right; it clears every count of failures.
   ///
   /// Each try is counted before it is made. Three tries, with whatever delay the earlier ones have earned.
-  func provePasscode(_ context: Context, acceptingRestore: Bool = false) async throws(VaultError) -> SecretBox {
+  func provePasscode(_ context: Context, acceptingRestore: Bool = false) async throws(VaultError) -> ProvenPasscode {
     let store = store
     for attempt in 1...3 {
       let slots = try passcodeSlots()
@@ -94,7 +98,7 @@ extension Vault {
       guard let passcode = try await ask(.passcode(attempt: attempt), context) else {
         throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
       }
-      try store.commit(evenRestored: true) { _, authority in
+      try store.commit(evenRestored: true, charge: true) { _, authority in
         let delay = authority.lockout.remainingDelay(store.clock)
         guard delay == 0 else { throw VaultError.passcodeDelayed(seconds: delay) }
         authority.lockout.chargePasscode(store.clock)
@@ -105,7 +109,7 @@ extension Vault {
         let key = try Self.unwrap(
           slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
         try accept(restore: acceptingRestore)
-        return SecretBox(key)
+        return ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
       } catch .wrongPasscode {
         let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
@@ -123,7 +127,9 @@ extension Vault {
     try store.commit(evenRestored: true) { db, authority in
       authority.lockout.clear()
       if restore, authority.restored {
-        try store.adoptRows(db, &authority)
+        // An earlier copy brings its own digests. Only where the record itself did not verify is there nothing to
+        // compare with, and the rows are taken as they stand.
+        if authority.rows.isEmpty { try store.adoptRows(db, &authority) }
         authority.restored = false
       }
     }
@@ -142,15 +148,42 @@ extension Vault {
   /// Refuses while a delay runs; under a new boot it starts again in full, and that is written down.
   private func requireNoDelay() throws(VaultError) {
     let store = store
-    let (delay, stale) = try store.read { _, authority in
-      (authority.lockout.remainingDelay(store.clock), authority.lockout.needsNewDelay(store.clock))
+    let (delay, unwritten) = try store.read { _, authority in
+      // A delay that a put-back file brought to light starts at each look until it is written down, too.
+      (
+        authority.lockout.remainingDelay(store.clock),
+        authority.restored || authority.lockout.needsNewDelay(store.clock)
+      )
     }
     guard delay > 0 else { return }
-    if stale {
+    if unwritten {
       try store.commit(evenRestored: true) { _, authority in
         if authority.lockout.needsNewDelay(store.clock) { authority.lockout.startDelay(store.clock) }
       }
     }
     throw .passcodeDelayed(seconds: delay)
+  }
+}
+
+/// The passcode key, and which passcode gave it.
+struct ProvenPasscode {
+  let key: SecretBox
+  /// The digest of the passcode's slot.
+  let slot: [UInt8]
+
+  /// Refuses where the passcode was changed or removed since: its key may be gone from the store.
+  func requireCurrent(_ store: Store, _ db: Database, _ authority: Authority) throws {
+    guard try store.slot(.passcode, db, authority)?.digest() == slot else {
+      throw VaultError.busy("the passcode was changed meanwhile")
+    }
+  }
+}
+
+/// Sixteen random bytes: an id or a nonce.
+func randomID() throws(VaultError) -> [UInt8] {
+  do {
+    return try Random.bytes(16)
+  } catch {
+    throw VaultError(keys: error)
   }
 }

@@ -3,12 +3,6 @@ import Glibc
 package import Keys
 package import SecureMemory
 
-/// What opens the root key when the key file is gone.
-package enum DeviceKeyProof: ~Copyable {
-  case passcode(SecretBytes)
-  case recoveryKey(SecretBytes)
-}
-
 extension Vault {
   /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
   ///
@@ -74,23 +68,18 @@ extension Vault {
     try database.queue.close()
   }
 
-  /// Makes a new key file for a store whose own is missing, with the passcode or the recovery key.
+  /// Makes a new key file for a store whose own is missing, with the recovery key.
+  ///
+  /// Not with the passcode: the count of wrong passcodes is sealed under the root key, so without the key file there
+  /// is nothing to count tries with.
   package static func rebuildDeviceKey(
-    at path: String, with proof: consuming DeviceKeyProof, floor: Scrypt.Floor = .standard
-  ) async throws(VaultError) {
+    at path: String, recoveryKey text: consuming SecretBytes, floor: Scrypt.Floor = .standard
+  ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let database = try StoreDatabase(at: directory.database)
     let databaseID = try database.identity()
-    let root: SecretBytes
-    switch consume proof {
-    case .recoveryKey(let text):
-      guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
-      root = try unwrap(slot, under: recoveryKey(from: text), databaseID, otherwise: .wrongRecoveryKey)
-    case .passcode(let passcode):
-      guard let slot = try database.rawSlot(.passcode) else { throw .passcodeNotSet }
-      let key = try await stretch(SecretBox(passcode), Scrypt.Parameters(encoded: slot.parameters), floor)
-      root = try unwrap(slot, under: key.secret, databaseID, otherwise: .wrongPasscode)
-    }
+    guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
+    let root = try unwrap(slot, under: recoveryKey(from: text), databaseID, otherwise: .wrongRecoveryKey)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), clock: .system,
       floor: floor)

@@ -5,18 +5,25 @@ import Keys
 import SecureMemory
 
 extension Vault {
-  /// The user's enrolment sets, one for each reader that has one.
-  package func fingers() throws(VaultError) -> [SetStatus] {
-    try status().sets
-  }
-
-  /// The items that die when an enrolment set changes.
-  package func boundItems() throws(VaultError) -> [ItemName] {
+  /// The items that die when a finger is enrolled on the attached reader, or taken out of its set.
+  package func boundItems() async throws(VaultError) -> [ItemName] {
+    let sets = try verifiedSets()
+    guard let first = sets.first else { return [] }
+    let changing: StoredSet?
+    do throws(VaultError) {
+      let attached = try await attachedReader()
+      changing = sets.first { $0.set.reader == attached.identity && $0.set.nature == attached.nature }
+    } catch {
+      // Taking a finger out needs no reader when there is one set only.
+      guard sets.count == 1 else { throw error }
+      changing = first
+    }
+    guard let changing else { return [] }
     let store = store
     return try store.read { db, _ in
       try ItemRow.fetchAll(
-        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation IS NOT NULL",
-        arguments: [store.owner]
+        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
+        arguments: [store.owner, changing.set.generation.data]
       ).compactMap { store.attributes(of: $0)?.name }
     }
   }
@@ -37,19 +44,38 @@ extension Vault {
   /// Takes one finger, or all of them, out of the set. The reader is needed only to clear its chip.
   package func unenroll(_ finger: Finger?, in handle: ContextHandle) async throws(VaultError) -> SetChange {
     try await asking(in: handle) { context throws(VaultError) in
-      let stored = try await self.setToChange(context, holding: finger)
-      try await self.authorizeChange(context)
-      var set = stored.set
-      let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
-      set.enrolments.removeAll { removed.contains($0) }
-      let prints = try self.prints(of: stored)
-      let lost = try self.replace(stored, with: set, adding: nil)
-      for gone in removed where gone.onChip {
-        guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
-        await self.deleteFromChip(print.template, gone.finger, set, context)
+      let damaged = try self.status().damagedSets
+      guard finger == nil, damaged > 0 else {
+        let stored = try await self.setToChange(holding: finger)
+        try await self.authorizeChange(context)
+        return try await self.unenroll(finger, from: stored, context)
       }
-      return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+      // The way back from a set whose record was damaged.
+      try await self.authorizeChange(context)
+      let store = self.store
+      let lost = try store.commit { db, authority in try store.dropDamagedSets(db, &authority) }
+      guard let stored = try self.verifiedSets().first(where: { !$0.set.enrolments.isEmpty }) else {
+        return SetChange(finger: nil, fingers: [], lost: lost)
+      }
+      var change = try await self.unenroll(nil, from: stored, context)
+      change.lost += lost
+      return change
     }
+  }
+
+  private func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    var set = stored.set
+    let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
+    set.enrolments.removeAll { removed.contains($0) }
+    let prints = try prints(of: stored)
+    let lost = try replace(stored, with: set, adding: nil)
+    for gone in removed where gone.onChip {
+      guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
+      await deleteFromChip(print.template, gone.finger, set, context)
+    }
+    return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
   }
 
   private func enroll(_ finger: Finger, on reader: ReaderDescription, _ context: Context)
@@ -58,15 +84,17 @@ extension Vault {
     let store = store
     let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
-    let template = try await enrolTemplate(finger, reader, context)
-    let print = EnrolledPrint(id: EnrolmentID(bytes: try random16()), template: template)
+    let (template, lift) = try await enrolTemplate(finger, reader, context)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: try randomID()), template: template)
     let onChip = reader.features.contains(.storage)
     do throws(VaultError) {
       if reader.features.contains(.storageList) {
-        let chip = try await chipList(knowing: known + [print])
+        let chip = try await chipList(knowing: known + [print], context)
         guard chip.present.contains(print.id) else { throw .chipListMismatch }
         if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
       }
+      // The finger of the last stage must not answer for the confirming touch.
+      await lift.lifted(within: context.options.timeout)
       let others = known.filter { other in
         stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
       }
@@ -88,18 +116,28 @@ extension Vault {
       }
       return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
     } catch {
-      // Nothing was changed in the store: leave no print behind on the chip either.
-      if onChip { try? await self.reader.delete(template) }
+      // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
+      if onChip {
+        let deletion = Task { [source = self.reader] in try await source.delete(template) }
+        if case .failure(let error) = await deletion.result {
+          context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
+        }
+      }
       throw error
     }
   }
 
   private func enrolTemplate(_ finger: Finger, _ reader: ReaderDescription, _ context: Context)
-    async throws(VaultError) -> Template
+    async throws(VaultError) -> (Template, FingerLift)
   {
     let request = TouchRequest(purpose: .enroll(finger), reader: reader, passcodeInstead: false)
-    let action: Task<Template, any Error> = Task { [reader = self.reader, events = context.events] in
-      try await reader.enroll { event in
+    let activity = Activity()
+    let lift = FingerLift()
+    let events = context.events
+    let template = try await answer(context, activity: activity) { source in
+      try await source.enroll { event in
+        activity.note()
+        lift.note(event)
         switch event {
         case .fingerNeeded: events.yield(.touchWanted(request))
         case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
@@ -108,7 +146,7 @@ extension Vault {
         }
       }
     }
-    return try await value(of: action, context)
+    return (template, lift)
   }
 
   /// The confirming touch: the new print must match it, and no other finger's may.
@@ -117,57 +155,47 @@ extension Vault {
     _ reader: ReaderDescription, _ context: Context
   ) async throws(VaultError) {
     let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
-    for attempt in 1...Lockout.perRequest {
-      let nonce = ScanNonce(bytes: try random16())
-      let action: Task<ScanAnswer, any Error> = Task { [reader = self.reader, events = context.events] in
-        let observer: ScanObserver = { event in
-          if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
-          if let shown = AuthenticationEvent(event) { events.yield(shown) }
-        }
-        // The others come first: identification stops at the first hit.
-        return others.isEmpty
-          ? try await reader.verify(print, nonce: nonce, observer: observer)
-          : try await reader.identify(others + [print], nonce: nonce, observer: observer)
+    let events = context.events
+    var failed = 0
+    while true {
+      let nonce = ScanNonce(bytes: try randomID())
+      let lift = FingerLift()
+      lastLift = lift
+      let observer: ScanObserver = { event in
+        lift.note(event)
+        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+        if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
-      let answer = try await value(of: action, context)
-      guard answer.nonce == nonce else { throw .touchRefused }
-      switch answer.outcome {
+      let scan = try await answer(context) { source in
+        // The others come first: identification stops at the first hit.
+        if others.isEmpty || !reader.features.contains(.identify) {
+          return try await source.verify(print, nonce: nonce, observer: observer)
+        }
+        return try await source.identify(others + [print], nonce: nonce, observer: observer)
+      }
+      guard scan.nonce == nonce else { throw .touchRefused }
+      switch scan.outcome {
       case .match(print.id):
-        context.events.yield(.matched)
+        events.yield(.matched)
         return
       case .match(let other):
         throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
-      case .noMatch: context.events.yield(.noMatch(remaining: Lockout.perRequest - attempt))
-      case .retry(let reason): context.events.yield(.retry(reason))
+      case .retry(let reason): events.yield(.retry(reason))
+      case .noMatch:
+        failed += 1
+        events.yield(.noMatch(remaining: Lockout.perRequest - failed))
+        guard failed < Lockout.perRequest else { throw .authenticationFailed }
       }
-      try? await Task.sleep(for: .milliseconds(300))
-    }
-    throw .authenticationFailed
-  }
-
-  /// The result of a reader's action, with its failure in the vault's words.
-  private func value<T>(of action: Task<T, any Error>, _ context: Context) async throws(VaultError) -> T {
-    switch await ended(action, context) {
-    case .success(let value): return value
-    case .failure(let error):
-      switch error as? ReaderError {
-      case .cancelled: throw context.timedOut ? .timedOut : .cancelled
-      case .duplicate: throw .fingerDuplicate(nil)
-      case .processDied(let how):
-        forgetReader()
-        throw .reader(.processDied(how))
-      case .some(let error): throw .reader(error)
-      case .none: throw .internalError("\(type(of: error))")
-      }
+      await lift.lifted(within: context.options.timeout)
     }
   }
 
   /// Writes the changed set under a new generation and ends what was bound to the old one.
-  private func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
+  func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
     throws(VaultError) -> [ItemName]
   {
     var set = changed
-    set.generation = try random16()
+    set.generation = try randomID()
     let store = store
     let lost = try store.commit { db, authority in
       let now = try store.set(of: set.reader, set.nature, db, authority)
@@ -192,7 +220,7 @@ extension Vault {
   }
 
   /// The set that loses a finger: that of the reader attached, or the only one that holds the finger.
-  private func setToChange(_ context: Context, holding finger: Finger?) async throws(VaultError) -> StoredSet {
+  private func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
     let store = store
     let sets = try store.read { db, authority in
       try store.sets(db, authority).filter { stored in
@@ -205,14 +233,7 @@ extension Vault {
       throw .notEnrolled
     }
     if sets.count == 1 { return first }
-    let attached: ReaderDescription
-    do {
-      attached = try choose(from: try await reader.readers())
-    } catch let error as VaultError {
-      throw error
-    } catch {
-      throw .reader(error as? ReaderError ?? .absent)
-    }
+    let attached = try await attachedReader()
     guard let set = sets.first(where: { $0.set.reader == attached.identity && $0.set.nature == attached.nature }) else {
       throw .notEnrolled
     }
@@ -223,11 +244,11 @@ extension Vault {
     do throws(VaultError) {
       if let opened {
         guard opened.description.identity == set.reader else { throw .reader(.absent) }
-        try await deleteOpened(template)
+        try await answer(context) { source in try await source.delete(template) }
       } else {
         try await withReader(context) { reader throws(VaultError) in
           guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
-          try await self.deleteOpened(template)
+          try await self.answer(context) { source in try await source.delete(template) }
         }
       }
     } catch {
@@ -237,29 +258,13 @@ extension Vault {
     }
   }
 
-  private func deleteOpened(_ template: Template) async throws(VaultError) {
-    do {
-      try await reader.delete(template)
-    } catch {
-      throw .reader(error)
-    }
-  }
-
   /// Changing the set needs the passcode, or the recovery key where there is none.
   private func authorizeChange(_ context: Context) async throws(VaultError) {
-    if try status().passcodeSet {
+    if try passcodeIsSet() {
       _ = try await provePasscode(context)
     } else {
       _ = try await proveRecoveryKey(context)
       try accept(restore: false)
-    }
-  }
-
-  private func random16() throws(VaultError) -> [UInt8] {
-    do {
-      return try Random.bytes(16)
-    } catch {
-      throw VaultError(keys: error)
     }
   }
 }

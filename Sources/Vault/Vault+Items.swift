@@ -44,8 +44,7 @@ extension Vault {
     if !replace, try exists(name) { throw .itemExists(name) }
     let secret = SecretBox(secret)
     let store = store
-    let passcodeSet = try store.read { db, authority in try store.slot(.passcode, db, authority) != nil }
-    guard passcodeSet || !(accessibility == .passcodeSet || access.constraint == .passcode) else {
+    guard try passcodeIsSet() || !(accessibility == .passcodeSet || access.constraint == .passcode) else {
       throw .passcodeNotSet
     }
     let bound: StoredSet? =
@@ -54,19 +53,19 @@ extension Vault {
       case .anyFinger: try anyEnrolledSet()
       default: nil
       }
-    let (passcodeKey, password) = try await asking(in: handle) { context throws(VaultError) in
-      let passcodeKey = access.constraint == .passcode ? try await self.provePasscode(context) : nil
-      guard access.applicationPassword else { return (passcodeKey, nil as StretchedPasscode?) }
+    let (passcode, password) = try await asking(in: handle) { context throws(VaultError) in
+      let passcode = access.constraint == .passcode ? try await self.provePasscode(context) : nil
+      guard access.applicationPassword else { return (passcode, nil as StretchedPasscode?) }
       let password = try await self.ask(.applicationPassword(name), context)
       guard let password else { throw .interactionNotAllowed }
       guard !password.secret.isEmpty else { throw .invalidPasscode("the application password is empty") }
-      return (passcodeKey, try await Self.stretchNew(password, store.floor))
+      return (passcode, try await Self.stretchNew(password, store.floor))
     }
     try store.commit { db, authority in
-      let old = try store.item(name, db)
+      let old = try store.replaceable(name, db, replace)
       if let old, !old.dead, !replace { throw VaultError.itemExists(name) }
       var row = ItemRow(
-        row: old?.row, id: try Random.bytes(16), owner: Int64(store.owner), nameIndex: store.nameIndex(name),
+        row: old?.row, id: try randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(name),
         serviceIndex: store.serviceIndex(name.service), revision: (old?.revision ?? 0) + 1,
         access: Int64(bitPattern: access.flags), accessibility: accessibility.rawValue, dead: false, attributes: [],
         derivation: password?.parameters.encoded)
@@ -79,7 +78,10 @@ extension Vault {
         row.generation = now.set.generation
         parts.add(setKey: try store.setKey(of: now))
       }
-      if let passcodeKey { parts.add(passcodeKey: passcodeKey.secret) }
+      if let passcode {
+        try passcode.requireCurrent(store, db, authority)
+        parts.add(passcodeKey: passcode.key.secret)
+      }
       if let password { parts.add(applicationPassword: password.key.secret) }
       let now = Int64(time(nil))
       let created = old.flatMap { store.attributes(of: $0) }?.created ?? now
@@ -87,6 +89,8 @@ extension Vault {
         &row, ItemAttributes(name: name, created: created, modified: now), secret: secret.secret, under: parts)
       try row.write(db)
     }
+    // A secret that was replaced is not to stay readable in the log, under a key that stays there as well.
+    if replace { store.database.forgetOldPages() }
   }
 
   /// Removes items, all of them or none. Needs no finger, and no row that verifies.
@@ -100,6 +104,13 @@ extension Vault {
         guard db.changesCount > 0 else { throw VaultError.itemNotFound(name) }
       }
     }
+    store.database.forgetOldPages()
+  }
+
+  /// Whether there is a passcode. Looks at its slot alone, so that damage elsewhere does not stand in the way of it.
+  func passcodeIsSet() throws(VaultError) -> Bool {
+    let store = store
+    return try store.read { db, authority in try store.slot(.passcode, db, authority) != nil }
   }
 
   /// The set a new item is bound to: the only one with fingers, or else that of the reader attached now.
@@ -107,13 +118,7 @@ extension Vault {
     let sets = try enrolledSets()
     guard let first = sets.first else { throw .notEnrolled }
     if sets.count == 1 { return first }
-    let readers: [ReaderDescription]
-    do {
-      readers = try await reader.readers()
-    } catch {
-      throw .reader(error)
-    }
-    let wanted = try choose(from: readers)
+    let wanted = try await attachedReader()
     guard let set = sets.first(where: { $0.set.reader == wanted.identity && $0.set.nature == wanted.nature }) else {
       throw .notEnrolled
     }

@@ -6,7 +6,7 @@ extension Vault {
   /// Clears a lockout with the passcode (the recovery key where none is set), and accepts a detected restore.
   package func unlock(in handle: ContextHandle) async throws(VaultError) {
     try await asking(in: handle) { context throws(VaultError) in
-      if try self.status().passcodeSet {
+      if try self.passcodeIsSet() {
         _ = try await self.provePasscode(context, acceptingRestore: true)
       } else {
         _ = try await self.proveRecoveryKey(context)
@@ -18,12 +18,12 @@ extension Vault {
   /// Changes the passcode, or sets the first one with the recovery key. Items keep their keys: one blob is rewrapped.
   package func changePasscode(in handle: ContextHandle) async throws(VaultError) {
     try await asking(in: handle) { context throws(VaultError) in
-      if try self.status().passcodeSet {
-        let passcodeKey = try await self.provePasscode(context)
-        try await self.putNewPasscode(context, passcodeKey: passcodeKey, recoveryKey: nil)
+      if try self.passcodeIsSet() {
+        let passcode = try await self.provePasscode(context)
+        try await self.putNewPasscode(context, replacing: passcode, recoveryKey: nil)
       } else {
         let recoveryKey = try await self.proveRecoveryKey(context)
-        try await self.putNewPasscode(context, passcodeKey: nil, recoveryKey: recoveryKey)
+        try await self.putNewPasscode(context, replacing: nil, recoveryKey: recoveryKey)
       }
     }
   }
@@ -32,9 +32,10 @@ extension Vault {
   package func removePasscode(in handle: ContextHandle) async throws(VaultError) -> [ItemName] {
     let store = store
     return try await asking(in: handle) { context throws(VaultError) in
-      guard try self.status().passcodeSet else { throw .passcodeNotSet }
-      _ = try await self.provePasscode(context)
+      guard try self.passcodeIsSet() else { throw .passcodeNotSet }
+      let passcode = try await self.provePasscode(context)
       let lost = try store.commit { db, authority in
+        try passcode.requireCurrent(store, db, authority)
         for name in [Slot.Name.passcode, .passcodeKeyByPasscode, .passcodeKeyByRecovery, .classKey(.passcodeSet)] {
           try store.remove(name, db, &authority)
         }
@@ -53,7 +54,7 @@ extension Vault {
     try await asking(in: handle) { context throws(VaultError) in
       let recoveryKey = try await self.proveRecoveryKey(context)
       try self.accept(restore: true)
-      try await self.putNewPasscode(context, passcodeKey: nil, recoveryKey: recoveryKey)
+      try await self.putNewPasscode(context, replacing: nil, recoveryKey: recoveryKey)
     }
   }
 
@@ -69,9 +70,9 @@ extension Vault {
     return SecretBox(key)
   }
 
-  /// Asks for the new passcode and wraps root and passcode key under it. The passcode key is the one given, else the
-  /// one the recovery slot holds, else a new one, so that what is stored under it is not lost.
-  private func putNewPasscode(_ context: Context, passcodeKey: SecretBox?, recoveryKey: SecretBox?)
+  /// Asks for the new passcode and wraps root and passcode key under it. The passcode key is that of the old
+  /// passcode, else the one the recovery slot holds, else a new one, so that what is stored under it is not lost.
+  private func putNewPasscode(_ context: Context, replacing old: ProvenPasscode?, recoveryKey: SecretBox?)
     async throws(VaultError)
   {
     guard let passcode = try await ask(.newPasscode, context) else { throw .interactionNotAllowed }
@@ -79,7 +80,8 @@ extension Vault {
     guard let stretched = try await Self.stretchNew(passcode, store.floor) else { return }
     let store = store
     try store.commit { db, authority in
-      var key = passcodeKey
+      try old?.requireCurrent(store, db, authority)
+      var key = old?.key
       if key == nil, let recoveryKey {
         if let slot = try store.slot(.passcodeKeyByRecovery, db, authority) {
           key = SecretBox(

@@ -5,22 +5,27 @@ import Keys
 import SecureMemory
 
 extension Vault {
-  /// Claims the reader for one request and releases it at once afterwards. One program of the store has it at a time:
-  /// the next one waits here, so that no scan can be credited to the other.
-  func withReader<T: ~Copyable>(
-    _ context: Context, _ body: (ReaderDescription) async throws(VaultError) -> T
+  /// Claims the reader for one request. One program of the store has it at a time: the next one waits here, so that no
+  /// scan can be credited to the other. `body` releases what it releases while the reader is still open: the answer
+  /// does not wait for the reader to be closed.
+  func withReader<T: Sendable>(
+    _ context: Context, unlessLockedOut: Bool = false, _ body: (ReaderDescription) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
+    await closing?.value
     let lock = try await scanLock(context)
-    let reader = try await open()
-    // Typed throws and a value that cannot be copied leave no room for an asynchronous defer.
+    if unlessLockedOut {
+      // Only now is it certain how the others' scans have ended.
+      let lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
+      guard !lockedOut else { throw .biometryLockout }
+    }
     do throws(VaultError) {
+      try await fingerOff(lock)
+      let reader = try await open(context)
       let value = try await body(reader)
-      await release()
-      withExtendedLifetime(lock) {}
+      release(lock)
       return value
     } catch {
-      await release()
-      withExtendedLifetime(lock) {}
+      release(lock)
       throw error
     }
   }
@@ -28,85 +33,151 @@ extension Vault {
   private func scanLock(_ context: Context) async throws(VaultError) -> FileLock {
     let deadline = ContinuousClock.now + (context.options.timeout ?? .seconds(3600))
     while true {
-      if let lock = try FileLock(trying: store.directory.scanLock, .exclusive) { return lock }
+      if let lock = try FileLock.trying(store.directory.scanLock, .exclusive) { return lock }
       guard ContinuousClock.now < deadline else { throw .busy("another program is waiting for a finger") }
       guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
       try? await Task.sleep(for: .milliseconds(50))
     }
   }
 
-  private func open() async throws(VaultError) -> ReaderDescription {
+  /// A finger that still rests on the sensor from the request before, perhaps another program's, must not answer this
+  /// one: the last holder left the time of its scan's end where it did not see the finger lifted.
+  private func fingerOff(_ lock: FileLock) async throws(VaultError) {
+    guard let end = lock.note else { return }
+    let now = store.clock.now()
+    guard end <= now, now - end < FingerLift.assumedAfter else { return }
+    try? await Task.sleep(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
+  }
+
+  private func open(_ context: Context) async throws(VaultError) -> ReaderDescription {
     if let opened { return opened.description }
-    do {
-      let wanted = try choose(from: try await reader.readers())
-      let description = try await reader.open(wanted.id)
-      opened = OpenedReader(description: description)
-      return description
-    } catch let error as VaultError {
-      throw error
-    } catch let error as ReaderError {
-      throw .reader(error)
-    } catch {
-      throw .internalError("\(type(of: error))")
+    let wanted = try choose(from: try await answer(context) { reader in try await reader.readers() })
+    let description = try await answer(context) { reader in try await reader.open(wanted.id) }
+    opened = OpenedReader(description: description)
+    return description
+  }
+
+  private func release(_ lock: FileLock) {
+    lock.leave(lastLift.map { $0.isLifted ? 0 : store.clock.now() } ?? 0)
+    lastLift = nil
+    guard !holdsReader, opened != nil else { return }
+    opened = nil
+    closing = Task { [reader] in
+      try? await reader.close()
+      withExtendedLifetime(lock) {}
     }
   }
 
-  private func release() async {
-    guard !holdsReader, opened != nil else { return }
-    opened = nil
-    try? await reader.close()
+  /// What the reader answers to one question, in the vault's words where it fails. A cancel, a chosen passcode and the
+  /// timeout end the waiting.
+  func answer<T: Sendable>(
+    _ context: Context, activity: Activity? = nil,
+    _ question: @escaping @Sendable (any FingerprintReader) async throws -> T
+  ) async throws(VaultError) -> T {
+    switch await ended(Task { [reader] in try await question(reader) }, context, activity) {
+    case .success(let value): return value
+    case .failure(let error): throw failure(error, context)
+    }
   }
 
-  /// The reader process ended: whatever was open is not.
-  func forgetReader() {
-    opened = nil
+  /// What a failure of the reader means to the request.
+  func failure(_ error: any Error, _ context: Context) -> VaultError {
+    switch error as? ReaderError {
+    case .cancelled where context.cancelled || Task.isCancelled || context.passcodeChosen: return .cancelled
+    case .cancelled: return context.timedOut ? .timedOut : .cancelled
+    case .duplicate: return .fingerDuplicate(nil)
+    case .processDied(let how):
+      // Whatever was open is not any more.
+      opened = nil
+      return .reader(.processDied(how))
+    case .some(let error): return .reader(error)
+    case .none: return error as? VaultError ?? .internalError("\(type(of: error))")
+    }
   }
 
   /// The reader asked for by id or name, else the first.
   func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
-    guard let device else {
-      guard let first = readers.first else { throw .reader(.absent) }
-      return first
-    }
-    guard let wanted = readers.first(where: { $0.id == device || $0.name == device || $0.identity.driver == device })
+    guard let wanted = device.map({ device in readers.first { $0.id == device || $0.name == device } }) ?? readers.first
     else { throw .reader(.absent) }
     return wanted
   }
 
+  /// The reader that is attached now, without opening it.
+  func attachedReader() async throws(VaultError) -> ReaderDescription {
+    if let opened { return opened.description }
+    do {
+      return try choose(from: try await reader.readers())
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .reader(error as? ReaderError ?? .absent)
+    }
+  }
+
   /// The set of the reader that is open; refuses where no finger is enrolled on it.
-  func enrolled(on reader: ReaderDescription) async throws(VaultError) -> StoredSet {
+  func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     let store = store
     let set = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     guard let set, !set.set.enrolments.isEmpty else { throw .notEnrolled }
     return set
   }
 
+  /// The sets of this user that verify.
+  func verifiedSets() throws(VaultError) -> [StoredSet] {
+    let store = store
+    return try store.read { db, authority in try store.sets(db, authority) }
+  }
+
   /// The prints to look for, the most recently matched first, without those the chip no longer holds.
-  func gallery(of set: StoredSet, on reader: ReaderDescription, _ context: Context)
+  ///
+  /// Fingers that are gone from the chip are a change of the set that others have made. Seen once, it closes what is
+  /// bound to the set; seen again the next time the reader is opened, the set is changed to match, and what was bound
+  /// to it is dead. A list that cannot be read, or that holds none of the fingers, proves nothing and changes nothing.
+  func gallery(of stored: StoredSet, on reader: ReaderDescription, readingBound: Bool, _ context: Context)
     async throws(VaultError) -> [EnrolledPrint]
   {
-    let prints = try prints(of: set)
-    guard reader.features.contains(.storageList), set.set.enrolments.contains(where: \.onChip) else { return prints }
+    let prints = try prints(of: stored)
+    guard !prints.isEmpty else { throw .storeDamaged("no fingerprint template verifies") }
+    guard reader.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip) else { return prints }
     if opened?.chipChecked == false {
-      let chip = try await chipList(knowing: prints)
+      let chip = try await chipList(knowing: prints, context)
       let missing = Set(prints.map(\.id)).subtracting(chip.present)
-      // A chip that holds none of them was cleared or is another: that is no reason to destroy anything.
       guard missing.count < prints.count else { throw .chipListMismatch }
+      if try !suspect(missing, of: stored) {
+        let gone = stored.set.enrolments.filter { missing.contains($0.id) }
+        var set = stored.set
+        set.enrolments.removeAll { missing.contains($0.id) }
+        let lost = try replace(stored, with: set, adding: nil)
+        context.events.yield(.notice(.goneFromChip(gone.map(\.finger), lost: lost)))
+        throw .setChanged
+      }
       opened?.chipChecked = true
       opened?.missingOnChip = missing
     }
-    return prints.filter { opened?.missingOnChip.contains($0.id) != true }
+    let missing = opened?.missingOnChip ?? []
+    if readingBound, !missing.isEmpty { throw .chipListMismatch }
+    return prints.filter { !missing.contains($0.id) }
   }
 
-  func chipList(knowing prints: [EnrolledPrint]) async throws(VaultError) -> ChipList {
-    do {
-      return try await reader.storedPrints(knowing: prints)
-    } catch {
-      throw .reader(error)
-    }
+  /// Remembers what is missing on the chip. False when exactly this was seen before: then it is certain.
+  private func suspect(_ missing: Set<EnrolmentID>, of stored: StoredSet) throws(VaultError) -> Bool {
+    var seen = CanonicalEncoding()
+    seen.append(tag: 1, stored.digest)
+    for id in missing.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }) { seen.append(tag: 2, id) }
+    let suspicion = missing.isEmpty ? [] : Digest.sha256(seen.bytes)
+    let set = Store.key(set: stored.index)
+    let known = try store.read { _, authority in authority.suspicions[set] ?? [] }
+    guard known != suspicion else { return missing.isEmpty }
+    try store.commit { _, authority in authority.suspicions[set] = suspicion.isEmpty ? nil : suspicion }
+    return true
   }
 
-  /// The templates of a set, each checked against the digest its record holds.
+  func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError) -> ChipList {
+    try await answer(context) { reader in try await reader.storedPrints(knowing: prints) }
+  }
+
+  /// The templates of a set, each checked against the digest its record holds; one that does not verify is left out,
+  /// and its finger has to be enrolled again.
   func prints(of stored: StoredSet) throws(VaultError) -> [EnrolledPrint] {
     let store = store
     return try store.read { db, _ in
@@ -114,7 +185,7 @@ extension Vault {
       let rows = try Row.fetchAll(
         db, sql: "SELECT id, template FROM enrolment WHERE reader = ? ORDER BY last_match DESC, rowid",
         arguments: [stored.index.data])
-      let prints = rows.compactMap { row -> EnrolledPrint? in
+      return rows.compactMap { row -> EnrolledPrint? in
         let id = EnrolmentID(bytes: row.bytes(0))
         guard let enrolment = stored.set.enrolments.first(where: { $0.id == id }),
           let bytes = try? openRecord(row.bytes(1), key: key, aad: store.templateAAD(id, stored.index)),
@@ -122,10 +193,6 @@ extension Vault {
         else { return nil }
         return EnrolledPrint(id: id, template: Template(bytes: bytes))
       }
-      guard prints.count == stored.set.enrolments.count else {
-        throw VaultError.storeDamaged("a fingerprint template does not verify")
-      }
-      return prints
     }
   }
 }

@@ -21,16 +21,17 @@ extension Vault {
         }
         wanted[index].password = try await Self.stretch(password, .init(encoded: derivation), store.floor)
       }
-      var passcodeKey: SecretBox?
+      var passcode: ProvenPasscode?
       if plan.needsPasscode || (context.options.preferPasscode && plan.passcodeSuffices) {
-        passcodeKey = try await self.provePasscode(context)
+        passcode = try await self.provePasscode(context)
       }
-      guard plan.needsFinger || (plan.needsPresence && passcodeKey == nil) else {
-        return try self.release(wanted, presence: nil, passcodeKey: passcodeKey)
+      guard plan.needsFinger || (plan.needsPresence && passcode == nil) else {
+        return try self.release(wanted, presence: nil, passcodeKey: passcode?.key)
       }
-      let presence = try await self.presence(for: wanted, plan, reason, context)
-      if presence == nil { passcodeKey = try await self.provePasscode(context) }
-      return try self.release(wanted, presence: presence, passcodeKey: passcodeKey)
+      if let released = try await self.releaseByTouch(wanted, plan, reason, passcodeKey: passcode?.key, context) {
+        return released
+      }
+      return try self.release(wanted, presence: nil, passcodeKey: try await self.provePasscode(context).key)
     }
   }
 
@@ -45,6 +46,10 @@ extension Vault {
     if authority.restored, access != AccessControl(.none) { throw VaultError.restoreDetected }
     if access.constraint == .currentSet {
       guard try store.sets(db, authority).contains(where: { $0.set.generation == row.generation }) else {
+        // Only a set that is known to have changed ends an item; one that cannot be read may be this one.
+        guard try store.damagedSets(db, authority) == 0 else {
+          throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+        }
         throw VaultError.itemInvalidated(name)
       }
     }
@@ -53,11 +58,12 @@ extension Vault {
 
   /// The one place where an item's key is unwrapped. It looks at the store anew: row, revision and set must be what
   /// the proof was given for.
-  private func release(
+  func release(
     _ wanted: [WantedItem], presence: consuming VerifiedPresence?, passcodeKey: SecretBox?
   ) throws(VaultError) -> [ReleasedItem] {
-    let grant: PresenceGrant? = if let presence { try PresenceGrant(consuming: presence) } else { nil }
     let store = store
+    let grant: PresenceGrant? =
+      if let presence { try PresenceGrant(consuming: presence, owner: store.owner) } else { nil }
     return try store.read { db, authority in
       if let grant {
         let now = try store.sets(db, authority).first { $0.set.generation == grant.generation }
@@ -130,11 +136,11 @@ struct PresenceGrant {
   let generation: [UInt8]
   private let scope: Challenge.Scope
 
-  /// Refuses a touch that has grown old.
+  /// Refuses a touch that has grown old, and one of another user.
   init(
-    consuming presence: consuming VerifiedPresence, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
+    consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
   ) throws(VaultError) {
-    guard presence.isFresh(now: now), presence.operation == .read else { throw .touchRefused }
+    guard presence.isFresh(now: now), presence.operation == .read, presence.owner == owner else { throw .touchRefused }
     setDigest = presence.setDigest
     generation = presence.generation
     scope = presence.scope

@@ -14,23 +14,21 @@ struct OpenedReader {
 }
 
 extension Vault {
-  /// Waits for an enrolled finger, up to three touches. Nil when the passcode is to be used in its place: because the
-  /// person chose it, or because no finger can be used now.
-  func presence(for wanted: [WantedItem], _ plan: ReadingPlan, _ reason: String?, _ context: Context)
-    async throws(VaultError) -> VerifiedPresence?
-  {
+  /// Waits for an enrolled finger, up to three touches, and releases the items while the reader is still open. Nil when
+  /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
+  func releaseByTouch(
+    _ wanted: [WantedItem], _ plan: ReadingPlan, _ reason: String?, passcodeKey: SecretBox?, _ context: Context
+  ) async throws(VaultError) -> [ReleasedItem]? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
-    let store = store
-    let (lockedOut, passcodeSet) = try store.read { db, authority in
-      (authority.lockout.lockedOut, try store.slot(.passcode, db, authority) != nil)
-    }
-    let passcodeInstead = plan.passcodeSuffices && passcodeSet
+    let passcodeInstead = plan.passcodeSuffices ? try passcodeIsSet() : false
     context.passcodeOffered = passcodeInstead
     defer { context.passcodeOffered = false }
     do throws(VaultError) {
-      guard !lockedOut else { throw .biometryLockout }
-      return try await withReader(context) { reader throws(VaultError) in
-        try await self.touches(for: wanted, reason, passcodeInstead, reader, context)
+      return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
+        guard let presence = try await self.touches(for: wanted, reason, passcodeInstead, reader, context) else {
+          return nil
+        }
+        return try self.release(wanted, presence: presence, passcodeKey: passcodeKey)
       }
     } catch {
       if case .cancelled = error, context.passcodeChosen { return nil }
@@ -46,24 +44,25 @@ extension Vault {
   ) async throws(VaultError) -> VerifiedPresence? {
     let request = TouchRequest(
       purpose: .read(items: wanted.map(\.name), reason: reason), reader: reader, passcodeInstead: passcodeInstead)
-    let current = try await enrolled(on: reader)
+    // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
+    let sets = try verifiedSets()
     for item in wanted where item.access.constraint == .currentSet {
-      guard item.row.generation == current.set.generation else { throw .differentReader(item.name) }
+      let owner = sets.first { $0.set.generation == item.row.generation }
+      guard owner?.set.reader == reader.identity, owner?.set.nature == reader.nature else {
+        throw .differentReader(item.name)
+      }
     }
-    let gallery = try await gallery(of: current, on: reader, context)
+    let current = try enrolled(on: reader)
+    let readingBound = wanted.contains { $0.access.constraint == .currentSet }
+    let gallery = try await gallery(of: current, on: reader, readingBound: readingBound, context)
     var failed = 0
     while true {
-      let nonce: ScanNonce
-      do {
-        nonce = ScanNonce(bytes: try Random.bytes(16))
-      } catch {
-        throw VaultError(keys: error)
-      }
+      let nonce = ScanNonce(bytes: try randomID())
       let challenge = Challenge(
         owner: store.owner, operation: .read, scope: .init(items: wanted.map(\.row.reference)),
         setDigest: current.digest, generation: current.set.generation, gallery: gallery, nonce: nonce,
         armedAt: nanoseconds(of: CLOCK_MONOTONIC))
-      switch try await scan(challenge.gallery, nonce, request, context) {
+      switch try await scan(challenge.gallery, on: reader, nonce, request, context) {
       case .matched(let answer):
         let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge)
         try settleMatch(presence.enrolment)
@@ -90,14 +89,16 @@ extension Vault {
 
   /// One armed scan, charged before it starts and settled by how it ended.
   private func scan(
-    _ gallery: [EnrolledPrint], _ nonce: ScanNonce, _ request: TouchRequest, _ context: Context
+    _ gallery: [EnrolledPrint], on reader: ReaderDescription, _ nonce: ScanNonce, _ request: TouchRequest,
+    _ context: Context
   ) async throws(VaultError) -> ScanResult {
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
     guard !context.passcodeChosen else { return .passcodeChosen }
-    try store.commit { _, authority in try authority.lockout.arm(nonce.bytes) }
-    let finger = FingerWatch()
-    let armed: Task<ScanAnswer, any Error> = Task { [reader, events = context.events] in
-      try await reader.identify(gallery, nonce: nonce) { event in
+    try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
+    let finger = FingerLift()
+    lastLift = finger
+    let armed = Task { [source = self.reader, events = context.events] in
+      try await source.look(for: gallery, on: reader, nonce: nonce) { event in
         finger.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
@@ -113,38 +114,38 @@ extension Vault {
       case .match: return .matched(answer)
       case .retry(let reason):
         try settleRefund(nonce)
-        await finger.lifted()
+        await finger.lifted(within: context.options.timeout)
         return .retry(reason)
       case .noMatch:
         try settleFailure(nonce)
-        await finger.lifted()
+        await finger.lifted(within: context.options.timeout)
         return .noMatch
       }
     case .failure(let error):
-      let error = error as? ReaderError ?? .device("\(type(of: error))")
-      // A reader that died may have seen a finger: its charge stays.
-      if case .processDied = error {
-        forgetReader()
-      } else {
-        try settleRefund(nonce)
-      }
-      guard case .cancelled = error else { throw .reader(error) }
-      if context.cancelled || Task.isCancelled { throw .cancelled }
-      if context.passcodeChosen { return .passcodeChosen }
-      throw context.timedOut ? .timedOut : .cancelled
+      // Nobody has learnt anything where no finger was seen. Once one was, ending the scan in time would make tries
+      // free: a match is found sooner than it is ruled out. A reader that died may have seen one.
+      let failure = failure(error, context)
+      if case .reader(.processDied) = failure {} else if !finger.wasSeen { try settleRefund(nonce) }
+      if case .cancelled = failure, context.passcodeChosen, !context.cancelled { return .passcodeChosen }
+      throw failure
     }
   }
 
-  /// Waits for an action of the reader, which the context can cancel and its timeout ends.
-  func ended<T>(_ action: Task<T, any Error>, _ context: Context) async -> Result<T, any Error> {
+  /// Waits for an action of the reader, which the context can cancel, and which its timeout ends when nothing has
+  /// happened for so long.
+  func ended<T: Sendable>(_ action: Task<T, any Error>, _ context: Context, _ activity: Activity? = nil) async
+    -> Result<T, any Error>
+  {
     context.timedOut = false
     context.scanCancel = { action.cancel() }
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
+    let activity = activity ?? Activity()
     let watch = context.options.timeout.map { timeout in
       Task {
-        try await Task.sleep(for: timeout)
-        self.expire(context)
+        while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
+        // The answer may have come while this woke up; then there is nothing to end.
+        if !Task.isCancelled { self.expire(context) }
       }
     }
     let result = await action.result
@@ -177,31 +178,15 @@ extension Vault {
   }
 }
 
-/// Knows whether the finger has left the sensor, so that the next scan is armed after it.
-private final class FingerWatch: Sendable {
-  private struct State {
-    var seen = false
-    var lifted = false
-  }
-
-  private let state = Mutex(State())
-
-  func note(_ event: ScanEvent) {
-    state.withLock {
-      switch event {
-      case .fingerPresent: ($0.seen, $0.lifted) = (true, false)
-      case .fingerLifted: $0.lifted = true
-      default: break
-      }
+extension FingerprintReader {
+  /// Identification, or verification where there is one print: also for a reader that can do nothing else.
+  func look(
+    for prints: [EnrolledPrint], on reader: ReaderDescription, nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    if !reader.features.contains(.identify), prints.count == 1 {
+      return try await verify(prints[0], nonce: nonce, observer: observer)
     }
-  }
-
-  /// Returns when the finger has been lifted, or after a second where the reader cannot tell.
-  func lifted() async {
-    for _ in 0..<50 {
-      if state.withLock({ $0.seen && $0.lifted }) { return }
-      try? await Task.sleep(for: .milliseconds(20))
-    }
+    return try await identify(prints, nonce: nonce, observer: observer)
   }
 }
 
@@ -220,7 +205,7 @@ extension VaultError {
   /// Whether the passcode may take the finger's place after this.
   fileprivate var leavesPasscode: Bool {
     switch self {
-    case .authenticationFailed, .biometryLockout, .notEnrolled, .chipListMismatch, .reader: true
+    case .authenticationFailed, .biometryLockout, .notEnrolled, .chipListMismatch, .reader, .storeDamaged: true
     default: false
     }
   }

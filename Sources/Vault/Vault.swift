@@ -17,6 +17,10 @@ package actor Vault {
   /// Keeps the reader open between requests, for one that cannot be opened twice (a recording).
   let holdsReader: Bool
   var opened: OpenedReader?
+  /// Whether the finger of the last scan has left the sensor.
+  var lastLift: FingerLift?
+  /// The release of the last request's reader, which nobody who has an answer waits for.
+  var closing: Task<Void, Never>?
   var contexts: [ContextHandle: Context] = [:]
 
   /// Opens a store. Nothing starts `reader` before a finger is needed. `clock` and `floor` are for tests.
@@ -45,10 +49,14 @@ package actor Vault {
     self.holdsReader = holdsReader
   }
 
-  /// Releases the reader and ends every context.
+  /// Gets the cryptography ready, for a store that will be opened soon.
+  package static func prepare() { Algorithms.prepare() }
+
+  /// Ends every context, and the reader process.
   package func shutdown() async {
     for handle in contexts.keys { closeContext(handle) }
-    try? await reader.close()
+    await closing?.value
+    await reader.shutdown()
     opened = nil
   }
 
@@ -66,7 +74,7 @@ package actor Vault {
           SetStatus(
             reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
             digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
-        })
+        }, damagedSets: try store.damagedSets(db, authority))
     }
   }
 
@@ -75,7 +83,14 @@ package actor Vault {
     var problems = try store.database.integrityProblems()
     let damaged = try items(.all).filter { $0.state == .damaged }.count
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
-    if try status().restoreDetected { problems.append("an earlier copy of the store was put back") }
+    let status = try status()
+    if status.damagedSets > 0 {
+      problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
+    }
+    for set in try verifiedSets() where try prints(of: set).count < set.set.enrolments.count {
+      problems.append("fingerprint templates do not verify: enrol those fingers again")
+    }
+    if status.restoreDetected { problems.append("an earlier copy of the store was put back") }
     return problems
   }
 

@@ -60,17 +60,22 @@ package struct ImageReaderStore {
 /// Forwards to a real reader and lets a test act, or lie, between its answer and the vault.
 package struct InterposedReader: FingerprintReader {
   package let real: any FingerprintReader
+  package let describing: @Sendable (ReaderDescription) -> ReaderDescription
   package let beforeAnswer: @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer
 
   package init(
-    real: any FingerprintReader,
-    beforeAnswer: @escaping @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer
+    real: any FingerprintReader, describing: @escaping @Sendable (ReaderDescription) -> ReaderDescription = { $0 },
+    beforeAnswer: @escaping @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer = { $0 }
   ) {
-    (self.real, self.beforeAnswer) = (real, beforeAnswer)
+    (self.real, self.describing, self.beforeAnswer) = (real, describing, beforeAnswer)
   }
 
-  package func readers() async throws(ReaderError) -> [ReaderDescription] { try await real.readers() }
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription { try await real.open(id) }
+  package func readers() async throws(ReaderError) -> [ReaderDescription] {
+    try await real.readers().map { describing($0) }
+  }
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+    describing(try await real.open(id))
+  }
   package func close() async throws(ReaderError) { try await real.close() }
   package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     try await real.enroll(observer: observer)
@@ -92,4 +97,5 @@ package struct InterposedReader: FingerprintReader {
   package func clearStorage() async throws(ReaderError) { try await real.clearStorage() }
   package func suspend() async throws(ReaderError) { try await real.suspend() }
   package func resume() async throws(ReaderError) { try await real.resume() }
+  package func shutdown() async { await real.shutdown() }
 }

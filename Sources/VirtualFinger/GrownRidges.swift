@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// The ridges of one whole finger pad, grown from noise; every impression is a view of them.
+/// The ridges of one whole finger pad; every impression is a view of them.
 ///
-/// Filtering noise again and again with a Gabor filter laid along the ridges makes it into ridges; where neighbouring
-/// ones do not meet, they end or fork, as in the womb. The growing is done at half resolution (the filters then have
-/// 81 taps, not 289), which still gives each ridge more than four samples.
+/// They are laid out as the pattern says, with the minutiae in it, and then grown: filtering again and again with a
+/// Gabor filter that lies along the ridge joins what belongs together, and makes points of turning phase into endings
+/// and forks as skin has them. The growing is done at half resolution (the filters then have 81 taps, not 289), which
+/// still gives each ridge more than four samples.
 struct GrownRidges: Sendable {
   /// Pixels at 500 dpi. Larger than an impression, which may be turned and shifted.
   static let width = 304
@@ -22,36 +23,23 @@ struct GrownRidges: Sendable {
   private static let periods = 12
   private static let shortestPeriod: Float = 6.6
   private static let longestPeriod: Float = 12
-  private static let seeds = 12
-  private static let rounds = 32
+  private static let rounds = 5
 
-  init(pattern: RidgePattern, _ random: inout SeededGenerator) {
-    let kernels = Self.makeKernels()
-    let choice = Self.kernelChoice(pattern)
+  init(pattern: RidgePattern, minutiae: Minutiae) {
     let count = Self.halfWidth * Self.halfHeight
+    var choice = [Int](repeating: -1, count: count)
     var current = [Float](repeating: 0, count: count)
-    // Faint noise, so that no place stays bare where seeds are far.
-    var index = 0
-    while index < count {
-      current[index] = random.between(-1e-7, 1e-7)
-      index &+= 1
-    }
-    // Sparse seeds: ridges spread from each and meet those of the next, so that minutiae are few and anywhere.
-    for _ in 0..<Self.seeds {
-      let column = Self.reach + Int(random.unit() * Float(Self.halfWidth - 2 * Self.reach))
-      let row = Self.reach + Int(random.unit() * Float(Self.halfHeight - 2 * Self.reach))
-      current[row * Self.halfWidth + column] = random.unit() < 0.5 ? -1 : 1
-    }
+    Self.layOut(pattern, minutiae, into: &current, choice: &choice)
     var next = [Float](repeating: 0, count: count)
     for _ in 0..<Self.rounds {
-      Self.filter(from: current, into: &next, choice: choice, kernels: kernels)
+      Self.filter(from: current, into: &next, choice: choice)
       swap(&current, &next)
     }
     values = Self.doubled(current)
   }
 
   /// One filter for each direction and period, one after the other.
-  private static func makeKernels() -> [Float] {
+  private static let kernels: [Float] = {
     var kernels: [Float] = []
     kernels.reserveCapacity(directions * periods * taps)
     for direction in 0..<directions {
@@ -65,7 +53,7 @@ struct GrownRidges: Sendable {
       }
     }
     return kernels
-  }
+  }()
 
   private static func kernel(acrossX: Float, acrossY: Float, period: Float) -> [Float] {
     var kernel = [Float](repeating: 0, count: taps)
@@ -101,35 +89,34 @@ struct GrownRidges: Sendable {
     return kernel
   }
 
-  /// For each cell where its kernel begins, or -1 outside the pad.
-  private static func kernelChoice(_ pattern: RidgePattern) -> [Int] {
-    var choice = [Int](repeating: -1, count: halfWidth * halfHeight)
-    let middleX = Float(halfWidth) / 2
-    let middleY = Float(halfHeight) / 2
+  /// Gives each cell its first value and where its kernel begins.
+  private static func layOut(
+    _ pattern: RidgePattern, _ minutiae: Minutiae, into values: inout [Float], choice: inout [Int]
+  ) {
     var row = reach
     while row < halfHeight - reach {
       var column = reach
       while column < halfWidth - reach {
-        let dx = (Float(column) - middleX)
-        let dy = (middleY - Float(row))
-        if dx * dx / (middleX * middleX) + dy * dy / (middleY * middleY) < 1 {
-          let point = RidgePattern.Point(x: dx * 2, y: dy * 2)
-          let turns = pattern.direction(at: point) / .pi
-          let fraction = turns - floorf(turns)
-          let direction = Int(fraction * Float(directions) + 0.5) % directions
-          let share = (pattern.period(at: point) - shortestPeriod) / (longestPeriod - shortestPeriod)
-          let period = max(0, min(periods - 1, Int(share * Float(periods - 1) + 0.5)))
-          choice[row * halfWidth + column] = (direction * periods + period) * taps
-        }
+        let point = RidgePattern.Point(x: Float(column * 2 - halfWidth), y: Float(halfHeight - row * 2))
+        let sample = pattern.sample(at: point)
+        let cell = row * halfWidth + column
+        values[cell] = minutiae.cosine(of: sample.phase, at: point)
+        // Along the ridge is across the slope.
+        let turns = atan2f(sample.slopeX, -sample.slopeY) / .pi
+        let fraction = turns - floorf(turns)
+        let direction = Int(fraction * Float(directions) + 0.5) % directions
+        let distance = 2 * Float.pi / (sample.slopeX * sample.slopeX + sample.slopeY * sample.slopeY).squareRoot()
+        let share = (distance - shortestPeriod) / (longestPeriod - shortestPeriod)
+        let period = Int(max(0, min(1, share)) * Float(periods - 1) + 0.5)
+        choice[cell] = (direction * periods + period) * taps
         column += 1
       }
       row += 1
     }
-    return choice
   }
 
   /// One round of growing. Plain loops over pointers: this is nearly all of the time, and tests run unoptimised.
-  private static func filter(from source: [Float], into target: inout [Float], choice: [Int], kernels: [Float]) {
+  private static func filter(from source: [Float], into target: inout [Float], choice: [Int]) {
     let width = halfWidth
     let side = 2 * reach + 1
     let first = reach * width + reach
@@ -160,8 +147,9 @@ struct GrownRidges: Sendable {
                   line += width
                   row &+= 1
                 }
-                let strong = sum * 3
-                target[cell] = strong / (1 + abs(strong))
+                // Made stronger each time, and kept within bounds.
+                let response = sum * 3
+                target[cell] = response / (1 + abs(response))
               }
               cell &+= 1
             }

@@ -27,14 +27,14 @@ struct Impression {
     shiftX = random.normal() * 4
     shiftY = random.normal() * 5
     pressure = random.normal() * 0.4
-    radiusX = 93 + 5 * pressure + random.normal() * 2
-    radiusY = 113 + 5 * pressure + random.normal() * 3
+    radiusX = 118 + 5 * pressure + random.normal() * 2
+    radiusY = 138 + 5 * pressure + random.normal() * 3
     // Skin gives: a few pixels of slow bending, as a sum of a part for each row and one for each column.
     bendX = Self.wave(count: Self.height, height: random.normal() * 0.6, &random)
     bendY = Self.wave(count: Self.width, height: random.normal() * 0.6, &random)
     shadeX = Self.wave(count: Self.width, height: random.between(0, 0.18), &random)
     shadeY = Self.wave(count: Self.height, height: random.between(0, 0.18), &random)
-    // Were the rim the same each time, the ridges cut off there would be minutiae that all fingers share.
+    // No touch has the same outline as another.
     rimX = Self.wave(count: Self.width, height: 0.04, length: 45...110, &random)
     rimY = Self.wave(count: Self.height, height: 0.04, length: 45...110, &random)
     noiseSeed = random.next()
@@ -108,6 +108,7 @@ struct Impression {
           ink += 0.25 * pressure + shadeX[column] + shadeY[row] + 0.2 * grain
           let dark = ink * 2.2
           let share = 0.5 + 0.5 * dark / (1 + abs(dark))
+          // Towards the rim ridges grow pale; were they cut off, each would be an ending there, on every finger.
           let fade = min(1, (1 - edge) * 2)
           pixels[column] = UInt8(250 - 235 * fade * fade * max(0, min(1, share)))
         }

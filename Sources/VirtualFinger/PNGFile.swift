@@ -40,7 +40,7 @@ extension GrayImage {
   /// Pairs of grey and alpha as grey alone: over white; or the alpha itself, where it is what draws the picture.
   ///
   /// A mask is opaque or clear nearly everywhere; an alpha that is mostly neither carries grey values.
-  private static func flattened(_ pairs: [UInt8]) -> [UInt8] {
+  static func flattened(_ pairs: [UInt8]) -> [UInt8] {
     var gray = [UInt8](repeating: 0, count: pairs.count / 2)
     var shades = 0
     for index in gray.indices where pairs[2 * index + 1] != 0 && pairs[2 * index + 1] != 255 { shades += 1 }

@@ -2,10 +2,10 @@ internal import Glibc
 
 /// The one connection a virtual reader talks over at a time.
 ///
-/// libfprint closes a second connection as soon as it has accepted it, and does not notice that the first has ended
-/// before it reads again. So a new connection may be turned away for a moment: it is then made again. Nothing is ever
-/// sent back that would say whether a command did anything. But the reader reads to the end: when it closes after we have
-/// stopped sending, it has taken everything; had it left something unread, the close would be a reset.
+/// A new connection takes the place of the one before, whose unread rest is lost to its sender as a reset; it is then
+/// sent again. Nothing is ever sent back that would say whether a command did anything. But what has been read is no
+/// longer in the kernel's queue, and the image reader reads a new connection only while a scan is armed: what it has
+/// read, it has handled.
 struct ReaderConnection: ~Copyable {
   private let descriptor: Int32
   private let socket: String
@@ -13,18 +13,23 @@ struct ReaderConnection: ~Copyable {
 
   /// Connects, sends all of it and waits until the reader has taken it; as often as needed until the deadline.
   ///
+  /// What the reader has not taken by then is withdrawn, lest it be taken by a scan that comes later.
+  ///
   /// - Returns: What the reader sent back.
   static func deliver(
-    _ bytes: [UInt8], to socket: String, patience: Duration
+    _ bytes: [UInt8], to socket: String, patience: Duration, expectsAnswer: Bool = false
   ) throws(VirtualReaderError) -> [UInt8] {
     let deadline = ContinuousClock.now + patience
     while true {
       let connection = try ReaderConnection(to: socket, deadline: deadline)
       do throws(VirtualReaderError) {
         try connection.send(bytes)
-        return try connection.finish()
-      } catch .occupied where ContinuousClock.now < deadline {
-        pause(milliseconds: 5)
+        return try connection.finish(expectsAnswer: expectsAnswer)
+      } catch .replaced where ContinuousClock.now < deadline {
+        pause(milliseconds: .random(in: 5...25))
+      } catch .notTaken {
+        _ = try? ReaderConnection(to: socket, deadline: .now)
+        throw .notTaken(socket: socket)
       }
     }
   }
@@ -88,17 +93,20 @@ struct ReaderConnection: ~Copyable {
       switch errno {
       case EINTR: continue
       case EAGAIN: try wait(for: Int16(POLLOUT))
-      case EPIPE, ECONNRESET: throw .occupied(socket: socket)
+      case EPIPE, ECONNRESET: throw .replaced(socket: socket)
       default: throw .system(call: "send", errno: errno)
       }
     }
   }
 
-  /// Says that nothing more comes, and waits until the reader has taken what came.
-  func finish() throws(VirtualReaderError) -> [UInt8] {
+  /// Says that nothing more comes, and waits until the reader has taken what came; or until it has answered.
+  ///
+  /// A reader that is busy matching takes note of the end of a connection only afterwards: that is not waited for.
+  func finish(expectsAnswer: Bool = false) throws(VirtualReaderError) -> [UInt8] {
     shutdown(descriptor, Int32(SHUT_WR))
     var answer: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
+    var isTaken = false
     while true {
       // recv: writes into the buffer during the call only.
       let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -109,19 +117,30 @@ struct ReaderConnection: ~Copyable {
       }
       switch errno {
       case EINTR: continue
-      case EAGAIN: try wait(for: Int16(POLLIN))
-      case ECONNRESET: throw .occupied(socket: socket)
+      case EAGAIN:
+        // Asked before the last look: a reset comes before the queue is emptied.
+        if isTaken { return answer }
+        try wait(for: Int16(POLLIN), atMost: 2)
+        isTaken = !expectsAnswer && unreadBytes == 0
+      case ECONNRESET: throw .replaced(socket: socket)
       default: throw .system(call: "recv", errno: errno)
       }
     }
   }
 
-  private func wait(for event: Int16) throws(VirtualReaderError) {
+  /// What the reader has not read yet; 0 also when it has closed.
+  private var unreadBytes: Int32 {
+    var count: Int32 = 0
+    // ioctl: writes the number during the call only.
+    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
+  }
+
+  private func wait(for event: Int16, atMost limit: Int64 = .max) throws(VirtualReaderError) {
     let left = deadline - ContinuousClock.now
-    guard left > .zero else { throw .gone(socket: socket) }
+    guard left > .zero else { throw .notTaken(socket: socket) }
     var request = pollfd(fd: descriptor, events: event, revents: 0)
-    let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-    poll(&request, 1, Int32(clamping: milliseconds + 1))
+    let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
+    poll(&request, 1, Int32(clamping: min(milliseconds, limit)))
   }
 }
 

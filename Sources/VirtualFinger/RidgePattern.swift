@@ -1,132 +1,139 @@
 internal import Glibc
 
-/// The course of a finger's ridges: their direction and distance at every point.
+/// The course of a finger's ridges before any of them ends or forks: a phase that rises by one turn from ridge to ridge.
 ///
-/// The direction follows the zero-pole model (Sherlock and Monro): it turns by half a turn around each core and back
-/// around each delta. Low waves bend it, because ridges grown over two unbent fields of one kind are similar enough
-/// for the matcher to take one for the other.
+/// Ridges run round a line (a loop), a short stretch (a whorl), or over a hump (an arch), on a plane bent by low waves.
+/// Laid out so, none has to begin or end anywhere, and every ending and fork is one of the finger's ``Minutiae``. Were
+/// only their directions given, ridges would have to begin wherever the directions fan out; measured through the real
+/// matcher, two fingers of one kind were then taken for one another.
 struct RidgePattern {
-  enum Kind {
-    /// Ridges rise and fall; no core, no delta.
-    case arch
-    /// One core, one delta; the ridges leave on the side opposite the delta.
-    case loop
-    /// Two cores, two deltas.
-    case whorl
-  }
-
-  /// A place, in pixels from the middle of the print, upwards and to the right.
+  /// A place, in pixels from the middle of the print, to the right and upwards.
   struct Point {
     var x: Float
     var y: Float
   }
 
-  /// One low wave over the plane.
-  private struct Wave {
+  /// The phase at a place, and how fast it rises there to the right and upwards, per pixel.
+  struct Sample {
+    var phase: Float
+    var slopeX: Float
+    var slopeY: Float
+  }
+
+  private enum Course {
+    /// Round a line that begins at the core and leaves the print towards the heading.
+    case loop(core: Point, heading: Point)
+    /// Round a stretch of the given half length; turning outwards by one ridge a round, or not.
+    case whorl(core: Point, heading: Point, half: Float, spin: Float)
+    /// Over a hump.
+    case arch(middle: Float, height: Float, width: Float)
+  }
+
+  /// A low wave that bends the plane.
+  private struct Bend {
+    var shiftX: Float
+    var shiftY: Float
     var kx: Float
     var ky: Float
     var phase: Float
-    var height: Float
-
-    init(height: Float, length: ClosedRange<Float>, _ random: inout SeededGenerator) {
-      let number = 2 * Float.pi / random.between(length.lowerBound, length.upperBound)
-      let heading = random.between(0, 2 * .pi)
-      kx = number * cosf(heading)
-      ky = number * sinf(heading)
-      phase = random.between(0, 2 * .pi)
-      self.height = height
-    }
-
-    func at(_ point: Point) -> Float {
-      height * sinf(kx * point.x + ky * point.y + phase)
-    }
   }
 
-  let kind: Kind
-  private var cores: [Point] = []
-  private var deltas: [Point] = []
-  private var archHeight: Float = 0
-  private var archWidth: Float = 0
-  private var archTop: Float = 0
-  /// Where the first core's ridges leave, in radians.
-  private var opening: Float = -.pi / 2
-  private var hairpin: Float = 0
-  private var hairpinReach: Float = 1
-  private var bends: [Wave] = []
-  private var stretches: [Wave] = []
-  private var tilt: Float
-  private let meanPeriod: Float
+  private let course: Course
+  private let density: Float
+  private let start: Float
+  private let squeeze: Float
+  private var bends: [Bend] = []
 
   /// - Parameter opensLeft: Where a loop's ridges leave; on most fingers towards the little finger.
   init(opensLeft: Bool, _ random: inout SeededGenerator) {
-    let side: Float = opensLeft ? -1 : 1
+    density = 2 * .pi / random.between(8.3, 9.7)
+    start = random.between(0, 2 * .pi)
+    squeeze = random.between(0.85, 1)
     let draw = random.unit()
-    kind = draw < 0.1 ? .arch : draw < 0.65 ? .loop : .whorl
-    tilt = random.between(-0.12, 0.12)
-    meanPeriod = random.between(8.3, 9.7)
-    switch kind {
-    case .arch:
-      archHeight = random.between(0.7, 1.15)
-      archWidth = random.between(170, 250)
-      archTop = random.between(-30, 30)
-    case .loop:
-      cores = [Point(x: random.between(-18, 18), y: random.between(0, 45))]
-      deltas = [
-        Point(
-          x: cores[0].x - side * random.between(45, 100),
-          y: cores[0].y - random.between(70, 125))
-      ]
-      opening = -atan2f(cores[0].y - deltas[0].y, cores[0].x - deltas[0].x)
-    case .whorl:
-      let middle = Point(x: random.between(-15, 15), y: random.between(0, 35))
-      let half = random.between(5, 24)
-      let lean = random.between(-8, 8)
-      cores = [Point(x: middle.x + lean, y: middle.y + half), Point(x: middle.x - lean, y: middle.y - half)]
-      deltas = [
-        Point(x: middle.x - random.between(60, 100), y: middle.y - random.between(65, 115)),
-        Point(x: middle.x + random.between(60, 100), y: middle.y - random.between(65, 115)),
-      ]
+    let core = Point(x: random.between(-20, 20), y: random.between(-5, 40))
+    if draw < 0.1 {
+      course = .arch(
+        middle: random.between(-20, 20), height: random.between(40, 75), width: random.between(45, 65))
+    } else if draw < 0.65 {
+      let fall = random.between(0.55, 1.3)
+      course = .loop(core: core, heading: Point(x: cosf(fall) * (opensLeft ? -1 : 1), y: -sinf(fall)))
+    } else {
+      let lean = random.between(-0.6, 0.6)
+      let spin = Float(Int(random.between(0, 3))) - 1
+      course = .whorl(
+        core: core, heading: Point(x: sinf(lean), y: cosf(lean)), half: random.between(4, 30), spin: spin)
     }
-    hairpin = random.between(0.15, 0.45)
-    hairpinReach = random.between(60, 110)
     for _ in 0..<6 {
-      let height = random.between(0.05, 0.25)
-      bends.append(Wave(height: height, length: 90...350, &random))
-    }
-    for _ in 0..<3 {
-      let height = random.between(0.03, 0.08)
-      stretches.append(Wave(height: height, length: 120...300, &random))
+      let number = 2 * Float.pi / random.between(110, 350)
+      let heading = random.between(0, 2 * .pi)
+      let towards = random.between(0, 2 * .pi)
+      let shift = random.between(0.036, 0.12) / number
+      bends.append(
+        Bend(
+          shiftX: shift * cosf(towards), shiftY: shift * sinf(towards), kx: number * cosf(heading),
+          ky: number * sinf(heading), phase: random.between(0, 2 * .pi)))
     }
   }
 
-  /// The direction along the ridges, in radians against the horizontal; modulo half a turn.
-  func direction(at point: Point) -> Float {
-    var angle = tilt
-    for bend in bends { angle += bend.at(point) }
-    switch kind {
-    case .arch:
-      // Flat at the foot, steepest on the flanks, flat again over the top.
-      let along = max(-1, min(1, point.x / archWidth * 2))
-      let rise = expf(-powf((point.y - archTop) / 85, 2))
-      angle -= archHeight * rise * sinf(.pi * along)
-    case .loop, .whorl:
-      for core in cores {
-        let dx = point.x - core.x
-        let dy = point.y - core.y
-        let around = atan2f(dy, dx)
-        // The bare model opens a core like a tent; fingers turn in a hairpin, and then run straight.
-        let near = expf(-(dx * dx + dy * dy) / (hairpinReach * hairpinReach))
-        angle += 0.5 * around - hairpin * near * sinf(around - opening)
-      }
-      for delta in deltas { angle -= 0.5 * atan2f(point.y - delta.y, point.x - delta.x) }
+  func sample(at point: Point) -> Sample {
+    // The bent place, and its derivatives.
+    var x = point.x
+    var y = point.y
+    var xx: Float = 1
+    var xy: Float = 0
+    var yx: Float = 0
+    var yy: Float = 1
+    for bend in bends {
+      let angle = bend.kx * point.x + bend.ky * point.y + bend.phase
+      let height = sinf(angle)
+      let slope = cosf(angle)
+      x += bend.shiftX * height
+      y += bend.shiftY * height
+      xx += bend.shiftX * slope * bend.kx
+      xy += bend.shiftX * slope * bend.ky
+      yx += bend.shiftY * slope * bend.kx
+      yy += bend.shiftY * slope * bend.ky
     }
-    return angle
+    let plain = straight(x, y)
+    return Sample(
+      phase: plain.phase + start, slopeX: plain.slopeX * xx + plain.slopeY * yx,
+      slopeY: plain.slopeX * xy + plain.slopeY * yy)
   }
 
-  /// The distance from ridge to ridge, in pixels.
-  func period(at point: Point) -> Float {
-    var factor: Float = 1
-    for stretch in stretches { factor += stretch.at(point) }
-    return meanPeriod * factor
+  /// The course in the unbent plane.
+  private func straight(_ x: Float, _ y: Float) -> Sample {
+    switch course {
+    case .arch(let middle, let height, let width):
+      let dx = x - middle
+      let hump = height * expf(-dx * dx / (2 * width * width))
+      // Higher ridges rise more.
+      let growth = 1 + y / 300
+      return Sample(
+        phase: density * (y - hump * growth), slopeX: density * hump * growth * dx / (width * width),
+        slopeY: density * (1 - hump / 300))
+    case .loop(let core, let heading):
+      return distance(x - core.x, y - core.y, heading: heading, from: 0, to: .infinity)
+    case .whorl(let core, let heading, let half, let spin):
+      let dx = x - core.x
+      let dy = y - core.y
+      var sample = distance(dx, dy, heading: heading, from: -half, to: half)
+      let square = max(1, dx * dx + dy * dy)
+      sample.phase += spin * atan2f(dy, dx)
+      sample.slopeX -= spin * dy / square
+      sample.slopeY += spin * dx / square
+      return sample
+    }
+  }
+
+  /// The distance to a piece of the line through the origin.
+  private func distance(_ x: Float, _ y: Float, heading: Point, from: Float, to: Float) -> Sample {
+    let along = (x * heading.x + y * heading.y)
+    let nearest = max(from, min(to, along))
+    var dx = (x - nearest * heading.x) * squeeze
+    let dy = y - nearest * heading.y
+    let length = max(0.01, (dx * dx + dy * dy).squareRoot())
+    let phase = density * length
+    dx *= squeeze
+    return Sample(phase: phase, slopeX: density * dx / length, slopeY: density * dy / length)
   }
 }

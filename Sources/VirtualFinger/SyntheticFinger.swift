@@ -36,7 +36,7 @@ package struct SyntheticFinger: Sendable {
     let opensLeft = isLeft != (random.unit() < 0.05)
     let pattern = RidgePattern(opensLeft: opensLeft, &random)
     // Grown outside the lock: two threads that want one finger both grow it, to the same ridges.
-    let made = GrownRidges(pattern: pattern, &random)
+    let made = GrownRidges(pattern: pattern, minutiae: Minutiae(&random))
     Self.grown.withLock { $0[name] = made }
     ridges = made
   }

@@ -3,13 +3,15 @@ package import Fingerprint
 /// Presses fingers on libfprint's virtual image reader.
 ///
 /// The reader exists in the process that libfprint runs in; it makes its socket when it is opened and stops listening
-/// when it is closed. An image that comes while no scan is armed is dropped without a word; and so is one that comes
-/// while the minutiae of the image before are still being looked for. Press after the scan has said that it needs a
-/// finger.
+/// when it is closed. A press waits for a scan to be armed, and is then that scan's. While an enrolment looks for the
+/// minutiae of one image, an image more is read and dropped without a word: press for each stage when it is asked for.
+///
+/// Every call blocks its thread until the reader has taken what was sent. Where that hangs on a task of the same
+/// process, make it with ``onOwnThread(_:)``.
 package struct VirtualImageReader: Sendable {
   /// The path libfprint was given.
   package let socket: String
-  /// How long to wait for the reader to be opened, and for it to take what is sent.
+  /// How long to wait for the reader to be opened and a scan to be armed.
   package let patience: Duration
 
   package init(socket: String, patience: Duration = .seconds(5)) {
@@ -17,7 +19,7 @@ package struct VirtualImageReader: Sendable {
     self.patience = patience
   }
 
-  /// Waits until a program has the reader open.
+  /// Waits until a program has the reader open. A press that waits for a scan meanwhile is made again.
   package func waitUntilOpen() throws(VirtualReaderError) {
     try send([])
   }
@@ -42,7 +44,7 @@ package struct VirtualImageReader: Sendable {
     try send([.finger(present: present)])
   }
 
-  /// Puts a finger on the sensor, lets it be read, and leaves it there until the result is lifted or dropped.
+  /// Puts a finger on the sensor, lets it be read, and leaves it there. libfprint finishes a scan only when it has left.
   package func hold(_ image: GrayImage) throws(VirtualReaderError) -> HeldFinger {
     let deadline = ContinuousClock.now + patience
     let connection = try ReaderConnection(to: socket, deadline: deadline)
@@ -85,7 +87,8 @@ package struct VirtualImageReader: Sendable {
   }
 }
 
-/// A finger that lies on the sensor. It keeps the reader's only connection.
+/// A finger that lies on the sensor, and is lifted with ``lift()``. The next press takes its connection, and leaves it
+/// lying there.
 package struct HeldFinger: ~Copyable {
   private let connection: ReaderConnection
 

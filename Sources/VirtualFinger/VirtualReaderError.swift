@@ -2,10 +2,10 @@
 package enum VirtualReaderError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Nothing listened at the socket for as long as was waited. libfprint listens only while the reader is open.
   case noReader(socket: String)
-  /// Another client kept the reader's only connection for as long as was waited.
-  case occupied(socket: String)
-  /// The reader went away before it had taken all of it, or does not answer.
-  case gone(socket: String)
+  /// Other programs connected to the reader again and again, and each time took this one's place.
+  case replaced(socket: String)
+  /// The reader is open, but read nothing for as long as was waited: no scan was armed. What was sent is withdrawn.
+  case notTaken(socket: String)
   /// The path is too long for the address of a socket.
   case pathTooLong(socket: String)
   /// Any other failure of a system call.
@@ -14,8 +14,8 @@ package enum VirtualReaderError: Error, Sendable, Hashable, CustomStringConverti
   package var description: String {
     switch self {
     case .noReader(let socket): "no reader listens at \(socket): it does so only while a program has it open"
-    case .occupied(let socket): "another program is connected to the reader at \(socket)"
-    case .gone(let socket): "the reader at \(socket) went away or does not answer"
+    case .replaced(let socket): "other programs press on the reader at \(socket) too"
+    case .notTaken(let socket): "the reader at \(socket) waits for no finger"
     case .pathTooLong(let socket): "the path of the socket is too long: \(socket)"
     case .system(let call, let errno): "\(call) failed with errno \(errno)"
     }

@@ -26,7 +26,8 @@ package struct VirtualStorageReader: Sendable {
 
   /// The names on the chip, as of the last action.
   package func list() throws(VirtualReaderError) -> [String] {
-    let answer = try ReaderConnection.deliver(Array("LIST".utf8), to: socket, patience: patience)
+    let answer = try ReaderConnection.deliver(
+      Array("LIST".utf8), to: socket, patience: patience, expectsAnswer: true)
     return answer.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
   }
 
@@ -47,6 +48,14 @@ package struct VirtualStorageReader: Sendable {
 
   /// How many touches an enrolment takes.
   package func setEnrollStages(_ count: Int) throws(VirtualReaderError) { try send("SET_ENROLL_STAGES \(count)") }
+
+  /// Lets an action go on that waits for a word: clearing the chip fails without it after half a second.
+  package func proceed() throws(VirtualReaderError) { try send("CONT ") }
+
+  /// Whether scans end when they are cancelled; a reader whose scans do not stands for a driver that hangs.
+  package func setCancellable(_ isCancellable: Bool) throws(VirtualReaderError) {
+    try send("SET_CANCELLATION_ENABLED \(isCancellable ? 1 : 0)")
+  }
 
   private func send(_ command: String) throws(VirtualReaderError) {
     _ = try ReaderConnection.deliver(Array(command.utf8), to: socket, patience: patience)

@@ -4,6 +4,11 @@ package import Vault
 
 /// The vault inside this process, with `whorl-reader` as its child.
 package enum EmbeddedStore {
+  /// Gets the cryptography ready, for a store that will be opened soon: call it beside other work.
+  package static func prepare() {
+    Vault.prepare()
+  }
+
   /// Opens the store in a directory. The reader process starts when a finger is first needed.
   package static func open(
     at directory: String, reader selection: ReaderSelection, program: String?

@@ -19,7 +19,7 @@ struct ReaderOptions: ParsableArguments {
       virtual-storage:PATH). A path alone is an image reader's, except for `scan`.
       """)
   var socket: String
-  @Option(help: "Seconds to wait for the reader to be opened.")
+  @Option(help: "Seconds to wait for the reader to be opened and to ask for a finger.")
   var wait: Double = 10
 
   func validate() throws {
@@ -48,8 +48,8 @@ func reportingFailures(_ body: () throws -> Void) throws {
   } catch let error as VirtualReaderError {
     let status: Int32 =
       switch error {
-      case .noReader, .gone: 69
-      case .occupied: 75
+      case .noReader: 69
+      case .replaced, .notTaken: 75
       case .pathTooLong: 64
       case .system: 70
       }

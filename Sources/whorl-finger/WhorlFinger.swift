@@ -16,14 +16,14 @@ struct WhorlFinger: ParsableCommand {
         whorl-finger press right-index --count 5 --socket SOCKET     enough to enrol it
 
       Each person has ten fingers, which are the same everywhere and always; each press is a fresh impression. \
-      A reader listens only while a program has it open, so a press waits for one.
+      A press waits until a program has the reader open and asks for a finger.
 
       With `--reader virtual-storage:SOCKET` the reader matches on its own chip, and a finger is any word:
 
         whorl-finger scan ANY-WORD --socket SOCKET
 
       Exit status: 0 done, 64 wrong usage, 69 no reader at the socket, 74 an image file cannot be read or written, \
-      75 another program is connected to the reader.
+      75 the reader asked for no finger in time.
       """,
     subcommands: [Press.self, Retry.self, Unplug.self, Scan.self, Image.self])
 }
@@ -41,8 +41,6 @@ struct Press: ParsableCommand {
   var image: String?
   @Option(help: "How often to press.")
   var count = 1
-  @Option(help: "Milliseconds before the first press, for a reader that has only just been opened.")
-  var delay = 250
   @Option(help: "Milliseconds from one press to the next.")
   var gap = 500
   @OptionGroup var reader: ReaderOptions
@@ -51,7 +49,7 @@ struct Press: ParsableCommand {
     guard (finger == nil) != (image == nil) else {
       throw ValidationError("Name a finger, or an image with --image.")
     }
-    guard count > 0, delay >= 0, gap >= 0 else { throw ValidationError("Counts and times cannot be negative.") }
+    guard count > 0, gap >= 0 else { throw ValidationError("Counts and times cannot be negative.") }
     guard case .image = reader.kind else {
       throw ValidationError("That reader takes no images: use `whorl-finger scan`.")
     }
@@ -61,8 +59,6 @@ struct Press: ParsableCommand {
     try reportingFailures {
       let prints = try images()
       let reader = VirtualImageReader(socket: reader.path, patience: reader.patience)
-      try reader.waitUntilOpen()
-      pause(milliseconds: delay)
       for (index, print) in prints.enumerated() {
         if index > 0 { pause(milliseconds: gap) }
         try reader.press(print)

@@ -1,11 +1,15 @@
 import ArgumentParser
+import Dispatch
 import Glibc
+import Whorl
 
 @main
 enum Program {
   static func main() {
     let hardening = Hardening()
     Interruption.begin()
+    // While the arguments are parsed and the store is opened.
+    DispatchQueue.global().async { EmbeddedStore.prepare() }
     Task.detached {
       let status = await run(hardening)
       Terminal.restore()
@@ -17,7 +21,7 @@ enum Program {
   private static func run(_ hardening: Hardening) async -> ExitStatus {
     var spoken: String?
     do {
-      switch try Root.parseAsRoot() {
+      switch try parse(Array(CommandLine.arguments.dropFirst())) {
       case let command as any Command:
         spoken = type(of: command).spoken
         Interruption.name(type(of: command).spoken)
@@ -35,6 +39,19 @@ enum Program {
     } catch {
       return parsingEnded(error)
     }
+  }
+
+  /// The parser looks at every option of every command it is given, which takes longer than a whole `get`. So it is
+  /// given the one that is named; where that is not all it takes (help, a mistake), it starts over with all of them.
+  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    if let name = arguments.first,
+      let named = Root.configuration.subcommands.first(where: { $0.configuration.commandName == name }),
+      named.configuration.subcommands.isEmpty,
+      let command = try? named.parse(Array(arguments.dropFirst()))
+    {
+      return command
+    }
+    return try Root.parseAsRoot(arguments)
   }
 
   /// Help, version and completion scripts end the parsing as much as a mistake does.

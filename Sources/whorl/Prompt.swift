@@ -13,9 +13,9 @@ enum Prompt {
       return "\(verb) \(reader) to release \(what)\(why)\(orEnter ? " (Enter: passcode)" : "")"
     case .enroll(let finger):
       let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
-      return "\(verb) \(reader) with the \(finger.spokenName) finger, \(touches) in all"
+      return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all"
     case .confirm(let finger):
-      return "\(verb) \(reader) once more with the \(finger.spokenName) finger, to confirm"
+      return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm"
     }
   }
 
@@ -42,7 +42,12 @@ enum Prompt {
     case .unknownPrintsOnChip(let count):
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
-      "The print of the \(finger.spokenName) finger stays on the reader's chip: \(Failure(error).words)."
+      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(Failure(error).words)."
+    case .goneFromChip(let fingers, let lost):
+      "Another system removed from the reader's chip: \(fingers.map(\.spokenName).joined(separator: ", ")). "
+        + (lost.isEmpty
+          ? "Nothing was bound to the set."
+          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is taken in \(Spoken.duration(seconds))."
     }

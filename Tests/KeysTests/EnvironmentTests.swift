@@ -6,23 +6,50 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EnvironmentTests {
-  @Test("an OpenSSL configuration named by the environment changes nothing here")
-  func configuration() async {
+  @Test("an OpenSSL configuration named by the environment is not loaded, whatever is asked for first")
+  func configurationNotLoaded() async {
+    // Each first use in a process of its own: libcrypto initialises itself once.
     await #expect(processExitsWith: .success) {
-      // With it, a default context finds none of the algorithms.
-      let text = """
-        openssl_conf = init
-        [init]
-        alg_section = algorithms
-        providers = providers
-        [algorithms]
-        default_properties = provider=nowhere
-        [providers]
-        null = null
-        [null]
-        activate = 1
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      let key = try Random.key()
+      _ = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: []).count
+      _ = try KDF.hkdf(key: key, info: [1]).count
+      let parameters = try Scrypt.Parameters.fresh(floor: .weakForTests)
+      _ = try Scrypt.derive(passcode: key, parameters: parameters, floor: .weakForTests).count
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      _ = MAC.hmacSHA256(key: secret("key"), [1])
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      _ = Digest.sha256([1])
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+  }
 
-        """
+  @Test("a configuration the process had loaded before changes no result here")
+  func configurationLoadedBefore() async {
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      #expect(!defaultContextWorks(), "the configuration has no effect at all, so neither test proves anything")
+      let key = try Random.key()
+      let opened = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: [])
+      #expect(bytes(of: opened) == Array("x".utf8))
+    }
+  }
+
+  // Every digest asks the default context for an engine, and an engine is a library to load.
+  @Test("a configuration named by the environment is not even read by the default context")
+  func configurationIsNotRead() async {
+    await #expect(processExitsWith: .success) {
+      let text = "openssl_conf = init\n[init]\nalg_section = a\n[a]\ndefault_properties = provider=nowhere\n"
       var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
       let fd = mkstemp(&path)
       #expect(write(fd, text, text.utf8.count) == text.utf8.count)
@@ -30,25 +57,61 @@ internal import Testing
       defer { unlink(path) }
       setenv("OPENSSL_CONF", path, 1)
 
-      // Transfer full; NULL is what is hoped for.
-      let redirected = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) == nil
-      #expect(redirected, "the configuration has no effect at all, so this proves nothing")
       let key = try Random.key()
-      let opened = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: [])
-      #expect(bytes(of: opened) == Array("x".utf8))
+      _ = try AEAD.seal(key, key: KDF.hkdf(key: key, info: []), aad: [])
+      // Transfer full; NULL is what it gives where the configuration was read.
+      let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
+      #expect(cipher != nil)
+      EVP_CIPHER_free(cipher)
     }
   }
 
-  @Test("a failure leaves no error behind in libcrypto's queue")
+  @Test("a failure leaves no error behind in libcrypto's queue, whoever put them there")
   func errorQueue() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("x"), key: key, aad: [])
+    func fillQueue() {
+      for _ in 0..<3 { #expect(EVP_MD_fetch(LibraryContext.shared.pointer, "no such digest", nil) == nil) }
+      #expect(ERR_peek_error() != 0)
+    }
+    fillQueue()
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: [1]).count }
     #expect(ERR_peek_error() == 0)
-    // N that is no power of two: libcrypto's own refusal, with an entry in its queue.
+    // N that is no power of two: libcrypto's own refusal.
+    fillQueue()
     #expect(throws: KeysError.self) {
       _ = try Scrypt.derive(passcode: secret("x"), salt: [], n: 15, r: 8, p: 1, count: 32).count
     }
     #expect(ERR_peek_error() == 0)
   }
+}
+
+/// Points `OPENSSL_CONF` at a new file; with it loaded, the default context finds no algorithm at all.
+private func hostileConfiguration() -> [CChar] {
+  let text = """
+    openssl_conf = init
+    [init]
+    alg_section = algorithms
+    providers = providers
+    [algorithms]
+    default_properties = provider=nowhere
+    [providers]
+    null = null
+    [null]
+    activate = 1
+
+    """
+  var path = Array("/tmp/openssl-configuration-XXXXXX".utf8CString)
+  let fd = mkstemp(&path)
+  precondition(write(fd, text, text.utf8.count) == text.utf8.count)
+  close(fd)
+  setenv("OPENSSL_CONF", path, 1)
+  return path
+}
+
+private func defaultContextWorks() -> Bool {
+  // Transfer full: given back at once.
+  guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else { return false }
+  EVP_CIPHER_free(cipher)
+  return true
 }

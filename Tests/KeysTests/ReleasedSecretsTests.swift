@@ -12,7 +12,9 @@ internal import Testing
     await #expect(processExitsWith: .success) {
       let scan: MemoryScan
       do {
-        let canary = try Random.key(48)
+        var canary = try Random.key(48)
+        // It is to arrive as one line.
+        canary.withUnsafeMutableBytes { for index in $0.indices where $0[index] == 10 { $0[index] = 11 } }
         scan = MemoryScan(for: canary)
         #expect(scan.occurrences() == 1, "the search does not find what is there, or there are copies already")
         try useEverywhere(canary)

@@ -1,6 +1,7 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VirtualFinger
 
 @Suite("A template that was tampered with", .serialized)
 struct HostileTemplateTests {
@@ -19,7 +20,7 @@ struct HostileTemplateTests {
         if number.isMultiple(of: 8) {
           // A question waits until what was cancelled has ended.
           _ = try await reader.process.readers()
-          try reader.command("INSERT a")
+          try reader.storage.insert("a")
           let o = try await reader.identify("a", [good], nonce(2)).outcome;
           #expect(o == .match(good.id), "\(number) \(endings)")
         }

@@ -1,11 +1,12 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VirtualFinger
 
 @Suite("The virtual image reader, through its process", .serialized)
 struct ImageReaderTests {
-  private static let right = RidgeImage(seed: 1)
-  private static let left = RidgeImage(seed: 2)
+  private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
+  private static let left = SyntheticFinger(person: 1, finger: .leftIndex)
 
   @Test("enrols in five stages, matches the finger and no other")
   func wholeStory() async throws {
@@ -26,7 +27,7 @@ struct ImageReaderTests {
       let log = EventLog()
       async let answer = reader.process.verify(left, nonce: nonce(4), observer: log.observe)
       try await log.wait(for: .fingerNeeded)
-      try reader.press(Self.left)
+      try reader.image.press(Self.left.impression(7))
       #expect(try await answer == ScanAnswer(nonce: nonce(4), outcome: .match(left.id), finishedAt: answer.finishedAt))
       try await log.wait(for: .fingerLifted)
     }
@@ -40,7 +41,7 @@ struct ImageReaderTests {
       let log = EventLog()
       async let answer = reader.process.identify([print], nonce: nonce(1), observer: log.observe)
       try await log.wait(for: .fingerNeeded)
-      try reader.press(Self.right)
+      try reader.image.press(Self.right.impression(7))
       #expect(try await answer.outcome == .match(print.id))
       try await log.wait(for: .fingerLifted)
       #expect(log.events == [.fingerNeeded, .fingerPresent, .fingerLifted])
@@ -55,7 +56,7 @@ struct ImageReaderTests {
       let log = EventLog()
       async let answer = reader.process.identify([print], nonce: nonce(1), observer: log.observe)
       try await log.wait(for: .fingerNeeded)
-      try reader.retry(code: 1)
+      try reader.image.retry(.tooShort)
       #expect(try await answer.outcome == .retry(.tooShort))
 
       let errorLog = EventLog()
@@ -63,7 +64,7 @@ struct ImageReaderTests {
         try await reader.process.identify([print], nonce: nonce(2), observer: errorLog.observe)
       }
       try await errorLog.wait(for: .fingerNeeded)
-      try reader.deviceError(code: 0)
+      try reader.image.deviceError(.general)
       guard case .device = await error else { return #expect(Bool(false), "error 0 is the device's") }
     }
   }
@@ -82,12 +83,13 @@ struct ImageReaderTests {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
       let template = try await reader.enroll(Self.right).template
-      let prints = (0..<200).map { enrolled(template, $0) }
+      // Some seconds of matching.
+      let prints = (0..<4_000).map { enrolled(template, UInt8(truncatingIfNeeded: $0)) }
       let first = processes(with: reader.socket)
       let log = EventLog()
       let scan = Task { try await reader.process.identify(prints, nonce: nonce(1), observer: log.observe) }
       try await log.wait(for: .fingerNeeded)
-      try reader.press(Self.left)
+      try reader.image.press(Self.left.impression(7))
       try await log.wait(for: .fingerPresent)
       try await Task.sleep(for: .milliseconds(200))
       let start = ContinuousClock.now
@@ -103,24 +105,24 @@ struct ImageReaderTests {
 }
 
 extension VirtualReader {
-  fileprivate func enroll(_ image: RidgeImage) async throws -> (template: Template, events: [ScanEvent]) {
+  fileprivate func enroll(_ finger: SyntheticFinger) async throws -> (template: Template, events: [ScanEvent]) {
     let log = EventLog()
     async let template = process.enroll(observer: log.observe)
     for stage in 1...5 {
       try await log.wait(for: .fingerNeeded, count: stage)
-      try press(image)
+      try image.press(finger.impression(UInt64(stage)))
       try await log.wait(for: .stage(completed: stage, of: 5))
     }
     return (try await template, log.events)
   }
 
   fileprivate func identify(
-    _ image: RidgeImage, _ prints: [EnrolledPrint], _ nonce: ScanNonce
+    _ finger: SyntheticFinger, _ prints: [EnrolledPrint], _ nonce: ScanNonce
   ) async throws -> ScanAnswer {
     let log = EventLog()
     async let answer = process.identify(prints, nonce: nonce, observer: log.observe)
     try await log.wait(for: .fingerNeeded)
-    try press(image)
+    try image.press(finger.impression(9))
     let result = try await answer
     try await log.wait(for: .fingerLifted)
     return result

@@ -3,6 +3,7 @@ import Glibc
 import ReaderClient
 import Synchronization
 import Testing
+import VirtualFinger
 
 /// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
 struct VirtualReader {
@@ -11,6 +12,11 @@ struct VirtualReader {
   let kind: Kind
   let socket: String
   let process: ReaderProcess
+
+  /// The driver of a `.storage` reader.
+  var storage: VirtualStorageReader { VirtualStorageReader(socket: socket) }
+  /// The driver of an `.image` reader.
+  var image: VirtualImageReader { VirtualImageReader(socket: socket) }
 
   /// Runs the body with a reader that nothing has been asked of yet.
   static func with<Value>(
@@ -118,6 +124,20 @@ func processes(with word: String) -> [pid_t] {
   return found
 }
 
+/// The process that started this one; nil when it is gone.
+func parent(of pid: pid_t) -> pid_t? {
+  let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes = [UInt8](repeating: 0, count: 1_024)
+  let count = max(0, read(descriptor, &bytes, bytes.count))
+  // "PID (NAME) STATE PARENT …", and the name may hold anything.
+  let line = String(decoding: bytes.prefix(count), as: UTF8.self)
+  guard let end = line.lastIndex(of: ")") else { return nil }
+  let fields = line[end...].split(separator: " ")
+  return fields.count > 2 ? pid_t(fields[2]) : nil
+}
+
 /// Waits until the condition holds, for ten seconds at most.
 func eventually(_ condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<2_000 {
@@ -133,4 +153,17 @@ func openDescriptors() throws -> Int {
   var count = 0
   while readdir(folder) != nil { count += 1 }
   return count
+}
+
+/// A small generator with a seed, so that a failure can be run again.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
 }

@@ -1,6 +1,7 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VirtualFinger
 
 @Suite("The virtual match-on-chip reader, through its process", .serialized)
 struct StorageReaderTests {
@@ -63,11 +64,11 @@ struct StorageReaderTests {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
       let print = enrolled(try await reader.enroll("a").template)
-      for (code, reason) in [(0, RetryReason.general), (1, .tooShort), (2, .centerFinger), (3, .removeFinger)] {
+      for reason in [RetryReason.general, .tooShort, .centerFinger, .removeFinger] {
         let log = EventLog()
         async let answer = reader.process.identify([print], nonce: nonce(4), observer: log.observe)
         try await log.wait(for: .fingerNeeded)
-        try reader.command("RETRY \(code)")
+        try reader.storage.retry(reason)
         #expect(try await answer.outcome == .retry(reason))
         #expect(log.events.contains(.retry(reason)))
       }
@@ -81,10 +82,10 @@ struct StorageReaderTests {
       let log = EventLog()
       async let template = reader.process.enroll(observer: log.observe)
       try await log.wait(for: .fingerNeeded)
-      try reader.command("RETRY 1")
+      try reader.storage.retry(.tooShort)
       try await log.wait(for: .retry(.tooShort))
       for stage in 1...stages {
-        try reader.command("SCAN a")
+        try reader.storage.scan("a")
         try await log.wait(for: .stage(completed: stage, of: stages))
       }
       #expect(try await !template.bytes.isEmpty)
@@ -101,7 +102,7 @@ struct StorageReaderTests {
         try await reader.process.identify([print], nonce: nonce(5), observer: log.observe)
       }
       try await log.wait(for: .fingerNeeded)
-      try reader.command("ERROR 0")
+      try reader.storage.error(.general)
       guard case .device = await error else { return #expect(Bool(false), "an error 0 is a device error") }
       // The reader is still good.
       #expect(try await reader.identify("a", [print], nonce(6)).outcome == .match(print.id))
@@ -118,7 +119,7 @@ struct StorageReaderTests {
         try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
       }
       try await log.wait(for: .fingerNeeded)
-      try reader.command("UNPLUG")
+      try reader.storage.unplug()
       #expect(await error == .removed)
       try? await reader.process.close()
       #expect(try await reader.process.readers().isEmpty)
@@ -137,7 +138,7 @@ struct StorageReaderTests {
         try await reader.process.identify([print], nonce: nonce(9)) { _ in }
       }
       #expect(second == .busy(holder: nil))
-      try reader.command("SCAN a")
+      try reader.storage.scan("a")
       #expect(try await first.outcome == .match(print.id))
     }
   }

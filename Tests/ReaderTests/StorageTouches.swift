@@ -1,6 +1,7 @@
 import Fingerprint
 import ReaderClient
 import Testing
+import VirtualFinger
 
 /// A finger of the virtual storage reader is a word.
 extension VirtualReader {
@@ -10,7 +11,7 @@ extension VirtualReader {
     try await log.wait(for: .fingerNeeded)
     let stages = 5
     for stage in 1...stages {
-      try command("SCAN \(finger)")
+      try storage.scan(finger)
       try await log.wait(for: .stage(completed: stage, of: stages))
     }
     return (try await template, log.events)
@@ -22,7 +23,7 @@ extension VirtualReader {
     let log = EventLog()
     let touch = Task {
       try await log.wait(for: .fingerNeeded)
-      try command("SCAN \(finger)")
+      try storage.scan(finger)
     }
     let answer = try await operation(log.observe)
     try await touch.value
@@ -37,7 +38,7 @@ extension VirtualReader {
   func clearStorage() async throws {
     async let cleared: Void = process.clearStorage()
     try await Task.sleep(for: .milliseconds(100))
-    try command("CONT ")
+    try storage.proceed()
     try await cleared
   }
 }

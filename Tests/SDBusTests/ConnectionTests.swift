@@ -134,7 +134,8 @@ struct ConnectionTests {
       try await oneExchange()
       let before = try openDescriptors()
       for _ in 0..<50 { try await oneExchange() }
-      #expect(try await eventually { (try? openDescriptors()) == before })
+      // The last connection of the count before may have been closing still.
+      #expect(try await eventually { try openDescriptors() <= before })
     }
   }
 }

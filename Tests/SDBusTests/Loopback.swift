@@ -39,9 +39,9 @@ final class Collected<Element: Sendable>: Sendable {
 }
 
 /// Waits until the condition holds, for ten seconds at most.
-func eventually(_ condition: @Sendable () -> Bool) async throws -> Bool {
+func eventually(_ condition: @Sendable () throws -> Bool) async throws -> Bool {
   for _ in 0..<2_000 {
-    if condition() { return true }
+    if try condition() { return true }
     try await Task.sleep(for: .milliseconds(5))
   }
   return false

@@ -2,8 +2,9 @@ internal import SecureMemory
 internal import Synchronization
 internal import Testing
 
-/// Holds a secret the way a type of the vault does.
-private final class Holder: Sendable {
+/// Holds a secret the way a type of the vault does. Not private: the name of a private type prints with an address,
+/// whose digits may be any.
+final class Holder: Sendable {
   let secret: SecretBytes
   let name = "holder"
 

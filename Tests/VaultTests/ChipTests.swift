@@ -73,13 +73,50 @@ struct ChipTests {
       _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
       try await vault.put("bound", "secret", .currentSet)
       for print in try await vault.prints(of: await vault.storedSet()) { try await chip.process.delete(print.template) }
-      await vault.shutdown()
+      // The reader is released, its process and with it the chip stay.
+      try await chip.process.close()
     }
     let vault = try chip.open()
     await #expect(throws: VaultError.chipListMismatch) { try await vault.get("bound") }
     #expect(try await vault.items(.all).first?.state == .alive)
-    #expect(try await vault.fingers().first?.fingers.count == 1)
+    #expect(try await vault.status().sets.first?.fingers.count == 1)
     #expect(try await vault.status().failures == 0)
+  }
+
+  @Test("a finger removed from the chip by others: refused at first sight, a change of the set at the second")
+  func removedByOthers() async throws {
+    let chip = try await Chip()
+    do {
+      let vault = try chip.open()
+      _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+      _ = try await chip.enroll(.leftIndex, as: "print-2", in: vault)
+      try await vault.put("bound", "secret", .currentSet)
+      try await vault.put("any", "lives", .anyFinger)
+      let set = try await vault.storedSet()
+      let left = try #require(set.set.enrolments.first { $0.finger == .leftIndex })
+      let print = try #require(try await vault.prints(of: set).first { $0.id == left.id })
+      try await chip.process.delete(print.template)
+      // The reader is released, its process and with it the chip stay.
+      try await chip.process.close()
+    }
+    do {
+      let vault = try chip.open()
+      await #expect(throws: VaultError.chipListMismatch) { try await vault.get("bound") }
+      #expect(try await vault.items(.all).allSatisfy { $0.state == .alive }, "once seen is not certain")
+      #expect(try await vault.get("any", by: Person(touches: [chip.scan("print-1")])) == "lives")
+      // The reader is released, its process and with it the chip stay.
+      try await chip.process.close()
+    }
+    let vault = try chip.open()
+    let person = Person()
+    await #expect(throws: VaultError.setChanged) { try await vault.get("any", by: person) }
+    let told = person.events.compactMap { event -> [String]? in
+      if case .notice(.goneFromChip([.leftIndex], let lost)) = event { lost.map(\.description) } else { nil }
+    }
+    #expect(told == [["bound"]], "reported once, with what was lost")
+    await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "bound"))) { try await vault.get("bound") }
+    #expect(try await vault.get("any", by: Person(touches: [chip.scan("print-1")])) == "lives")
+    #expect(try await vault.status().sets[0].fingers.map(\.finger) == [.rightIndex])
   }
 
   @Test("prints on the chip that the store does not know are told at enrolment, and stay")
@@ -88,7 +125,7 @@ struct ChipTests {
     let other = try await ScratchStore()
     let stranger = try other.open(reader: chip.process, holdsReader: true)
     _ = try await chip.enroll(.leftThumb, as: "of-another-system", in: stranger)
-    await stranger.shutdown()
+    try await chip.process.close()
     let vault = try chip.open()
     let person = Person(passcodes: [Self.right], touches: chip.enrolment("print-1"))
     _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }

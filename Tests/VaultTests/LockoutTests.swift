@@ -1,4 +1,5 @@
 import Testing
+import VaultDriver
 
 @testable import Vault
 

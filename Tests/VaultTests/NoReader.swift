@@ -1,5 +1,6 @@
 import Fingerprint
 import ReaderClient
+import VaultDriver
 
 /// A reader process that cannot be started: for calls that must not need one.
 enum NoReader {

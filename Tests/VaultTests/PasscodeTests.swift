@@ -122,23 +122,58 @@ struct PasscodeTests {
     #expect(try await later.status().passcodeDelay == 0)
   }
 
-  @Test("a lost key file is made again with the recovery key or the passcode, and with no other")
+  @Test("a lost key file is made again with the recovery key, and with no other")
   func keyFile() async throws {
     let store = try await ScratchStore()
     try await store.open().put("a", "kept")
     let copy = try store.snapshot()
     try store.restore(["device.key"], from: "/nonexistent")
     #expect(throws: VaultError.deviceKeyMissing) { try store.open() }
-    await #expect(throws: VaultError.wrongPasscode) {
-      try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: "no")), floor: .weakForTests)
+    let other = try await ScratchStore()
+    #expect(throws: VaultError.wrongRecoveryKey) {
+      try Vault.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: other.recoveryKey))
     }
-    try await Vault.rebuildDeviceKey(
-      at: store.path, with: .recoveryKey(.init(text: store.recoveryKey)), floor: .weakForTests)
-    #expect(try await store.open().get("a") == "kept")
-    try store.restore(["device.key"], from: "/nonexistent")
-    try await Vault.rebuildDeviceKey(at: store.path, with: .passcode(.init(text: Self.right)), floor: .weakForTests)
+    try Vault.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey))
     #expect(try await store.open().get("a") == "kept")
     try store.restore(["device.key"], from: copy)
     #expect(throws: VaultError.deviceKeyMissing, "the lost key file opens nothing more") { try store.open() }
+  }
+
+  @Test("a script that brings the passcode needs no interaction, and is asked for nothing else")
+  func supplied() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    try await vault.put("presence", "5678", .presence)
+    let options = ContextOptions(interactionNotAllowed: true, preferPasscode: true, passcodeSupplied: true)
+    #expect(try await vault.get("bank", options, by: Person(passcodes: [Self.right])) == "1234")
+    #expect(try await vault.get("presence", options, by: Person(passcodes: [Self.right])) == "5678")
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      try await vault.get("bank", ContextOptions(interactionNotAllowed: true), by: Person(passcodes: [Self.right]))
+    }
+  }
+
+  @Test("a passcode that is removed while another program asks leaves nothing stored under its key")
+  func removedMeanwhile() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let other = try store.open()
+    let (handle, events) = try await vault.openContext()
+    let adding = Task {
+      try await vault.add(
+        ItemName(parsing: "late"), secret: SecretBytes(text: "x"),
+        access: AccessControl(.passcode, applicationPassword: true), accessibility: .whenUnlocked, replace: false,
+        in: handle)
+    }
+    for await event in events {
+      guard case .secretWanted(let request) = event else { continue }
+      if case .passcode = request { await vault.answer(handle, with: SecretBytes(text: Self.right)) }
+      guard case .applicationPassword = request else { continue }
+      _ = try await Person(passcodes: [Self.right]).with(other) { try await other.removePasscode(in: $0) }
+      await vault.answer(handle, with: SecretBytes(text: "password"))
+      break
+    }
+    await #expect(throws: VaultError.self) { try await adding.value }
+    #expect(try await other.items(.all).isEmpty)
   }
 }

@@ -55,7 +55,16 @@ struct RollbackTests {
         }
       }
       try store.restore(files, from: copy)
-      #expect(try await store.open().status().passcodeDelay > 0, "\(files)")
+      let now = Mutex<UInt64>(1_000)
+      let clock = BootClock(bootID: { "this boot" }, now: { now.withLock { $0 } })
+      let vault = try store.open(clock: clock)
+      await #expect(throws: VaultError.self, "\(files)") {
+        try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+      }
+      #expect(try await vault.status().passcodeDelay == 60, "\(files)")
+      now.withLock { $0 += 60_000_000_000 }
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+      #expect(try await vault.status().restoreDetected == false, "the delay ends, and the passcode accepts: \(files)")
     }
   }
 

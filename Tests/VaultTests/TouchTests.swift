@@ -1,4 +1,5 @@
 import Fingerprint
+import GRDB
 import Glibc
 import ReaderClient
 import SecureMemory
@@ -62,19 +63,19 @@ struct TouchTests {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    var digests: [[UInt8]] = [try await vault.fingers()[0].digest]
+    var digests: [[UInt8]] = [try await vault.status().sets[0].digest]
     for (step, finger) in [Finger.leftIndex, .leftIndex].enumerated() {
       try await vault.put("bound \(step)", "dies", .currentSet)
       try await vault.put("any \(step)", "lives", .anyFinger)
       let change = try await image.enroll(finger, in: vault)
       #expect(change.lost.map(\.description) == ["bound \(step)"])
-      digests.append(try await vault.fingers()[0].digest)
+      digests.append(try await vault.status().sets[0].digest)
     }
     try await vault.put("bound 2", "dies", .currentSet)
     let change = try await Person(passcodes: [Self.right]).with(vault) { try await vault.unenroll(.leftIndex, in: $0) }
     #expect(change.lost.map(\.description) == ["bound 2"])
     #expect(change.fingers.map(\.finger) == [.rightIndex])
-    digests.append(try await vault.fingers()[0].digest)
+    digests.append(try await vault.status().sets[0].digest)
     #expect(Set(digests).count == 4, "going back to an earlier set is another set")
     for step in 0...2 {
       let person = Person(touches: [image.press(.rightIndex)])
@@ -158,12 +159,12 @@ struct TouchTests {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    let before = try await vault.fingers()[0].digest
+    let before = try await vault.status().sets[0].digest
     let person = Person(passcodes: [Self.right], touches: (11...16).map { image.press(.rightIndex, UInt64($0)) })
     await #expect(throws: VaultError.fingerDuplicate(.rightIndex)) {
       try await person.with(vault) { try await vault.enroll(.leftThumb, in: $0) }
     }
-    #expect(try await vault.fingers()[0].digest == before)
+    #expect(try await vault.status().sets[0].digest == before)
   }
 
   @Test("one touch opens all items of a request together, and an enrolment is asked the passcode first")
@@ -190,13 +191,15 @@ struct TouchTests {
     let image = try await ImageReaderStore()
     let armed = Mutex(false)
     let other = try image.store.open()
-    let reader = InterposedReader(real: image.process) { answer throws(ReaderError) in
-      if armed.withLock({ $0 }) {
-        let person = Person(passcodes: [Self.right])
-        _ = try? await person.with(other) { try await other.unenroll(.leftIndex, in: $0) }
-      }
-      return answer
-    }
+    let reader = InterposedReader(
+      real: image.process,
+      beforeAnswer: { answer throws(ReaderError) in
+        if armed.withLock({ $0 }) {
+          let person = Person(passcodes: [Self.right])
+          _ = try? await person.with(other) { try await other.unenroll(.leftIndex, in: $0) }
+        }
+        return answer
+      })
     let vault = try image.store.open(reader: reader)
     _ = try await image.enroll(.rightIndex, in: vault)
     _ = try await image.enroll(.leftIndex, in: vault)
@@ -218,9 +221,11 @@ struct TouchTests {
   func forged() async throws {
     let image = try await ImageReaderStore()
     let forgery = Mutex<(@Sendable (ScanAnswer) -> ScanAnswer)?>(nil)
-    let reader = InterposedReader(real: image.process) { answer throws(ReaderError) in
-      forgery.withLock { $0 }?(answer) ?? answer
-    }
+    let reader = InterposedReader(
+      real: image.process,
+      beforeAnswer: { answer throws(ReaderError) in
+        forgery.withLock { $0 }?(answer) ?? answer
+      })
     let vault = try image.store.open(reader: reader)
     _ = try await image.enroll(.rightIndex, in: vault)
     try await vault.put("item", "secret", .anyFinger)
@@ -262,5 +267,101 @@ struct TouchTests {
       let touches = person.events.filter { if case .touchWanted = $0 { true } else { false } }
       #expect(touches.count == 1)
     }
+  }
+
+  @Test("a scan that is ended after a finger was seen stays charged, or a well-timed end would make tries free")
+  func endedInTime() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("bound", "secret", .anyFinger)
+    let (handle, events) = try await vault.openContext()
+    let reading = Task { try await vault.read([ItemName(parsing: "bound")], reason: nil, in: handle) }
+    let press = image.press(.leftRing)
+    for await event in events {
+      if case .touchWanted = event { try await press() }
+      guard case .fingerPresent(true) = event else { continue }
+      await vault.cancel(handle)
+      break
+    }
+    await #expect(throws: (any Error).self) { _ = try await reading.value }
+    #expect(try await vault.status().failures == 1)
+  }
+
+  @Test("another reader, also one with the same ids and another serial, is told apart, and nothing is lost")
+  func anotherReader() async throws {
+    let image = try await ImageReaderStore()
+    do {
+      let vault = try image.store.open(reader: image.process)
+      _ = try await image.enroll(.rightIndex, in: vault)
+      try await vault.put("bound", "secret", .currentSet)
+      try await vault.put("any", "secret", .anyFinger)
+    }
+    let other = try image.store.open(
+      reader: InterposedReader(
+        real: image.process,
+        describing: { description in
+          var description = description
+          description.identity.serial = "another"
+          return description
+        }))
+    let person = Person(touches: [image.press(.rightIndex)])
+    await #expect(throws: VaultError.differentReader(try ItemName(parsing: "bound"))) {
+      try await other.get("bound", by: person)
+    }
+    await #expect(throws: VaultError.notEnrolled) { try await other.get("any", by: person) }
+    #expect(try await other.boundItems() == [], "enrolling on the other reader kills nothing of this one")
+    await other.shutdown()
+    let vault = try image.store.open(reader: image.process)
+    #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+  }
+
+  @Test("a damaged template costs its finger, a damaged set its bound items, and the passcode is the way back")
+  func damagedEnrolment() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    _ = try await image.enroll(.leftIndex, in: vault)
+    try await vault.put("bound", "secret", .currentSet)
+    try await vault.put("presence", "secret", .presence)
+    let editor = try DatabaseQueue(path: image.store.path + "/vault.db")
+    try await editor.write { db in
+      try db.execute(sql: "UPDATE enrolment SET template = zeroblob(90) WHERE rowid = 2")
+    }
+    #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+    #expect(try await vault.integrityProblems().count == 1)
+    try await editor.write { db in
+      try db.execute(sql: "UPDATE enrolment_set SET record = zeroblob(90)")
+    }
+    await #expect(throws: VaultError.self) {
+      try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)]))
+    }
+    #expect(try await vault.items(.all).allSatisfy { $0.state == .alive }, "damage is no change of the set")
+    #expect(try await vault.get("presence", by: Person(passcodes: [Self.right])) == "secret")
+    let change = try await Person(passcodes: [Self.right]).with(vault) { try await vault.unenroll(nil, in: $0) }
+    #expect(change.lost.map(\.description) == ["bound"])
+    _ = try await image.enroll(.rightIndex, in: vault)
+    #expect(try await vault.get("presence", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+  }
+
+  @Test("a finger that rests from the last request does not answer the next one: a second passes, or the lift is seen")
+  func restingFinger() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("any", "secret", .anyFinger)
+    // What the last holder leaves that did not see the finger lifted.
+    let left = BootClock.system.now()
+    try FileLock.brief(image.store.path + "/scan.lock", .exclusive).leave(left)
+    let armed = Mutex<UInt64>(0)
+    let press = image.press(.rightIndex)
+    let person = Person(touches: [
+      {
+        armed.withLock { $0 = BootClock.system.now() }
+        try await press()
+      }
+    ])
+    #expect(try await vault.get("any", by: person) == "secret")
+    #expect(armed.withLock { $0 } - left >= FingerLift.assumedAfter)
   }
 }

@@ -1,5 +1,6 @@
 import Fingerprint
 import Testing
+import VaultDriver
 
 @testable import Vault
 
@@ -37,7 +38,7 @@ struct VerifiedPresenceTests {
     #expect(presence.enrolment == Self.print.id)
     let grant = try PresenceGrant(
       consuming: VerifiedPresence(
-        verifying: Self.touch(), for: Self.challenge(), now: 3_000), now: 3_000)
+        verifying: Self.touch(), for: Self.challenge(), now: 3_000), owner: 1000, now: 3_000)
     #expect(grant.covers(ItemReference(id: [9], revision: 3)))
     #expect(!grant.covers(ItemReference(id: [9], revision: 4)), "another revision is another item")
     #expect(!grant.covers(ItemReference(id: [8], revision: 3)))
@@ -71,8 +72,19 @@ struct VerifiedPresenceTests {
   func grownOld() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     do {
-      _ = try PresenceGrant(consuming: presence, now: 2_000 + VerifiedPresence.lifetime + 1)
+      _ = try PresenceGrant(consuming: presence, owner: 1000, now: 2_000 + VerifiedPresence.lifetime + 1)
       Issue.record("an old presence was accepted")
+    } catch {
+      #expect(error == .touchRefused)
+    }
+  }
+
+  @Test("a presence of one user opens nothing of another's")
+  func anothersPresence() throws {
+    let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
+    do {
+      _ = try PresenceGrant(consuming: presence, owner: 1001, now: 3_000)
+      Issue.record("another user's presence was accepted")
     } catch {
       #expect(error == .touchRefused)
     }

@@ -1,20 +1,28 @@
 package import Fingerprint
 internal import ReaderBus
 package import SDBus
-internal import Synchronization
 
 /// The D-Bus object of the reader process: serves any ``FingerprintReader`` to the one peer it has.
-package final class ReaderObject: Sendable {
+///
+/// It lives on the bus loop, and its tasks begin there, so that two calls reach the reader in the order they came in: a
+/// scan and the suspend after it.
+package actor ReaderObject {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
   private let reader: any FingerprintReader
   /// The calls that are not answered yet, by the number their caller chose.
-  private let running = Mutex<[UInt64: Task<Void, Never>]>([:])
+  private var running: [UInt64: Task<Void, Never>] = [:]
 
   package init(serving reader: any FingerprintReader) {
     self.reader = reader
   }
 
-  /// For ``BusConnection/Handlers/call``.
-  package func handle(_ call: BusCall) {
+  /// For ``BusConnection/Handlers/call``, which is called on the loop.
+  package nonisolated func handle(_ call: BusCall) {
+    assumeIsolated { $0.begin(call) }
+  }
+
+  private func begin(_ call: BusCall) {
     guard call.path == ReaderInterface.target.path, call.interface == ReaderInterface.target.interface,
       let method = ReaderInterface.Method(rawValue: call.member)
     else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
@@ -22,25 +30,22 @@ package final class ReaderObject: Sendable {
       let request = ReaderRequest(method, call.arguments.dropFirst())
     else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)") }
     if case .cancel = request { return cancel(number, for: call) }
-    running.withLock { running in
-      guard running[number] == nil else {
-        return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
+    guard running[number] == nil else {
+      return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
+    }
+    running[number] = Task {
+      do throws(ReaderError) {
+        call.answer(try await perform(request, number, for: call).values)
+      } catch {
+        call.fail(error.busName, error.busText)
       }
-      running[number] = Task {
-        do throws(ReaderError) {
-          call.answer(try await perform(request, number, for: call).values)
-        } catch {
-          call.fail(error.busName, error.busText)
-        }
-        // The task itself waits for the lock that its making holds: it cannot be forgotten before it is known.
-        self.running.withLock { $0[number] = nil }
-      }
+      running[number] = nil
     }
   }
 
   /// Answers only when the cancelled call has: the peer knows then that the reader is free.
   private func cancel(_ number: UInt64, for call: BusCall) {
-    let task = running.withLock { $0[number] }
+    let task = running[number]
     task?.cancel()
     Task {
       await task?.value

@@ -78,6 +78,10 @@ package actor LibfprintReader: FingerprintReader {
     }
   }
 
+  package func shutdown() async {
+    try? await close()
+  }
+
   package func close() async throws(ReaderError) {
     while let running {
       running.cancellable.cancel()

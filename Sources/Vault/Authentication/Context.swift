@@ -5,14 +5,18 @@ import SecureMemory
 package struct ContextOptions: Sendable {
   /// Nothing may be asked of the person: what needs a finger or a passcode is refused.
   package var interactionNotAllowed: Bool
-  /// How long one touch is waited for; nil waits until the reader's own limits.
+  /// How long the next touch is waited for; nil waits until the reader's own limits.
   package var timeout: Duration?
   /// Use the passcode rather than the finger wherever the item allows it.
   package var preferPasscode: Bool
+  /// The caller has the passcode at hand: asking for it is not interaction.
+  package var passcodeSupplied: Bool
 
   package init(
-    interactionNotAllowed: Bool = false, timeout: Duration? = .seconds(60), preferPasscode: Bool = false
+    interactionNotAllowed: Bool = false, timeout: Duration? = .seconds(60), preferPasscode: Bool = false,
+    passcodeSupplied: Bool = false
   ) {
+    self.passcodeSupplied = passcodeSupplied
     self.interactionNotAllowed = interactionNotAllowed
     self.timeout = timeout
     self.preferPasscode = preferPasscode
@@ -28,6 +32,8 @@ final class Context {
   /// Cancels the action the reader is armed for.
   var scanCancel: (() -> Void)?
   var running = false
+  /// How many calls there have been.
+  var calls: UInt64 = 0
   var cancelled = false
   /// Whether the passcode may be chosen instead of the touch that is wanted now.
   var passcodeOffered = false

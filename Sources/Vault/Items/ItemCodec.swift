@@ -50,6 +50,17 @@ extension Store {
     return row
   }
 
+  /// The row a new item of this name takes the place of. A damaged one can be replaced, but not kept.
+  func replaceable(_ name: ItemName, _ db: Database, _ replace: Bool) throws -> ItemRow? {
+    do {
+      return try item(name, db)
+    } catch VaultError.itemDamaged where replace {
+      try db.execute(
+        sql: "DELETE FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, nameIndex(name).data])
+      return nil
+    }
+  }
+
   /// The row's attributes; nil when any part of the row was changed since it was written.
   func attributes(of row: ItemRow) -> ItemAttributes? {
     guard let bytes = try? openRecord(row.attributes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID)),

@@ -15,8 +15,10 @@ enum DeviceKey {
     let key: SecretBytes
     do {
       key = try SecretBytes.read(from: descriptor, limit: count)
-    } catch {
+    } catch .tooLong {
       throw .deviceKeyMissing
+    } catch {
+      throw .inputOutput("cannot read \(directory.deviceKey): \(error)")
     }
     guard key.count == count else { throw .deviceKeyMissing }
     return key

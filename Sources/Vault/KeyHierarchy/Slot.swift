@@ -63,9 +63,11 @@ struct Slot {
   }
 
   /// What the authority remembers of the row.
-  func digest() -> [UInt8] {
+  func digest() -> [UInt8] { Self.digest(name.text, parameters: parameters, box: box) }
+
+  static func digest(_ name: String, parameters: [UInt8], box: [UInt8]) -> [UInt8] {
     var row = CanonicalEncoding()
-    row.append(tag: 1, name.text)
+    row.append(tag: 1, name)
     row.append(tag: 2, parameters)
     row.append(tag: 3, box)
     return Digest.sha256(row.bytes)

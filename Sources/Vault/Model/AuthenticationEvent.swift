@@ -54,6 +54,8 @@ package enum SecretRequest: Sendable {
 package enum Notice: Sendable {
   /// The chip holds prints this store does not know.
   case unknownPrintsOnChip(Int)
+  /// These fingers were removed from the chip by others, and the set was changed to match; the items died with it.
+  case goneFromChip([Finger], lost: [ItemName])
   /// The print could not be removed from the chip, for this reason.
   case leftOnChip(Finger, ReaderError)
   /// The last wrong passcode starts a delay, in seconds.

@@ -28,7 +28,6 @@ package enum VaultError: Error, Sendable, Hashable {
   /// Too many wrong passcodes: wait this many seconds.
   case passcodeDelayed(seconds: Int)
   case passcodeNotSet
-  case passcodeAlreadySet
   case interactionNotAllowed
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)
@@ -41,7 +40,8 @@ package enum VaultError: Error, Sendable, Hashable {
 
   // Readers
   case reader(ReaderError)
-  /// The chip no longer holds any of the prints this store enrolled there; nothing was changed.
+  /// The chip does not hold the prints this store enrolled there (none of them, or for the first time not all);
+  /// nothing was changed.
   case chipListMismatch
 
   // The store

@@ -18,6 +18,8 @@ package struct VaultStatus: Sendable {
   package var restoreDetected: Bool
   package var items: Int
   package var sets: [SetStatus]
+  /// Enrolment sets whose record does not verify.
+  package var damagedSets: Int
 }
 
 /// The fingers enrolled on one reader.

@@ -8,6 +8,8 @@ struct Authority {
   var lockout = Lockout()
   /// An earlier copy of database or manifest was put back, and the passcode has not accepted it yet.
   var restored = false
+  /// Foreign changes of a chip's prints that were seen once: by set, the digest of what was seen.
+  var suspicions: [String: [UInt8]] = [:]
   /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
   var rows: [String: [UInt8]] = [:]
 
@@ -19,8 +21,10 @@ struct Authority {
     static let delayBoot: UInt8 = 5
     static let delayUntil: UInt8 = 6
     static let restored: UInt8 = 7
-    static let rowName: UInt8 = 8
-    static let rowDigest: UInt8 = 9
+    static let suspicions: UInt8 = 8
+    static let rows: UInt8 = 9
+    static let name: UInt8 = 10
+    static let digest: UInt8 = 11
   }
 
   private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
@@ -40,9 +44,12 @@ struct Authority {
     record.append(tag: Tag.delayBoot, lockout.delayBoot)
     record.append(tag: Tag.delayUntil, lockout.delayUntil)
     record.append(tag: Tag.restored, UInt64(restored ? 1 : 0))
-    for (name, digest) in rows.sorted(by: { $0.key < $1.key }) {
-      record.append(tag: Tag.rowName, name)
-      record.append(tag: Tag.rowDigest, digest)
+    for (tag, digests) in [(Tag.suspicions, suspicions), (Tag.rows, rows)] {
+      record.append(tag: tag, UInt64(digests.count))
+      for (name, digest) in digests.sorted(by: { $0.key < $1.key }) {
+        record.append(tag: Tag.name, name)
+        record.append(tag: Tag.digest, digest)
+      }
     }
     return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
   }
@@ -59,13 +66,23 @@ struct Authority {
       lockout.delayBoot = try record.string(Tag.delayBoot)
       lockout.delayUntil = try record.number(Tag.delayUntil)
       restored = try record.number(Tag.restored) != 0
-      while !record.isAtEnd {
-        let name = try record.string(Tag.rowName)
-        rows[name] = try record.bytes(Tag.rowDigest)
-      }
+      suspicions = try Self.digests(Tag.suspicions, &record)
+      rows = try Self.digests(Tag.rows, &record)
+      guard record.isAtEnd else { return nil }
     } catch {
       return nil
     }
+  }
+
+  private static func digests(_ tag: UInt8, _ record: inout CanonicalDecoder) throws(CanonicalDecoder.Unexpected)
+    -> [String: [UInt8]]
+  {
+    var digests: [String: [UInt8]] = [:]
+    for _ in 0..<(try record.number(tag)) {
+      let name = try record.string(Tag.name)
+      digests[name] = try record.bytes(Tag.digest)
+    }
+    return digests
   }
 
   init() {}

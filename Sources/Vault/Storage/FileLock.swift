@@ -1,7 +1,7 @@
 import Glibc
 
 /// An advisory lock on a file (`flock`), held while the value lives and gone with the process at the latest.
-struct FileLock: ~Copyable {
+final class FileLock: Sendable {
   enum Mode {
     case shared, exclusive
   }
@@ -9,7 +9,7 @@ struct FileLock: ~Copyable {
   private let descriptor: CInt
 
   /// Takes the lock or, when another holds it, gives nil at once.
-  init?(trying path: String, _ mode: Mode) throws(VaultError) {
+  static func trying(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock? {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
     while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
@@ -19,17 +19,33 @@ struct FileLock: ~Copyable {
       if error == EWOULDBLOCK { return nil }
       throw .inputOutput("cannot lock \(path): \(String(cString: strerror(error)))")
     }
+    return FileLock(descriptor)
+  }
+
+  private init(_ descriptor: CInt) {
     self.descriptor = descriptor
   }
 
   /// Waits for a lock that others hold for moments only: while one change is committed.
   static func brief(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock {
     for _ in 0..<10_000 {
-      if let lock = try FileLock(trying: path, mode) { return lock }
+      if let lock = try trying(path, mode) { return lock }
       usleep(1_000)
     }
     throw .busy("another program has held the store for ten seconds")
   }
 
   deinit { Glibc.close(descriptor) }
+
+  /// The number the last holder left for the next one; nil when there is none.
+  var note: UInt64? {
+    var value: UInt64 = 0
+    return pread(descriptor, &value, 8, 0) == 8 ? value : nil
+  }
+
+  /// Leaves a number for the next holder. It is advice: nothing depends on its being written.
+  func leave(_ note: UInt64) {
+    var value = note
+    _ = pwrite(descriptor, &value, 8, 0)
+  }
 }

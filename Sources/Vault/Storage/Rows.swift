@@ -49,12 +49,38 @@ extension Store {
       &authority)
   }
 
-  /// All sets of this user, each verified.
+  /// The sets of this user that verify; see ``damagedSets(_:_:)`` for the others.
   func sets(_ db: Database, _ authority: Authority) throws -> [StoredSet] {
     let key = try keys.derive("sets")
-    return try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set").map { row in
-      try stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key, authority)
+    return try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set").compactMap { row in
+      try? stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key, authority)
     }.filter { $0.set.owner == owner }
+  }
+
+  /// How many sets the authority remembers that are gone or do not verify.
+  func damagedSets(_ db: Database, _ authority: Authority) throws -> Int {
+    let remembered = authority.rows.keys.filter { $0.hasPrefix(Self.setPrefix) }
+    let verified = Set(try sets(db, authority).map { Self.key(set: $0.index) })
+    return remembered.filter { !verified.contains($0) }.count
+  }
+
+  /// Forgets the sets that do not verify, and ends what was bound to them. Asked for by a person with the passcode.
+  func dropDamagedSets(_ db: Database, _ authority: inout Authority) throws -> [ItemName] {
+    let good = try sets(db, authority)
+    let verified = Set(good.map { Self.key(set: $0.index) })
+    for row in try Row.fetchAll(db, sql: "SELECT reader FROM enrolment_set") {
+      let index = row.bytes(0)
+      guard !verified.contains(Self.key(set: index)) else { continue }
+      try db.execute(sql: "DELETE FROM enrolment_set WHERE reader = ?", arguments: [index.data])
+      try db.execute(sql: "DELETE FROM enrolment WHERE reader = ?", arguments: [index.data])
+    }
+    for key in authority.rows.keys where key.hasPrefix(Self.setPrefix) && !verified.contains(key) {
+      authority.rows[key] = nil
+    }
+    return try Row.fetchAll(db, sql: "SELECT DISTINCT generation FROM item WHERE generation IS NOT NULL AND dead = 0")
+      .map { $0.bytes(0) }
+      .filter { generation in !good.contains { $0.set.generation == generation } }
+      .flatMap { try kill(db, where: "generation = ?", [$0.data]) }
   }
 
   func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature, _ db: Database, _ authority: Authority)
@@ -120,11 +146,7 @@ extension Store {
     authority.rows = [:]
     for row in try Row.fetchAll(db, sql: "SELECT name, parameters, box FROM slot") {
       guard let text = String.fromDatabaseValue(row[0]) else { continue }
-      var part = CanonicalEncoding()
-      part.append(tag: 1, text)
-      part.append(tag: 2, row.bytes(1))
-      part.append(tag: 3, row.bytes(2))
-      authority.rows["slot \(text)"] = Digest.sha256(part.bytes)
+      authority.rows["slot \(text)"] = Slot.digest(text, parameters: row.bytes(1), box: row.bytes(2))
     }
     for row in try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set") {
       authority.rows[Self.key(set: row.bytes(0))] = Self.digest(row.bytes(0), row.bytes(1), row.bytes(2))
@@ -159,8 +181,10 @@ extension Store {
 
   private static func key(_ name: Slot.Name) -> String { "slot \(name.text)" }
 
-  private static func key(set index: [UInt8]) -> String {
-    "set " + index.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  private static let setPrefix = "set "
+
+  static func key(set index: [UInt8]) -> String {
+    setPrefix + index.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 }
 

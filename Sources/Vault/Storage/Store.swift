@@ -40,8 +40,11 @@ final class Store {
   }
 
   /// Makes one change: all of it, or none. `evenRestored` is for what must work before a restore is accepted.
+  ///
+  /// A manifest that cannot be written after the commit is brought along by the next one, which is refused while it
+  /// still cannot; only a `charge`, which must not be put back, is not made without it.
   func commit<T>(
-    evenRestored: Bool = false, _ body: (Database, inout Authority) throws -> T
+    evenRestored: Bool = false, charge: Bool = false, _ body: (Database, inout Authority) throws -> T
   ) throws(VaultError) -> T {
     let lock = try FileLock.brief(directory.commitLock, .exclusive)
     defer { withExtendedLifetime(lock) {} }
@@ -63,7 +66,8 @@ final class Store {
         }
         return result
       }
-      try manifest?.write(to: directory.manifest, key: keys.manifest)
+      let written = Result { try manifest?.write(to: directory.manifest, key: keys.manifest) }
+      if charge { try written.get() }
       guard let result else { throw VaultError.internalError("a change ended without a result") }
       return result
     } catch {

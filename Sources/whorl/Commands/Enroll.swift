@@ -37,7 +37,7 @@ struct Enroll: Command {
     let change = try await session.converse(with: vault, answers) { vault, context in
       try await vault.enroll(finger, in: context)
     }
-    try EnrolmentChange.report(change, "The \(finger.spokenName) finger is enrolled.", json: options.json)
+    try EnrolmentChange.report(change, "\(Spoken.leadingFinger(finger)) is enrolled.", json: options.json)
   }
 }
 
@@ -81,7 +81,7 @@ struct Unenroll: Command {
     let change = try await session.converse(with: vault, answers) { vault, context in
       try await vault.unenroll(finger, in: context)
     }
-    let what = finger.map { "The \($0.spokenName) finger is" } ?? "All fingers are"
+    let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"
     try EnrolmentChange.report(change, "\(what) forgotten.", json: options.json)
   }
 }

@@ -12,7 +12,7 @@ struct Fingers: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let vault = try session.vault()
-    let sets = try await session.explained { () async throws(VaultError) in try await vault.fingers() }
+    let sets = try await session.explained { () async throws(VaultError) in try await vault.status().sets }
     if options.json { return try JSON.print(["sets": sets.map(SetReport.init)]) }
     if sets.allSatisfy(\.fingers.isEmpty) { StandardError.line("No finger is enrolled. Next: whorl enroll") }
     var table = Table()

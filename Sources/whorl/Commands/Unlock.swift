@@ -9,8 +9,7 @@ struct Unlock: Command {
     abstract: "Clear a lockout with the passcode.",
     discussion: """
       Five touches in a row that match nobody lock fingers out until the passcode is given (or, with 'whorl recover', \
-      the recovery key). It also accepts a store whose files were put back from an earlier copy, and makes a new key \
-      file where the store's own is gone.
+      the recovery key). It also accepts a store whose files were put back from an earlier copy.
 
       Example:
         whorl unlock
@@ -24,8 +23,7 @@ struct Unlock: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try await session.vaultOrRebuilt(answers, by: .passcode(attempt: 1))
-    try await session.converse(with: vault.vault, vault.answers) { vault, context in
+    try await session.converse(with: try session.vault(), answers) { vault, context in
       try await vault.unlock(in: context)
     }
     if options.json {
@@ -56,7 +54,7 @@ struct Recover: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try await session.vaultOrRebuilt(answers, by: .recoveryKey)
+    let vault = try session.vaultOrRebuilt(answers)
     try await session.converse(with: vault.vault, vault.answers) { vault, context in
       try await vault.recover(in: context)
     }
@@ -69,23 +67,17 @@ struct Recover: Command {
 }
 
 extension Session {
-  /// Opens the store; where its key file is gone, makes a new one from the secret asked for first. The same secret
+  /// Opens the store; where its key file is gone, makes a new one with the recovery key asked for first. The same key
   /// then answers the vault's own question.
-  fileprivate func vaultOrRebuilt(
-    _ answers: Answers, by request: SecretRequest
-  ) async throws(Failure) -> (vault: Vault, answers: Answers) {
+  fileprivate func vaultOrRebuilt(_ answers: Answers) throws(Failure) -> (vault: Vault, answers: Answers) {
     let directory = try directory()
     do {
       return (try openVault(directory), answers)
     } catch .deviceKeyMissing {
       StandardError.line("The store's key file is gone; a new one is made.")
-      let secret = SecretHolder(try answers.answer(request))
+      let secret = SecretHolder(try answers.answer(.recoveryKey))
       do {
-        if case .recoveryKey = request {
-          try await Vault.rebuildDeviceKey(at: directory, with: .recoveryKey(secret.copy()))
-        } else {
-          try await Vault.rebuildDeviceKey(at: directory, with: .passcode(secret.copy()))
-        }
+        try Vault.rebuildDeviceKey(at: directory, recoveryKey: secret.copy())
       } catch {
         throw explained(error)
       }

@@ -62,5 +62,5 @@ struct Failure: Error {
   }
 
   /// The person, or a signal, ended the command.
-  static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "nothing was released")
+  static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "run it again")
 }

@@ -18,7 +18,7 @@ extension Failure {
         advice: "keep the file encrypted elsewhere and its key here")
     case .fingerNotEnrolled(let finger):
       self.init(
-        .notFound, "the \(finger.spokenName) finger is not enrolled", name: "errSecItemNotFound",
+        .notFound, "\(Spoken.finger(finger)) is not enrolled", name: "errSecItemNotFound",
         advice: "'whorl fingers' lists the enrolled ones")
     case .fingerDuplicate(let known):
       let which = known.map { " as the \($0.spokenName)" } ?? ""
@@ -61,9 +61,6 @@ extension Failure {
       self.init(
         .refused, "no passcode is set", name: "LAError.passcodeNotSet",
         advice: "'whorl passcode' sets one with the recovery key")
-    case .passcodeAlreadySet:
-      self.init(
-        .exists, "a passcode is set already", name: "errSecDuplicateItem", advice: "'whorl passcode' changes it")
     case .interactionNotAllowed:
       self.init(
         .refused, "this needs a person and none may be asked", name: "errSecInteractionNotAllowed",
@@ -78,7 +75,7 @@ extension Failure {
         advice: "attach that reader, or name it with --reader")
     case .setChanged:
       self.init(
-        .refused, "the enrolled fingers changed while the finger was awaited", name: "LAError.authenticationFailed",
+        .refused, "the enrolled fingers changed meanwhile", name: "LAError.authenticationFailed",
         advice: "try again")
     case .touchRefused:
       self.init(
@@ -89,8 +86,9 @@ extension Failure {
       self.init(error)
     case .chipListMismatch:
       self.init(
-        .unavailable, "the reader's chip no longer holds the prints enrolled there; nothing was changed",
-        name: "LAError.biometryNotAvailable", advice: "unenroll the fingers and enrol them again")
+        .unavailable, "the reader's chip does not hold the prints enrolled there; nothing was changed",
+        name: "LAError.biometryNotAvailable",
+        advice: "try again; if it stays so, unenroll the fingers and enrol them again")
 
     case .storeNotFound(let directory):
       self.init(

@@ -25,6 +25,14 @@ enum Spoken {
     return String(decoding: text[..<count], as: UTF8.self)
   }
 
+  /// "the left thumb", "the right index finger".
+  static func finger(_ finger: Finger) -> String {
+    "the \(finger.spokenName)\(finger == .leftThumb || finger == .rightThumb ? "" : " finger")"
+  }
+
+  /// "The left thumb".
+  static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
+
   static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
   }

@@ -20,7 +20,7 @@ enum Interruption {
   static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
 
   /// How long a cancelled call may take to end by itself; the promise is a second for all of it.
-  private static let grace = timespec(tv_sec: 0, tv_nsec: 700_000_000)
+  private static let graceMilliseconds: Int32 = 700
 
   static var happened: Bool { state.withLock { $0.happened } }
 
@@ -93,8 +93,7 @@ enum Interruption {
       cancel()
       // A second signal cuts the waiting short. Normally the process ends in here, from the thread that runs the call.
       var set = endings()
-      var limit = grace
-      sigtimedwait(&set, nil, &limit)
+      whorl_wait_for_signal(&set, graceMilliseconds)
     }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
     _exit(ExitStatus.refused.rawValue)

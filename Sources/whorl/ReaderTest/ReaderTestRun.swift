@@ -51,10 +51,17 @@ final class ReaderTestRun: Sendable {
       return .passed("the print is on the chip, with \(list.unknown.count) other")
     case .delete:
       try await reader.delete(print.template)
+      self.print.withLock { $0 = nil }
       return .passed("the print is deleted")
     default:
       return try await scan(step, print)
     }
+  }
+
+  /// Takes the print off the chip when no step got to it.
+  func forgetPrint() async {
+    guard description.features.contains(.storageDelete), let print = print.withLock({ $0 }) else { return }
+    try? await reader.delete(print.template)
   }
 
   private func enroll() async throws(ReaderError) -> StepOutcome {
@@ -94,37 +101,36 @@ final class ReaderTestRun: Sendable {
     return .failed(Failure(.tryAgain, "no touch could be read", advice: "clean the reader and try again"))
   }
 
+  /// One scan; where that was asked for, with a suspend and a resume inside it. The suspend follows the scan at once,
+  /// and does not overtake it, because a recorded finger does not wait.
   private func armed(
     _ step: ReaderTestStep, _ print: EnrolledPrint, _ nonce: ScanNonce, suspending: Bool
   ) async throws(ReaderError) -> ScanAnswer {
-    let (armed, signal) = AsyncStream.makeStream(of: Void.self)
-    let suspension = Task { [reader] () -> ReaderError? in
-      guard suspending, await armed.first(where: { true }) != nil else { return nil }
+    let observer: ScanObserver = { self.show($0) }
+    let scan = Task.immediate { [reader] () -> Result<ScanAnswer, ReaderError> in
+      do throws(ReaderError) {
+        if step == .verify {
+          return .success(try await reader.verify(print, nonce: nonce, observer: observer))
+        }
+        return .success(try await reader.identify([print], nonce: nonce, observer: observer))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try await withTaskCancellationHandler { () async -> Result<ScanAnswer, ReaderError> in
+      guard suspending else { return await scan.value }
       do throws(ReaderError) {
         try await reader.suspend()
         try await reader.resume()
-        return nil
       } catch {
-        return error
+        scan.cancel()
+        _ = await scan.value
+        return .failure(error)
       }
-    }
-    let observer: ScanObserver = { event in
-      if event == .fingerNeeded { signal.yield() }
-      self.show(event)
-    }
-    let result: Result<ScanAnswer, ReaderError>
-    do throws(ReaderError) {
-      if step == .verify {
-        result = .success(try await reader.verify(print, nonce: nonce, observer: observer))
-      } else {
-        result = .success(try await reader.identify([print], nonce: nonce, observer: observer))
-      }
-    } catch {
-      result = .failure(error)
-    }
-    signal.finish()
-    if let problem = await suspension.value { throw problem }
-    return try result.get()
+      return await scan.value
+    } onCancel: {
+      scan.cancel()
+    }.get()
   }
 
   private var theReader: String { "the reader\(Spoken.nature(description.nature))" }

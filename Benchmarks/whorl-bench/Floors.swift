@@ -1,0 +1,64 @@
+import CSQLite
+import Keys
+import SecureMemory
+
+/// What the parts of a `get` and a `set` cost by themselves, in this process.
+enum Floors {
+  static func samples(database path: String, scratch: String) throws -> [Samples] {
+    let key = try Random.key()
+    let secret = SecretBytes(copying: Array("correct horse battery staple".utf8).span)
+    let box = try AEAD.seal(secret, key: key, aad: [1, 2, 3])
+    var all = [
+      try Samples.taking("floor: AES-256-GCM open", 2_000) { _ = try AEAD.open(box, key: key, aad: [1, 2, 3]) },
+      Samples.taking("floor: HMAC-SHA256", 2_000) { _ = MAC.hmacSHA256(key: key, [1, 2, 3]) },
+      try Samples.taking("floor: HKDF", 2_000) { _ = try KDF.hkdf(key: key, info: [1, 2, 3]) },
+    ]
+    all.append(try lookup(path))
+    all.append(try commit(scratch))
+    return all
+  }
+
+  private static func lookup(_ path: String) throws -> Samples {
+    let database = try Connection(path)
+    // The index of a name that is not there: the same way down the tree.
+    let statement = try database.prepare("SELECT secret FROM item WHERE owner = 0 AND name_index = randomblob(32)")
+    defer { sqlite3_finalize(statement) }
+    return Samples.taking("floor: SQLite lookup among 100,000", 2_000) {
+      sqlite3_step(statement)
+      sqlite3_reset(statement)
+    }
+  }
+
+  private static func commit(_ path: String) throws -> Samples {
+    let database = try Connection(path)
+    try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (a, b BLOB)")
+    return try Samples.taking("floor: SQLite commit, WAL and FULL", 200) {
+      try database.execute("INSERT INTO t VALUES (1, randomblob(300))")
+    }
+  }
+
+  /// A connection of SQLite, closed with the object.
+  private final class Connection {
+    private var handle: OpaquePointer?
+
+    init(_ path: String) throws {
+      // Ours to close, even when opening fails.
+      guard sqlite3_open(path, &handle) == SQLITE_OK else { throw BenchFailure("cannot open \(path)") }
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    func execute(_ text: String) throws {
+      guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw BenchFailure("SQLite: \(text)") }
+    }
+
+    func prepare(_ text: String) throws -> OpaquePointer {
+      var statement: OpaquePointer?
+      // Ours to finalize.
+      guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK, let statement else {
+        throw BenchFailure("SQLite: \(text)")
+      }
+      return statement
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// Measures Whorl beside its peers. `scripts/bench` prepares what it works on and calls it.
+@main
+enum Main {
+  static let usage = """
+    usage: whorl-bench fill DIR COUNT   make a store with so many items
+           whorl-bench measure WORK [--json FILE] [--rounds N] [--strict]
+
+    """
+
+  static func main() async {
+    do {
+      try await run(Array(CommandLine.arguments.dropFirst()))
+    } catch let failure as BenchFailure {
+      fail(failure.text)
+    } catch {
+      fail("\(error)")
+    }
+  }
+
+  private static func run(_ words: [String]) async throws {
+    switch words.first {
+    case "fill" where words.count == 3:
+      guard let count = Int(words[2]), count > 0 else { fail(usage) }
+      try await FilledStore.make(at: words[1], items: count)
+    case "measure" where words.count > 1:
+      try await measure(Array(words[1...]))
+    default: fail(usage)
+    }
+  }
+
+  private static func measure(_ words: [String]) async throws {
+    var json: String?
+    var strict = false
+    var rounds = 30
+    var rest = words.dropFirst()
+    while let word = rest.popFirst() {
+      switch word {
+      case "--json": json = rest.popFirst()
+      case "--strict": strict = true
+      case "--rounds":
+        guard let count = rest.popFirst().flatMap(Int.init), count > 0 else { fail(usage) }
+        rounds = count
+      default: fail(usage)
+      }
+    }
+    let report = try await Measurement(work: words[0], rounds: rounds).report()
+    print(report.text)
+    if let json { try report.writeJSON(to: json) }
+    if strict, !report.promises.allSatisfy(\.isKept) { exit(1) }
+  }
+
+  private static func fail(_ text: String) -> Never {
+    let line = text.hasPrefix("usage") ? text : "whorl-bench: \(text)\n"
+    _ = Array(line.utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    exit(64)
+  }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// Times of one thing, in nanoseconds, in the order they were taken.
+struct Samples {
+  var name: String
+  var nanoseconds: [UInt64] = []
+
+  var median: Double { percentile(0.5) }
+
+  func percentile(_ share: Double) -> Double {
+    guard !nanoseconds.isEmpty else { return .nan }
+    let sorted = nanoseconds.sorted()
+    let at = share * Double(sorted.count - 1)
+    let low = Int(at)
+    let high = min(low + 1, sorted.count - 1)
+    return Double(sorted[low]) + (Double(sorted[high]) - Double(sorted[low])) * (at - Double(low))
+  }
+
+  /// Times `body` so many times after one run that is not counted.
+  static func taking(_ name: String, _ count: Int, _ body: () throws -> Void) rethrows -> Samples {
+    var samples = Samples(name: name)
+    try body()
+    for _ in 0..<count {
+      let start = monotonicNanoseconds()
+      try body()
+      samples.nanoseconds.append(monotonicNanoseconds() - start)
+    }
+    return samples
+  }
+}
+
+func monotonicNanoseconds() -> UInt64 {
+  var time = timespec()
+  // Borrows the time for the call.
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

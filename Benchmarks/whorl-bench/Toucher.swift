@@ -1,0 +1,45 @@
+import Fingerprint
+import SecureMemory
+import Vault
+
+/// The person in front of a store that is measured: gives the recovery key when it is asked for, and a touch whenever
+/// one is wanted.
+struct Toucher: Sendable {
+  let recoveryKey: String
+  /// Presents a finger; told for which enrolment, or nil for a reading.
+  let touch: @Sendable (Finger?) async throws -> Void
+
+  func with<T: Sendable>(_ vault: Vault, _ body: (ContextHandle) async throws -> T) async throws -> T {
+    let (context, events) = try await vault.openContext()
+    let listener = Task {
+      var enrolling: Finger?
+      for await event in events {
+        switch event {
+        case .secretWanted(.recoveryKey):
+          await vault.answer(context, with: SecretBytes(copying: Array(recoveryKey.utf8).span))
+        case .secretWanted: await vault.decline(context)
+        case .touchWanted(let request):
+          switch request.purpose {
+          case .enroll(let finger), .confirm(let finger): enrolling = finger
+          case .read: enrolling = nil
+          }
+          await touchOrCancel(enrolling, vault, context)
+        case .enrolmentStage(let completed, let count) where completed < count:
+          await touchOrCancel(enrolling, vault, context)
+        case .retry:
+          if let enrolling { await touchOrCancel(enrolling, vault, context) }
+        default: break
+        }
+      }
+    }
+    let result: Result<T, any Error>
+    do { result = .success(try await body(context)) } catch { result = .failure(error) }
+    await vault.closeContext(context)
+    await listener.value
+    return try result.get()
+  }
+
+  private func touchOrCancel(_ finger: Finger?, _ vault: Vault, _ context: ContextHandle) async {
+    do { try await touch(finger) } catch { await vault.cancel(context) }
+  }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Where ridges end or fork: points around which the phase gains or loses a turn.
+///
+/// They lie anywhere, evenly thinned, and as many gain as lose, so that no two fingers share more of them than chance
+/// has it, and every finger has about as many.
+struct Minutiae {
+  private let places: [RidgePattern.Point]
+
+  private static let count = 82
+  /// Pixels. Nearer ones would undo each other while the ridges grow; and thinned this much, no print has few of them.
+  private static let spacing: Float = 24
+
+  init(_ random: inout SeededGenerator) {
+    var places: [RidgePattern.Point] = []
+    var tries = 0
+    while places.count < Self.count, tries < 4000 {
+      tries += 1
+      let place = RidgePattern.Point(
+        x: random.between(-0.5, 0.5) * Float(GrownRidges.width),
+        y: random.between(-0.5, 0.5) * Float(GrownRidges.height))
+      let isFree = places.allSatisfy { other in
+        let dx = other.x - place.x
+        let dy = other.y - place.y
+        return dx * dx + dy * dy > Self.spacing * Self.spacing
+      }
+      if isFree { places.append(place) }
+    }
+    self.places = places
+  }
+
+  /// The cosine of the phase with all their turns added to it.
+  func cosine(of phase: Float, at point: RidgePattern.Point) -> Float {
+    var real = cosf(phase)
+    var imaginary = sinf(phase)
+    var sign: Float = 1
+    places.withUnsafeBufferPointer { places in
+      var index = 0
+      let count = places.count
+      while index < count {
+        let dx = point.x - places[index].x
+        let dy = (point.y - places[index].y) * sign
+        let scale = 1 / (abs(dx) + abs(dy) + 0.001)
+        let turned = (real * dx - imaginary * dy) * scale
+        imaginary = (real * dy + imaginary * dx) * scale
+        real = turned
+        sign = -sign
+        index &+= 1
+      }
+    }
+    return real / ((real * real + imaginary * imaginary).squareRoot() + 1e-20)
+  }
+}

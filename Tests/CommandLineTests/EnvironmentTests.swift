@@ -1,0 +1,49 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("The environment of the caller")
+struct EnvironmentTests {
+  @Test("variables of libfprint bring no reader into being")
+  func readers() async throws {
+    try await withFolder { folder in
+      var variables = ["FP_DRIVERS_WHITELIST": "virtual_image", "UMOCKDEV_DIR": folder, "FP_DEVICE_EMULATION": "1"]
+      for name in ["IMAGE", "DEVICE", "DEVICE_STORAGE"] { variables["FP_VIRTUAL_\(name)"] = "\(folder)/socket" }
+      let listed = try await Invocation(arguments: ["reader", "list", "--json"], environment: variables).run()
+      #expect(listed.status == 0)
+      #expect(!listed.text.contains("virtual"), "\(listed.text)")
+      let tested = try await Invocation(arguments: ["reader", "test"], environment: variables).run()
+      #expect(!tested.text.contains("virtual"))
+      #expect(access("\(folder)/socket", F_OK) != 0)
+    }
+  }
+
+  @Test("variables of OpenSSL load no configuration, and so no code, into the process that holds the keys")
+  func openSSL() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret", "--access", "none")
+      // Whoever opened this would wait for a writer for ever.
+      let trap = "\(store.folder)/openssl.cnf"
+      try #require(mkfifo(trap, 0o600) == 0)
+      let variables = ["OPENSSL_CONF": trap, "OPENSSL_MODULES": store.folder, "OPENSSL_ENGINES": store.folder]
+      let program = try Invocation(arguments: store.arguments(["get", "a"]), environment: variables).start()
+      let deadline = Deadline(seconds: 20) { program.signal(SIGKILL) }
+      let result = await withCheckedContinuation { continuation in
+        startThread { continuation.resume(returning: program.finish { _, _ in }) }
+      }
+      deadline.cancel()
+      #expect(result.status == 0)
+      #expect(result.text == "secret")
+    }
+  }
+
+  @Test("PATH does not choose the reader process")
+  func path() async throws {
+    try await withFolder { folder in
+      try writeFile("\(folder)/whorl-reader", Array("#!/bin/sh\ntouch \(folder)/ran\n".utf8))
+      chmod("\(folder)/whorl-reader", 0o700)
+      _ = try await Invocation(arguments: ["reader", "list"], environment: ["PATH": "\(folder):/usr/bin:/bin"]).run()
+      #expect(access("\(folder)/ran", F_OK) != 0)
+    }
+  }
+}

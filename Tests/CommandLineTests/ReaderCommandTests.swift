@@ -1,0 +1,214 @@
+import Fingerprint
+import Glibc
+import ProgramDriver
+import Testing
+import VirtualFinger
+
+/// The recordings of real readers, which are not part of this repository.
+private let recordings: String = {
+  if let named = getenv("WHORL_RECORDINGS") { return String(cString: named) }
+  let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  return "/\(root)/../shared/recordings"
+}()
+
+private func canReplay(_ name: String) -> Bool {
+  let can = access("\(recordings)/\(name)/device", R_OK) == 0 && access("/usr/bin/umockdev-run", X_OK) == 0
+  if !can {
+    print("skipped: no recording in \(recordings)/\(name), or no umockdev-run (WHORL_RECORDINGS names the folder)")
+  }
+  return can
+}
+
+/// Runs `reader test` on a copy of a recording, since other tests look for processes that replay the original.
+private func replaying(_ name: String, _ arguments: String...) async throws -> Invocation.Result {
+  try await withFolder { folder in
+    try copyFolder("\(recordings)/\(name)", "\(folder)/\(name)")
+    return try await Invocation(
+      arguments: ["reader", "test", "--reader", "replay:\(folder)/\(name)"] + arguments
+    ).run()
+  }
+}
+
+@Suite("whorl reader and whorl doctor")
+struct ReaderCommandTests {
+  @Test("list describes a virtual reader as one, in words and in JSON")
+  func list() async throws {
+    try await withFolder { folder in
+      let arguments = ["reader", "list", "--reader", "virtual-image:\(folder)/socket"]
+      let words = try await Invocation(arguments: arguments).run()
+      #expect(words.status == 0)
+      #expect(words.text.contains("(virtual reader)"))
+      for field in ["driver", "id", "nature", "finger", "stages", "features", "temperature"] {
+        #expect(words.text.contains("\n  \(field) "), "\(field)")
+      }
+      let json = try await Invocation(arguments: arguments + ["--json"]).run()
+      #expect(json.text.hasPrefix(#"{"readers":["#))
+      for part in [#""driver":"virtual_image""#, #""nature":"virtual""#, #""enrollStages":5"#] {
+        #expect(json.text.contains(part), "\(json.text)")
+      }
+    }
+  }
+
+  @Test("test runs its steps on the reader alone; what the reader cannot do is skipped")
+  func test() async throws {
+    try await withFolder { folder in
+      let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
+      let result = try await Invocation(
+        arguments: [
+          "reader", "test", "--tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
+          "virtual-image:\(folder)/socket",
+        ]
+      ).run(heard: touches.heard)
+      #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
+      let lines = result.text.split(separator: "\n").map(String.init)
+      #expect(lines[0] == "TAP version 13" && lines[1] == "1..6")
+      #expect(lines.contains("ok 1 - clear # SKIP not supported"))
+      #expect(lines.contains { $0.hasPrefix("ok 2 - enroll # 5 stages, ") })
+      #expect(lines.contains("ok 3 - list # SKIP not supported"))
+      #expect(lines.contains { $0.hasPrefix("ok 4 - verify # match, ") })
+      #expect(lines.contains { $0.hasPrefix("ok 5 - identify # match, ") })
+      #expect(lines.contains("ok 6 - delete # SKIP not supported"))
+    }
+  }
+
+  @Test("a step that fails is the status, and the steps after it are run")
+  func failingStep() async throws {
+    try await withFolder { folder in
+      let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 5) + [.wrong, .right])
+      let result = try await Invocation(
+        arguments: [
+          "reader", "test", "--json", "--steps", "enroll,verify,identify", "--reader", "virtual-image:\(folder)/socket",
+        ]
+      ).run(heard: touches.heard)
+      #expect(result.status == 77)
+      #expect(result.failure.contains("verify: the finger did not match [LAError.authenticationFailed]"))
+      #expect(result.text.contains(#""passed":false"#))
+      #expect(result.text.contains(#""result":"failed","seconds":"#))
+      #expect(result.text.contains(#""step":"identify""#))
+    }
+  }
+
+  @Test("Ctrl-C in the middle of a test is 77 within a second")
+  func interrupted() async throws {
+    try await withFolder { folder in
+      let arguments = ["reader", "test", "--reader", "virtual-image:\(folder)/socket"]
+      let asked = Mark()
+      let result = try await Invocation(arguments: arguments).run { line, program in
+        guard line.contains("(virtual reader)") else { return }
+        asked.set()
+        program.signal(SIGINT)
+      }
+      #expect(asked.elapsed < .seconds(1))
+      #expect(result.status == 77)
+      #expect(result.failure == "whorl: reader test: cancelled [LAError.userCancel]: run it again")
+    }
+  }
+
+  @Test("the ELAN recording passes in its recorded order", .enabled(if: canReplay("elanmoc")))
+  func elan() async throws {
+    let result = try await replaying("elanmoc", "--steps", "enroll,list,verify,identify,delete")
+    #expect(result.status == 0, "\(result.diagnostics)")
+    let lines = result.text.split(separator: "\n")
+    #expect(lines.first?.hasSuffix("(replayed reader)") == true)
+    #expect(lines.dropFirst().map { $0.prefix { $0 != " " } } == ["enroll", "list", "verify", "identify", "delete"])
+    #expect(lines.dropFirst().allSatisfy { $0.contains(" ok, ") })
+  }
+
+  @Test(
+    "the Synaptics recording passes in its recorded order, asleep for a moment in the middle of verify",
+    .enabled(if: canReplay("synaptics")))
+  func synaptics() async throws {
+    let result = try await replaying(
+      "synaptics", "--steps", "clear,enroll,verify,delete", "--suspend-during", "verify", "--json")
+    #expect(result.status == 0, "\(result.diagnostics)")
+    #expect(result.text.contains(#""passed":true"#))
+    #expect(result.text.contains("match, with a suspend inside"))
+    #expect(result.text.contains(#""nature":"replayed""#))
+  }
+
+  @Test("status tells the tier, never a higher one, and what the store and its readers are like")
+  func status() async throws {
+    try await TestStore.with { store in
+      let words = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
+      #expect(words.status == 0)
+      #expect(words.text.contains("tier      key file (embedded)\n"))
+      #expect(words.text.contains("store     \(store.directory)\n"))
+      #expect(words.text.contains("passcode  set\n"))
+      #expect(words.text.contains("(virtual reader)\n"))
+      let json = try await store.whorl("status", "--json", "--reader", "virtual-image:\(store.socket)").text
+      for part in [
+        #""tier":"key file (embedded)""#, #""passcodeSet":true"#, #""failures":0"#, #""lockedOut":false"#,
+        #""passcodeDelay":0"#, #""restoreDetected":false"#, #""items":0"#, #""sets":[]"#, #""nature":"virtual""#,
+      ] { #expect(json.contains(part), "\(part) in \(json)") }
+    }
+  }
+
+  @Test("doctor looks at store and reader and fails with what fails first")
+  func doctor() async throws {
+    try await TestStore.with { store in
+      let well = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      #expect(well.status == 0, "\(well.text)")
+      for line in ["ok    store: ", "ok    data: whole", "warn  tier: ", "ok    open: ", "warn  nature: "] {
+        #expect(well.text.contains(line), "\(line)")
+      }
+      let missing = try await store.whorl("doctor", "--reader", "libfprint:no such reader", "--json")
+      #expect(missing.status == 66 || missing.status == 69)
+      #expect(missing.text.contains(#""result":"fail""#))
+      chmod(store.directory, 0o777)
+      let open = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      #expect(open.status == 78)
+      #expect(open.text.contains("fail  store: "))
+      #expect(try await store.whorl("ls").status == 78)
+    }
+  }
+}
+
+@Suite("Fingers at a terminal")
+struct TerminalFingerTests {
+  @Test("Enter takes the passcode in place of the finger; the stages of the line are rewritten in place")
+  func enter() async throws {
+    try await TestStore.with { store in
+      #expect(try await store.enroll().status == 0)
+      try await store.set("a", "secret")
+      let terminal = try PseudoTerminal(store.arguments(["get", "a"] + store.reader), output: "/dev/null")
+      try await terminal.waits(for: "(Enter: passcode)")
+      try await terminal.becomes(echoing: false)
+      terminal.type("\n")
+      try await terminal.waits(for: "Passcode: ")
+      terminal.type("\(TestStore.passcode)\n")
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.shown.contains("\r\u{1B}[K"))
+      #expect(terminal.echoes)
+      #expect(try await store.whorl("status", "--json").text.contains(#""failures":0"#))
+    }
+  }
+
+  @Test("a finger still counts while Enter would take the passcode, and the terminal echoes again")
+  func finger() async throws {
+    try await TestStore.with { store in
+      #expect(try await store.enroll().status == 0)
+      try await store.set("a", "secret")
+      let terminal = try PseudoTerminal(store.arguments(["get", "a"] + store.reader), output: "/dev/null")
+      try await terminal.waits(for: "(Enter: passcode)")
+      try await Task.sleep(for: .milliseconds(150))
+      try VirtualImageReader(socket: store.socket).press(Fingers.right.impression(77))
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.echoes)
+    }
+  }
+
+  @Test("an item that only a finger opens offers no passcode; Ctrl-C ends the waiting")
+  func fingerOnly() async throws {
+    try await TestStore.with { store in
+      #expect(try await store.enroll().status == 0)
+      try await store.set("f", "secret", "--access", "any-finger")
+      let terminal = try PseudoTerminal(store.arguments(["get", "f"] + store.reader), output: "/dev/null")
+      try await terminal.waits(for: "to release f")
+      #expect(!terminal.shown.contains("Enter"))
+      let start = ContinuousClock.now
+      terminal.type("\u{3}")
+      #expect(try await terminal.status() == 77)
+      #expect(ContinuousClock.now - start < .seconds(1))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Fingerprint
+import Testing
+import VirtualFinger
+
+@Suite("Synthetic fingers")
+struct SyntheticFingerTests {
+  private let finger = SyntheticFinger(person: 1, finger: .rightIndex)
+
+  @Test("the same touch of the same finger is the same image")
+  func deterministic() {
+    #expect(finger.impression(7) == SyntheticFinger(person: 1, finger: .rightIndex).impression(7))
+  }
+
+  @Test("a finger does not change from one release to the next")
+  func frozen() {
+    let image = finger.impression(0)
+    var seen = ""
+    for row in stride(from: 48, to: 240, by: 16) {
+      for column in stride(from: 48, to: 208, by: 16) {
+        seen += image.pixels[row * image.width + column] < 128 ? "#" : "."
+      }
+    }
+    let expected =
+      "......#......##..#.....#.#####.#...#..#..#...#.#.##.#.#.#..#..#.##..###.#..##.#..###.....#.##..#.....##..#.##......#...."
+    // Another machine's mathematics may differ in the last bit, and a point on the edge of a ridge fall the other way.
+    #expect(zip(seen, expected).count { $0 == $1 } >= seen.count - 4, "\(seen)")
+  }
+
+  @Test("every touch, every finger and every person gives another image")
+  func different() {
+    let images = [
+      finger.impression(0), finger.impression(1), SyntheticFinger(person: 1, finger: .leftIndex).impression(0),
+      SyntheticFinger(person: 2, finger: .rightIndex).impression(0),
+      SyntheticFinger(person: -1, finger: .rightIndex).impression(0),
+    ]
+    #expect(Set(images).count == images.count)
+  }
+
+  @Test("an image is what a sensor of 500 dpi gives: dark ridges about 9 pixels apart, white around them")
+  func looks() {
+    let image = finger.impression(0)
+    #expect(image.width == 256 && image.height == 288)
+    let corners = [0, image.width - 1, image.pixels.count - image.width, image.pixels.count - 1]
+    #expect(corners.allSatisfy { image.pixels[$0] > 200 })
+    // Ridges cross the middle row or the middle column, whichever way they run there.
+    func crossings(_ values: [UInt8]) -> Int { zip(values, values.dropFirst()).count { $0 >= 128 && $1 < 128 } }
+    let rows = (120..<170).map { row in
+      crossings(Array(image.pixels[row * image.width + 78..<row * image.width + 178]))
+    }
+    let columns = (100..<156).map { column in
+      crossings((94..<194).map { image.pixels[$0 * image.width + column] })
+    }
+    #expect((5...40).contains(max(rows.max() ?? 0, columns.max() ?? 0)))
+  }
+}

@@ -1,0 +1,106 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Testing
+import VirtualFinger
+
+@Suite("Pressing on a virtual reader", .serialized)
+struct VirtualReaderTests {
+  private let right = SyntheticFinger(person: 1, finger: .rightIndex)
+  private let left = SyntheticFinger(person: 1, finger: .leftMiddle)
+
+  @Test("where no reader listens there is a clear error, once patience ends and not before")
+  func absent() {
+    let reader = VirtualImageReader(socket: "/tmp/whorl-no-such-reader", patience: .milliseconds(100))
+    let start = ContinuousClock.now
+    #expect(throws: VirtualReaderError.noReader(socket: "/tmp/whorl-no-such-reader")) {
+      try reader.press(right.impression(0))
+    }
+    #expect(ContinuousClock.now - start >= .milliseconds(100))
+    let long = String(repeating: "x", count: 200)
+    #expect(throws: VirtualReaderError.pathTooLong(socket: long)) { try VirtualStorageReader(socket: long).unplug() }
+  }
+
+  @Test("a press waits for the reader to be opened and a scan to be armed, and is then that scan's")
+  func waits() async throws {
+    try await ImageReader.with { reader in
+      try await reader.open()
+      let print = try await reader.enroll(right, 1)
+      try await reader.process.close()
+      let touches = reader.touches
+      let early = Task { [right] in
+        try await onOwnThread { () throws(VirtualReaderError) in try touches.press(right.impression(20)) }
+      }
+      try await Task.sleep(for: .milliseconds(100))
+      try await reader.open()
+      try await Task.sleep(for: .milliseconds(100))
+      #expect(try await reader.identify([print]) {} == .match(print.id))
+      try await early.value
+    }
+  }
+
+  @Test("a press that no scan asked for is an error, and does not go to a later scan")
+  func withdrawn() async throws {
+    try await ImageReader.with { reader in
+      try await reader.open()
+      let print = try await reader.enroll(right, 1)
+      let hasty = VirtualImageReader(socket: reader.touches.socket, patience: .milliseconds(100))
+      #expect(throws: VirtualReaderError.notTaken(socket: hasty.socket)) { try hasty.press(right.impression(20)) }
+      #expect(try await reader.identify([print]) { try reader.touches.press(left.impression(21)) } == .noMatch)
+    }
+  }
+
+  @Test("two programs that press at once are two presses, one after the other")
+  func crowded() async throws {
+    try await ImageReader.with { reader in
+      try await reader.open()
+      let print = try await reader.enroll(right, 1)
+      let touches = reader.touches
+      async let first: Void = onOwnThread { () throws(VirtualReaderError) in try touches.retry(.tooShort) }
+      async let second: Void = onOwnThread { () throws(VirtualReaderError) in try touches.retry(.centerFinger) }
+      try await Task.sleep(for: .milliseconds(100))
+      let outcomes = [try await reader.identify([print]) {}, try await reader.identify([print]) {}]
+      #expect(Set(outcomes) == [.retry(.tooShort), .retry(.centerFinger)])
+      _ = try await (first, second)
+    }
+  }
+
+  @Test("a finger that stays on the sensor is seen there, and the scan is done once it is lifted")
+  func held() async throws {
+    try await ImageReader.with { reader in
+      try await reader.open()
+      let print = try await reader.enroll(right, 1)
+      let (events, sink) = AsyncStream.makeStream(of: ScanEvent.self)
+      let nonce = ScanNonce(bytes: Array(repeating: 7, count: 16))
+      let scan = Task {
+        defer { sink.finish() }
+        return try await reader.process.identify([print], nonce: nonce) { sink.yield($0) }
+      }
+      let finger = try reader.touches.hold(right.impression(30))
+      for await event in events where event == .fingerPresent { break }
+      // Far longer than a match takes: libfprint finishes a scan of an image reader only when the finger has left.
+      let early = Task {
+        try await Task.sleep(for: .milliseconds(500))
+        sink.yield(.fingerNeeded)
+      }
+      for await event in events {
+        #expect(event == .fingerNeeded, "nothing else comes while the finger is there")
+        break
+      }
+      try await early.value
+      try finger.lift()
+      #expect(try await scan.value.outcome == .match(print.id))
+    }
+  }
+
+  @Test("an error of the device ends the scan as that error")
+  func deviceError() async throws {
+    try await ImageReader.with { reader in
+      try await reader.open()
+      let print = try await reader.enroll(right, 1)
+      await #expect(throws: ReaderError.self) {
+        _ = try await reader.identify([print]) { try reader.touches.deviceError(.general) }
+      }
+    }
+  }
+}
