@@ -86,8 +86,10 @@ let package = Package(
 
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
-    // and what the tests of several layers share: the programs as a user starts them, a vault as a person meets it
+    // and what the tests of several layers share: the programs as a user starts them, a search of their own
+    // memory, a vault as a person meets it
     .target(name: "ProgramDriver", dependencies: ["Fingerprint", "VirtualFinger"], swiftSettings: strict),
+    .target(name: "MemorySearch", dependencies: ["SecureMemory"], swiftSettings: strict),
     .target(
       name: "VaultDriver",
       dependencies: ["Keys", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
@@ -98,7 +100,8 @@ let package = Package(
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
-    .testTarget(name: "KeysTests", dependencies: ["Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
+    .testTarget(
+      name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],
@@ -114,12 +117,15 @@ let package = Package(
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(name: "CommandLineTests", dependencies: ["ProgramDriver", "Fingerprint"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["ProgramDriver", "VirtualFinger", "Fingerprint"], swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(
       name: "HardeningTests",
       dependencies: [
-        "ProgramDriver", "VaultDriver", "Vault", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+        "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient",
+        "VirtualFinger",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     .testTarget(name: "PackageTests", swiftSettings: strict),

@@ -121,6 +121,7 @@ struct KillTests {
         try await checkSet(of: store, changed: { !$0.contains("right-index") }, point)
       }
       guard Campaign.isLong else { return }
+      try store.restore("before")
       removeFolder("\(store.folder)/before")
       let enrolling = store.call("enroll", "left-thumb", "--yes", passcode: [TestStore.passcode])
       let thumbs = Array(repeating: Touches.Touch.thumb, count: 6)

@@ -95,7 +95,7 @@ struct ImageReaderTests {
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
-      #expect(ContinuousClock.now - start < .milliseconds(100))
+      #expect(ContinuousClock.now - start < .seconds(2))
       try await reader.open()
       #expect(ContinuousClock.now - start < .seconds(3))
       #expect(processes(with: reader.socket) != first)

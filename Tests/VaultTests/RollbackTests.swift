@@ -80,4 +80,38 @@ struct RollbackTests {
     try await vault.put("c", "3")
     #expect(try await store.open().status().restoreDetected == false)
   }
+
+  @Test("without a manifest the worst is assumed of every count")
+  func noManifest() async throws {
+    let store = try await ScratchStore()
+    try store.restore(["state"], from: "/nonexistent")
+    let vault = try store.open()
+    #expect(try await vault.status().lockedOut)
+    _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+    #expect(try await vault.status().passcodeDelay > 0)
+  }
+
+  @Test("a delay that only the manifest knows of runs down like any other")
+  func delayOfTheManifest() async throws {
+    let store = try await ScratchStore()
+    let copy = try store.snapshot()
+    do {
+      let vault = try store.open()
+      for _ in 1...5 {
+        _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+      }
+    }
+    try store.restore(Self.files, from: copy)
+    let boot = BootClock.system
+    let later = Mutex<UInt64>(0)
+    let vault = try store.open(
+      clock: BootClock(bootID: boot.bootID, now: { boot.now() + later.withLock { $0 } * 1_000_000_000 }))
+    let unlock = { @Sendable () async throws in
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+    }
+    await #expect(throws: VaultError.passcodeDelayed(seconds: 60)) { try await unlock() }
+    later.withLock { $0 = 61 }
+    try await unlock()
+    #expect(try await vault.status().restoreDetected == false)
+  }
 }

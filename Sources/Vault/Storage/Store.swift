@@ -92,7 +92,6 @@ final class Store {
       unknown.restored = true
       unknown.lockout.failures = Lockout.limit
       unknown.lockout.passcodeFailures = max(4, manifest?.passcodeFailures ?? 0)
-      unknown.lockout.startDelay(clock)
       return (unknown, manifest?.sequence ?? 0, nil)
     }
     let highest = max(authority.sequence, manifest?.sequence ?? 0)
@@ -105,10 +104,13 @@ final class Store {
       }
     }
     authority.restored = true
-    authority.lockout.failures = max(authority.lockout.failures, manifest?.failures ?? 0)
-    if let manifest, manifest.passcodeFailures > authority.lockout.passcodeFailures {
-      authority.lockout.passcodeFailures = manifest.passcodeFailures
-      authority.lockout.startDelay(clock)
+    // Without a manifest nobody knows what has been counted since: the worst, as above.
+    authority.lockout.failures = max(authority.lockout.failures, manifest?.failures ?? Lockout.limit)
+    let passcodeFailures = manifest?.passcodeFailures ?? 4
+    if passcodeFailures > authority.lockout.passcodeFailures {
+      authority.lockout.passcodeFailures = passcodeFailures
+      // Of no boot: it is started, once and for all, when a passcode is first asked for.
+      authority.lockout.delayBoot = ""
     }
     return (authority, highest, nil)
   }

@@ -1,20 +1,20 @@
 internal import Glibc
-internal import SecureMemory
+package import SecureMemory
 
 /// Looks for a secret in all writable memory of this process, without holding it in the clear: what it looks for is
 /// kept masked, but for its first byte.
-struct MemoryScan {
+package struct MemoryScan {
   private static let mask: UInt8 = 0x5A
   private let masked: [UInt8]
   private let first: Int32
 
-  init(for secret: borrowing SecretBytes) {
+  package init(for secret: borrowing SecretBytes) {
     masked = secret.withUnsafeBytes { $0.map { $0 ^ Self.mask } }
     first = Int32(masked[0] ^ Self.mask)
   }
 
   /// How often the secret is there. The window the memory is read into is wiped at once and not looked at itself.
-  func occurrences() -> Int {
+  package func occurrences() -> Int {
     let size = 1 << 20
     let window = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
     let ignored = UInt(bitPattern: window)..<UInt(bitPattern: window) + UInt(size)

@@ -1,0 +1,124 @@
+import Fingerprint
+import GRDB
+import Glibc
+import Keys
+import MemorySearch
+import ProgramDriver
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+/// A secret that nobody else uses is looked for everywhere it must not be.
+@Suite("Canaries")
+struct CanaryTests {
+  private static func canary() -> String { "canary-\(UInt64.random(in: .min ... .max))-canary" }
+
+  /// The files of a folder that hold these bytes.
+  private func files(of folder: String, holding bytes: [UInt8]) throws -> [String] {
+    try folderEntries(folder).filter { try readFile("\(folder)/\($0)").ranges(of: bytes).isEmpty == false }
+  }
+
+  private func look(_ store: ScratchStore, _ canary: String, _ when: String) throws {
+    for text in [canary, ScratchStore.passcode, store.recoveryKey] {
+      #expect(try files(of: store.path, holding: Array(text.utf8)) == [], "\(when)")
+    }
+  }
+
+  private static func enroll(_ finger: Finger, in vault: Vault) async throws {
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(finger, in: $0) }
+  }
+
+  @Test("no file of the store holds a released secret, or a key that a change has destroyed, at any moment")
+  func files() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    let canary = Self.canary()
+    try await Self.enroll(.rightIndex, in: vault)
+    for gate in [AccessControl.Constraint.none, .presence, .anyFinger, .currentSet] {
+      try await vault.put("item", canary, gate, replace: true)
+      try look(store, canary, "stored with \(gate)")
+      #expect(try await vault.get("item") == canary)
+      try look(store, canary, "released with \(gate)")
+    }
+    var destroyed = try await vault.column("SELECT set_key FROM enrolment_set")
+    destroyed += try await vault.column("SELECT secret FROM item")
+    #expect(destroyed.count == 2)
+    for box in destroyed { #expect(try !files(of: store.path, holding: box).isEmpty, "the search finds what is there") }
+    try await Self.enroll(.leftIndex, in: vault)
+    for box in destroyed { #expect(try files(of: store.path, holding: box) == [], "what the change destroyed") }
+    try await vault.put("item", canary, replace: true)
+    try await vault.remove([ItemName(parsing: "item")])
+    try look(store, canary, "removed")
+    await vault.shutdown()
+    try look(store, canary, "closed")
+  }
+
+  @Test("a released secret is in no memory of the process once it is let go", .timeLimit(.minutes(2)))
+  func memory() async {
+    await #expect(processExitsWith: .success) {
+      let store = try await ScratchStore()
+      let reader = ScriptedReader()
+      let vault = try store.open(reader: reader)
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) {
+        try await vault.enroll(.rightIndex, in: $0)
+      }
+      let scan = try await releasing(vault)
+      #expect(scan.occurrences() == 0)
+    }
+  }
+
+  @Test("while a program waits, no other knows its secrets, and it can leave no core file")
+  func otherProcesses() async throws {
+    try await TestStore.enrolled { store in
+      let canary = Self.canary()
+      try await store.set("canary", canary, "--access", "any-finger")
+      let call = store.call("get", "canary", "presence", passcode: [TestStore.passcode])
+      let waiting = try call.start()
+      let socket = "\(store.folder)/reader"
+      for _ in 1...500 where access(socket, F_OK) != 0 { usleep(10_000) }
+      let limits = String(decoding: try readFile("/proc/\(waiting.pid)/limits"), as: UTF8.self)
+      let core = limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
+      #expect(core?.split(separator: " ").dropFirst(4).first == "0")
+      for pid in try folderEntries("/proc").compactMap({ Int32($0) }) where pid != getpid() {
+        for file in ["environ", "cmdline"] {
+          guard let bytes = try? readFile("/proc/\(pid)/\(file)") else { continue }
+          #expect(bytes.ranges(of: Array(canary.utf8)).isEmpty, "\(file) of \(pid)")
+        }
+      }
+      waiting.signal(SIGINT)
+      _ = waiting.finish { _, _ in }
+    }
+  }
+}
+
+private func isSame(_ item: ReleasedItem, _ canary: SecretBox) -> Bool {
+  let same = item.secret.constantTimeEquals(canary.secret)
+  return same
+}
+
+/// Stores and releases a canary, and gives back what looks for it.
+private func releasing(_ vault: Vault) async throws -> MemoryScan {
+  let canary = SecretBox(try Random.key(48))
+  let scan = MemoryScan(for: canary.secret)
+  let name = try ItemName(parsing: "canary")
+  _ = try await Person().with(vault) { handle in
+    try await vault.add(
+      name, secret: canary.secret.copy(), access: AccessControl(.currentSet), accessibility: .whenUnlocked,
+      replace: false, in: handle)
+  }
+  for _ in 1...3 {
+    let released = try await Person().with(vault) { try await vault.read([name], reason: nil, in: $0) }
+    #expect(isSame(released[0], canary))
+    #expect(scan.occurrences() >= 2, "the search finds what is there")
+  }
+  return scan
+}
+
+extension Vault {
+  fileprivate func column(_ sql: String) throws -> [[UInt8]] {
+    let store = store
+    return try store.read { db, _ in try Row.fetchAll(db, sql: sql).map { $0.bytes(0) } }
+  }
+}

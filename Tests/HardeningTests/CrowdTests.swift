@@ -1,0 +1,102 @@
+import Fingerprint
+import Glibc
+import ProgramDriver
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("Crowds")
+struct CrowdTests {
+  @Test("programs that set, get, list and remove at once all finish, each with its own secrets, and nothing is lost")
+  func programs() async throws {
+    try await TestStore.with { store in
+      try await store.set("shared", "shared", "--access", "none")
+      let count = Campaign.count(short: 40, long: 500)
+      try await withThrowingTaskGroup { group in
+        for number in 0..<count { group.addTask { try await Self.visit(store, number) } }
+        try await group.waitForAll()
+      }
+      let listed = try await store.whorl("ls").text.split(separator: "\n").map(String.init)
+      #expect(listed.sorted() == (["shared"] + (0..<count).map { "item-\($0)" }).sorted())
+      for number in [0, count / 2, count - 1] {
+        #expect(try await store.whorl("get", "item-\(number)").text == "second \(number)")
+      }
+      #expect(try await !store.status().isTrue("restoreDetected"))
+    }
+  }
+
+  private static func visit(_ store: TestStore, _ number: Int) async throws {
+    let name = "item-\(number)"
+    let calls: [(call: Invocation, output: String?)] = [
+      (store.call("set", name, "--access", "none", input: "first \(number)"), ""),
+      (store.call("get", "shared", name), "shared\nfirst \(number)"),
+      (store.call("ls"), nil),
+      (store.call("set", name, "--access", "none", "--replace", input: "second \(number)"), ""),
+      (store.call("set", "\(name)-gone", "--access", "none", input: "x"), ""),
+      (store.call("rm", "\(name)-gone"), ""),
+      (store.call("get", name), "second \(number)"),
+    ]
+    for (call, output) in calls {
+      var result = try await call.run()
+      // A crowd of hundreds may hold the store for the ten seconds a program waits; it is then told to try again.
+      for _ in 1...5 where Campaign.isLong && result.status == 75 { result = try await call.run() }
+      #expect(result.status == 0, "\(call.arguments): \(result.diagnostics)")
+      if let output { #expect(result.text == output, "\(call.arguments)") }
+    }
+  }
+
+  @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(5)))
+  func sessions() async {
+    // In a process of its own, whose descriptors are all the vault's.
+    await #expect(processExitsWith: .success) {
+      let store = try await ScratchStore()
+      let reader = ScriptedReader()
+      let vault = try store.open(reader: reader)
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) {
+        try await vault.enroll(.rightIndex, in: $0)
+      }
+      try await vault.put("item", "secret", .currentSet)
+      func visit() async throws {
+        reader.next(.noMatch, .retry)
+        #expect(try await vault.get("item") == "secret")
+        reader.next(.fails(.removed))
+        await #expect(throws: VaultError.reader(.removed)) { try await vault.get("item") }
+      }
+      // Let what is cached be cached.
+      for _ in 1...20 { try await visit() }
+      let (descriptors, memory) = (try folderEntries("/proc/self/fd").count, residentPages())
+      for _ in 1...Campaign.count(short: 40, long: 5_000) { try await visit() }
+      #expect(try folderEntries("/proc/self/fd").count <= descriptors)
+      #expect(residentPages() - memory < 1_000, "4 MB")
+    }
+  }
+
+  @Test("no reader process is left behind by programs that end, are cancelled or are killed")
+  func readersEnd() async throws {
+    try await TestStore.enrolled { store in
+      let get = store.call("get", "any-finger")
+      for touch in [Touches.Touch.right, .signal(SIGINT), .signal(SIGKILL)] { _ = try await store.run(get, [touch]) }
+      var left = [1]
+      for _ in 1...50 where !left.isEmpty {
+        left = try processes(naming: store.folder)
+        usleep(100_000)
+      }
+      #expect(left.isEmpty)
+    }
+  }
+}
+
+/// How many pages of this process are in memory.
+private func residentPages() -> Int {
+  let text = (try? readFile("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+}
+
+/// The processes with this text in their command line.
+func processes(naming text: String) throws -> [Int] {
+  try folderEntries("/proc").compactMap { Int($0) }.filter { pid in
+    guard let line = try? readFile("/proc/\(pid)/cmdline") else { return false }
+    return String(decoding: line, as: UTF8.self).contains(text)
+  }
+}

@@ -1,0 +1,142 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Testing
+import Vault
+import VaultDriver
+import VirtualFinger
+
+/// Everything that can happen to a reader while a finger is awaited. Each ends in a definite answer; the next request
+/// works within five seconds; nothing is released, and nothing charged but where the reader's process died.
+@Suite("Trouble with the reader", .serialized)
+struct ReaderTroubleTests {
+  private static let limit = Duration.seconds(5)
+
+  private struct Trouble: Sendable, CustomStringConvertible {
+    var description: String
+    var charge = 0
+    var make: @Sendable (ImageReaderStore, ReaderProcess) async throws -> Void
+  }
+
+  private static let codes: [(String, DeviceErrorCode)] = [
+    ("general", .general), ("not supported", .notSupported), ("busy", .busy), ("protocol", .protocolError),
+    ("data", .dataInvalid), ("removed", .removed), ("too hot", .tooHot),
+  ]
+
+  private static var troubles: [Trouble] {
+    codes.map { name, code in
+      Trouble(description: "\(name) error while armed") { image, _ in
+        try VirtualImageReader(socket: image.socket).deviceError(code)
+      }
+    } + [
+      Trouble(description: "unplugged with the finger on it") { image, _ in
+        let reader = VirtualImageReader(socket: image.socket)
+        try reader.send([.automaticFinger(false), .finger(present: true), .deviceError(.removed)])
+      },
+      Trouble(description: "killed while armed", charge: 1) { image, _ in try kill(image) },
+      Trouble(description: "killed with the finger on it", charge: 1) { image, _ in
+        try VirtualImageReader(socket: image.socket).send([.automaticFinger(false), .finger(present: true)])
+        try kill(image)
+      },
+      Trouble(description: "killed while it matches", charge: 1) { image, _ in
+        let print = SyntheticFinger(person: 1, finger: .rightIndex).impression(7)
+        try VirtualImageReader(socket: image.socket).send([.image(print)])
+        try kill(image)
+      },
+      Trouble(description: "suspended and resumed while armed") { _, process in
+        try await process.suspend()
+        try await process.resume()
+      },
+      Trouble(description: "suspended and resumed with the finger on it") { image, process in
+        try VirtualImageReader(socket: image.socket).send([.automaticFinger(false), .finger(present: true)])
+        try await process.suspend()
+        try await process.resume()
+      },
+    ]
+  }
+
+  /// Ends the reader process of this store.
+  private static func kill(_ image: ImageReaderStore) throws {
+    for pid in try processes(naming: "virtual-image:\(image.socket)") where pid != getpid() {
+      Glibc.kill(pid_t(pid), SIGKILL)
+    }
+  }
+
+  @Test("a definite answer at every stage, no credit, no undue charge, and well again within five seconds")
+  func image() async throws {
+    let image = try await ImageReaderStore()
+    let process = image.process
+    let vault = try image.store.open(reader: process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("item", "secret", .currentSet)
+    for round in 0..<Campaign.count(short: 1, long: 1_000 / Self.troubles.count) {
+      for trouble in Self.troubles {
+        let person = Person(touches: [{ try await trouble.make(image, process) }])
+        var start = ContinuousClock.now
+        // A match that was finished before the blow is a match.
+        let outcome = try await Self.outcome(vault, person)
+        #expect(ContinuousClock.now - start < Self.limit, "round \(round), \(trouble)")
+        switch outcome {
+        case .failure(.reader):
+          #expect(try await vault.status().failures == trouble.charge, "round \(round), \(trouble)")
+        case .failure(.timedOut): #expect(try await vault.status().failures == 0, "round \(round), \(trouble)")
+        case .failure(let error): Issue.record("round \(round), \(trouble): \(error)")
+        case .success: #expect(trouble.description.contains("matches"), "round \(round), \(trouble)")
+        }
+        start = .now
+        #expect(
+          try await vault.get("item", by: Person(touches: [image.press(.rightIndex)])) == "secret",
+          "round \(round), after \(trouble)")
+        #expect(ContinuousClock.now - start < Self.limit, "round \(round), after \(trouble)")
+      }
+    }
+  }
+
+  private static func outcome(_ vault: Vault, _ person: Person) async throws -> Result<String, VaultError> {
+    do {
+      return .success(try await vault.get("item", ContextOptions(timeout: .seconds(3)), by: person))
+    } catch let error as VaultError {
+      return .failure(error)
+    }
+  }
+
+  @Test("a match-on-chip reader unplugged before, while and after it is armed: refused, and nothing is lost")
+  func chip() async throws {
+    let store = try await ScratchStore()
+    let socket = store.folder + "/storage.socket"
+    let process = ReaderProcess(program: ReaderBuild.program, selection: .virtualStorage(socket: socket))
+    let chip = VirtualStorageReader(socket: socket)
+    let ambushed = HookedReader(real: process) { step in
+      if step == .arming { try? chip.unplug() }
+    }
+    let unplug: @Sendable () async throws -> Void = { try chip.unplug() }
+    let touched: @Sendable () async throws -> Void = {
+      try chip.finger(present: true)
+      try chip.unplug()
+    }
+    let stages: [(String, any FingerprintReader, (@Sendable () async throws -> Void)?)] = [
+      ("before", ambushed, nil), ("armed", process, unplug), ("finger on it", process, touched),
+    ]
+    for (name, reader, touch) in stages {
+      // The virtual chip forgets with its process: each time it is enrolled anew.
+      let vault = try store.open(reader: process, holdsReader: true)
+      let scans: @Sendable () async throws -> Void = { for _ in 1...5 { try chip.scan("print-\(name.count)") } }
+      let person = Person(
+        passcodes: [ScratchStore.passcode], touches: [scans, { try chip.scan("print-\(name.count)") }])
+      _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+      try await vault.put("item", "secret", .currentSet, replace: true)
+      await vault.shutdown()
+      let unplugged = try store.open(reader: reader, holdsReader: true)
+      let start = ContinuousClock.now
+      await #expect(throws: VaultError.reader(.removed), "\(name)") {
+        try await unplugged.get(
+          "item", ContextOptions(timeout: .seconds(3)), by: Person(touches: touch.map { [$0] } ?? []))
+      }
+      #expect(ContinuousClock.now - start < Self.limit, "\(name)")
+      #expect(try await unplugged.status().failures == 0, "\(name)")
+      #expect(try await unplugged.items(.all).map(\.state) == [.alive], "\(name)")
+      await unplugged.shutdown()
+      await process.shutdown()
+    }
+  }
+}

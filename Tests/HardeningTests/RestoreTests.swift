@@ -1,0 +1,251 @@
+import Fingerprint
+import Glibc
+import Keys
+import ProgramDriver
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+/// Every earlier copy of database, write-ahead log, state and key file put back, or the file deleted, in every
+/// combination that leaves something of today in place.
+@Suite("Earlier files put back")
+struct RestoreTests {
+  /// What happened to a store, with a copy of its files after each step.
+  private struct History {
+    struct Moment {
+      var what: String
+      var copy: String
+      var failures: Int
+      var delayed: Bool
+      var sequence: UInt64
+      var passcode: String
+    }
+
+    let store: ScratchStore
+    let reader = ScriptedReader()
+    var moments: [Moment] = []
+
+    init() async throws {
+      store = try await ScratchStore()
+      let first = try open()
+      try await enroll(.rightIndex, first)
+      for (name, access) in [("bound", AccessControl.Constraint.currentSet), ("gated", .presence), ("free", .none)] {
+        try await first.put(name, name, access)
+      }
+      try await note("made", first, ScratchStore.passcode)
+      try await enroll(.leftIndex, first)
+      try await note("a changed set", first, ScratchStore.passcode)
+      try await Person(passcodes: [ScratchStore.passcode], newPasscode: "another").with(first) {
+        try await first.changePasscode(in: $0)
+      }
+      try await note("a changed passcode", first, "another")
+      // Another program, which goes on with the log the first one has left.
+      let second = try open()
+      try await wrongTouch(second)
+      try await note("a wrong touch", second, "another")
+      await second.emptyLog()
+      for _ in 1...5 {
+        _ = try? await Person(passcodes: ["wrong"]).with(second) { try await second.unlock(in: $0) }
+      }
+      try await note("wrong passcodes", second, "another")
+      try await wrongTouch(second)
+      try await note("another wrong touch", second, "another")
+    }
+
+    func open(at path: String? = nil, clock: BootClock = Self.clock(0)) throws -> Vault {
+      try Vault(at: path ?? store.path, reader: reader, clock: clock, floor: .weakForTests)
+    }
+
+    static func clock(_ hours: UInt64) -> BootClock {
+      BootClock(bootID: { "this boot" }, now: { hours * 3_600_000_000_000 })
+    }
+
+    private func enroll(_ finger: Finger, _ vault: Vault) async throws {
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(finger, in: $0) }
+    }
+
+    private func wrongTouch(_ vault: Vault) async throws {
+      reader.next(.noMatch, .fails(.removed))
+      _ = try? await vault.get("gated")
+    }
+
+    private mutating func note(_ what: String, _ vault: Vault, _ passcode: String) async throws {
+      let status = try await vault.status()
+      moments.append(
+        Moment(
+          what: what, copy: try store.snapshot(), failures: status.failures, delayed: status.passcodeDelay > 0,
+          sequence: try await vault.sequence(), passcode: passcode))
+    }
+  }
+
+  /// Where each file comes from: the index of a moment, or nil for deleted.
+  private struct Mixture: CustomStringConvertible {
+    var now: Int
+    var database: Int?
+    var log: Int?
+    var state: Int?
+    var hasKey: Bool
+
+    var description: String {
+      func name(_ moment: Int?) -> String { moment.map { $0 == now ? "now" : "\($0)" } ?? "deleted" }
+      return "at \(now): database \(name(database)), log \(name(log)), state \(name(state)), key \(hasKey)"
+    }
+  }
+
+  private static func mixtures(_ count: Int) -> [Mixture] {
+    var all: [Mixture] = []
+    for now in 1..<count {
+      let choices: [Int?] = Array(0...now) + [nil]
+      for database in choices {
+        for log in choices {
+          for state in choices {
+            let untouched = database == now && log == now && state == now
+            for hasKey in untouched ? [false] : [true, false] {
+              all.append(Mixture(now: now, database: database, log: log, state: state, hasKey: hasKey))
+            }
+          }
+        }
+      }
+    }
+    return all
+  }
+
+  @Test("never fewer failures, never a bound item revived, a restore is said, and the passcode accepts it")
+  func everyCombination() async throws {
+    let history = try await History()
+    let mixtures = Campaign.sample(Self.mixtures(history.moments.count), short: 200, of: "restores")
+    var detected = 0
+    for (number, mixture) in mixtures.enumerated() {
+      let path = "\(history.store.folder)/attack-\(number)"
+      try mix(mixture, history, at: path)
+      if try await attack(mixture, history, at: path) { detected += 1 }
+      removeFolder(path)
+    }
+    #expect(detected > mixtures.count / 4, "most of these are restores")
+  }
+
+  private func mix(_ mixture: Mixture, _ history: History, at path: String) throws {
+    #expect(mkdirPrivate(path))
+    func put(_ file: String, from moment: Int?) throws {
+      guard let moment else { return }
+      let source = "\(history.moments[moment].copy)/\(file)"
+      if access(source, F_OK) == 0 { try writeFile("\(path)/\(file)", try readFile(source)) }
+    }
+    try put("vault.db", from: mixture.database)
+    try put("vault.db-wal", from: mixture.log)
+    try put("state", from: mixture.state)
+    if mixture.hasKey { try put("device.key", from: mixture.now) }
+  }
+
+  /// Whether the restore was noticed.
+  private func attack(_ mixture: Mixture, _ history: History, at path: String) async throws -> Bool {
+    let now = history.moments[mixture.now]
+    let passcodes = Set([now.passcode, ScratchStore.passcode])
+    do {
+      if !mixture.hasKey {
+        #expect(throws: (any Error).self, "\(mixture)") { _ = try history.open(at: path) }
+        try await rebuildKey(at: path, passcodes)
+      }
+      var vault = try history.open(at: path)
+      let status = try await vault.status()
+      let sequence = try await vault.sequence()
+      // Database and state both of an earlier day are the whole store put back, which nothing can tell.
+      if sequence < now.sequence, let state = mixture.state, state < mixture.now { return status.restoreDetected }
+      // A rebuilt key is a commit of its own.
+      #expect(status.restoreDetected || sequence >= now.sequence, "\(mixture)")
+      #expect(status.failures >= now.failures, "\(mixture)")
+      await #expect(throws: VaultError.self, "\(mixture)") { try await vault.get("bound") }
+      if status.restoreDetected {
+        let gated = try ItemName(parsing: "gated")
+        await #expect("\(mixture)") {
+          try await vault.get("gated")
+        } throws: { error in
+          [VaultError.restoreDetected, .itemNotFound(gated)].contains(error as? VaultError)
+        }
+      }
+      if now.delayed {
+        _ = try? await guess(vault)
+        #expect(try await vault.status().passcodeDelay > 0, "\(mixture)")
+      }
+      try await unlock(&vault, passcodes, history, at: path)
+      #expect(try await !vault.status().restoreDetected, "\(mixture)")
+      #expect(try await vault.status().failures == 0, "\(mixture)")
+      try await vault.put("after", "works")
+      #expect(try await vault.get("after") == "works", "\(mixture)")
+      // Of a database without its log much may be missing, but what is there can be read.
+      for item in try await vault.items(.all) where item.name?.service == "gated" {
+        #expect(try await vault.get("gated") == "gated", "\(mixture)")
+      }
+      return status.restoreDetected
+    } catch let error as VaultError {
+      switch error {
+      case .storeNotFound: #expect(mixture.database == nil, "\(mixture)")
+      // A log of another day may fit a database badly.
+      case .storeDamaged: #expect(mixture.database != mixture.log, "\(mixture): \(error)")
+      default: Issue.record("\(mixture): \(error)")
+      }
+      return false
+    }
+  }
+
+  private func guess(_ vault: Vault) async throws {
+    try await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+  }
+
+  private func rebuildKey(at path: String, _ passcodes: Set<String>) async throws {
+    for (left, passcode) in zip((0..<passcodes.count).reversed(), passcodes) {
+      do throws(VaultError) {
+        try await Vault.rebuildDeviceKey(at: path, with: .passcode(.init(text: passcode)), floor: .weakForTests)
+        return
+      } catch {
+        guard error == .wrongPasscode, left > 0 else { throw error }
+      }
+    }
+  }
+
+  /// With the passcode of one day or the other, whatever delay is over.
+  private func unlock(_ vault: inout Vault, _ passcodes: Set<String>, _ history: History, at path: String) async throws
+  {
+    for (tries, passcode) in passcodes.enumerated() {
+      vault = try history.open(at: path, clock: History.clock(UInt64(2 + 2 * tries)))
+      do {
+        let opened = vault
+        return try await Person(passcodes: [passcode]).with(opened) { try await opened.unlock(in: $0) }
+      } catch let error as VaultError {
+        guard error == .wrongPasscode, tries < passcodes.count - 1 else { throw error }
+      }
+    }
+  }
+
+  @Test("the program says a restore with status 65 and in its status, and unlock accepts it")
+  func program() async throws {
+    try await TestStore.enrolled { store in
+      try store.snapshot("before")
+      for count in 1...3 { try await store.set("more", "\(count)", "--access", "none", "--replace") }
+      for file in Campaign.sample(["vault.db", "state"], short: 1, of: "restored file") {
+        try writeFile("\(store.directory)/\(file)", try readFile("\(store.folder)/before/\(file)"))
+        let refused = try await store.run(store.call("get", "any-finger"), [.right])
+        #expect(refused.status == 65, "\(file): \(refused.diagnostics)")
+        #expect(refused.output.isEmpty)
+        #expect(refused.failure.contains("whorl unlock"))
+        #expect(try await store.status().isTrue("restoreDetected"), "\(file)")
+        #expect(try await store.call("unlock", passcode: [TestStore.passcode]).run().status == 0, "\(file)")
+        #expect(try await !store.status().isTrue("restoreDetected"), "\(file)")
+        #expect(try await store.run(store.call("get", "any-finger"), [.right]).text == "any-finger", "\(file)")
+      }
+    }
+  }
+}
+
+extension Vault {
+  /// Puts the log into the database, as the last program that closes a store does.
+  fileprivate func emptyLog() { store.database.forgetOldPages() }
+
+  /// The number of the last commit.
+  fileprivate func sequence() throws(VaultError) -> UInt64 {
+    let store = store
+    return try store.read { _, authority in authority.sequence }
+  }
+}

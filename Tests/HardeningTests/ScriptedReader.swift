@@ -1,0 +1,69 @@
+import Fingerprint
+import Glibc
+import Synchronization
+
+/// A reader that does what it is told and otherwise agrees to every finger: the worst a broken one could do, and fast.
+/// For tests whose subject is the store; those about readers use libfprint's.
+final class ScriptedReader: FingerprintReader {
+  enum Step: Sendable {
+    case noMatch
+    case retry
+    case fails(ReaderError)
+  }
+
+  private let steps = Mutex<[Step]>([])
+  private let description: ReaderDescription
+
+  init(serial: String = "1") {
+    description = ReaderDescription(
+      id: "scripted", name: "scripted reader",
+      identity: ReaderIdentity(driver: "scripted", vendor: 0x1234, product: 0x5678, serial: serial),
+      scanType: .press, enrollStages: 1, features: [.identify, .verify], temperature: .cold, nature: .physical)
+  }
+
+  /// What the next scans come to. After them every finger matches.
+  func next(_ steps: Step...) { self.steps.withLock { $0 += steps } }
+
+  func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
+  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { description }
+  func close() async throws(ReaderError) {}
+
+  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    observer(.fingerNeeded)
+    return Template(bytes: (0..<64).map { _ in UInt8.random(in: 0...255) })
+  }
+
+  func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    guard !Task.isCancelled else { throw .cancelled }
+    observer(.fingerNeeded)
+    observer(.fingerPresent)
+    observer(.fingerLifted)
+    let step = steps.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    let outcome: ScanOutcome
+    switch step {
+    case .noMatch: outcome = .noMatch
+    case .retry: outcome = .retry(.general)
+    case .fails(let error): throw error
+    // The last: at an enrolment that is the new one.
+    case nil: outcome = prints.last.map { .match($0.id) } ?? .noMatch
+    }
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return ScanAnswer(
+      nonce: nonce, outcome: outcome, finishedAt: UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec))
+  }
+
+  func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    try await identify([print], nonce: nonce, observer: observer)
+  }
+
+  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList { throw .notSupported }
+  func delete(_ template: Template) async throws(ReaderError) {}
+  func clearStorage() async throws(ReaderError) {}
+  func suspend() async throws(ReaderError) {}
+  func resume() async throws(ReaderError) {}
+}
