@@ -199,7 +199,11 @@ package actor BusConnection: BusLoopSource {
     let result = sd_bus_send(bus, message.pointer, &cookie)
     guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
     var unread: UInt64 = 0
-    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages { end() }
+    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages {
+      end()
+      // Whoever waits from now on would not be told.
+      throw .disconnected
+    }
     return cookie
   }
 

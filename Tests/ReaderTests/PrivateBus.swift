@@ -12,7 +12,7 @@ struct PrivateBus {
       try bus.writeConfiguration(to: configuration)
       let pid = try start(configuration)
       defer {
-        kill(pid, SIGTERM)
+        kill(pid, SIGKILL)
         waitpid(pid, nil, 0)
         unlink("\(folder)/bus")
         unlink(configuration)
@@ -45,8 +45,13 @@ struct PrivateBus {
     let words = ["/usr/bin/dbus-daemon", "--nofork", "--nosyslog", "--config-file=\(configuration)"]
     let arguments = words.map { strdup($0) }
     defer { for string in arguments { free(string) } }
+    // It complains that it may not raise its limit of open files.
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    defer { posix_spawn_file_actions_destroy(&actions) }
     var pid: pid_t = 0
-    try #require(posix_spawn(&pid, words[0], nil, nil, arguments + [nil], [nil]) == 0, "no dbus-daemon")
+    try #require(posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], [nil]) == 0, "no dbus-daemon")
     return pid
   }
 }

@@ -89,9 +89,12 @@ struct HostilePeerTests {
     limits.unreadMessages = 8
     let client = try BusConnection(socket: mine, role: .client, limits: limits, handlers: .init())
     defer { client.close() }
-    let calls = (0..<12).map { _ in Task { try await client.call(target, "Ask") } }
-    for call in calls {
-      await #expect(throws: BusError.disconnected) { _ = try await call.value }
+    await withTaskGroup { group in
+      for _ in 0..<12 {
+        group.addTask {
+          await #expect(throws: BusError.disconnected) { _ = try await client.call(target, "Ask") }
+        }
+      }
     }
   }
 
