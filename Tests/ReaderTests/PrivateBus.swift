@@ -1,4 +1,5 @@
 import Glibc
+import SDBus
 import Testing
 
 /// A `dbus-daemon` of the test's own, on which anybody may own any name and say anything.
@@ -17,9 +18,14 @@ struct PrivateBus {
         unlink("\(folder)/bus")
         unlink(configuration)
       }
-      try #require(try await eventually { access("\(folder)/bus", F_OK) == 0 }, "the bus did not start")
+      try #require(try await eventually { bus.answers }, "the bus did not start")
       return try await body(bus)
     }
+  }
+
+  /// Its socket is there a moment before it listens.
+  private var answers: Bool {
+    (try? BusConnection(busAddress: address, handlers: .init()))?.close() != nil
   }
 
   private func writeConfiguration(to path: String) throws {
