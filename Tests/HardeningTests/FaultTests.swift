@@ -102,7 +102,9 @@ struct FaultTests {
   @Test("init makes a whole store or none", .enabled(if: Strace.isUsable))
   func initialise() async throws {
     try await withFolder { folder in
-      let call = Invocation(arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"])
+      let call = Invocation(
+        arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"],
+        readsDescriptor9: true)
       let log = "\(folder)/log"
       try await Strace.traced(call, log: log).run().mustSucceed()
       for attempt in try attempts(call, log, sample: 8, "faults of init") {

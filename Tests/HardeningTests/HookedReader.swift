@@ -1,4 +1,5 @@
 import Fingerprint
+import Synchronization
 
 /// Forwards to another reader; at each step of a scan a test may do something first, or have the reader call itself
 /// something else.
@@ -31,13 +32,18 @@ struct HookedReader: FingerprintReader {
     async throws(ReaderError) -> ScanAnswer
   {
     await at(.arming)
+    let armed = Mutex<Task<Void, Never>?>(nil)
     let answer = try await real.identify(prints, nonce: nonce) { event in
+      guard event == .fingerNeeded else { return observer(event) }
       // The vault hears of it when the test is done.
-      Task {
-        if event == .fingerNeeded { await at(.armed) }
-        observer(event)
+      armed.withLock {
+        $0 = Task {
+          await at(.armed)
+          observer(event)
+        }
       }
     }
+    await armed.withLock { $0 }?.value
     await at(.answered)
     return answer
   }
@@ -58,4 +64,5 @@ struct HookedReader: FingerprintReader {
   func clearStorage() async throws(ReaderError) { try await real.clearStorage() }
   func suspend() async throws(ReaderError) { try await real.suspend() }
   func resume() async throws(ReaderError) { try await real.resume() }
+  func shutdown() async { await real.shutdown() }
 }

@@ -77,7 +77,9 @@ struct KillTests {
   @Test("init: a store or none, and nothing in the way of the next try")
   func initialise() async throws {
     try await withFolder { folder in
-      let call = Invocation(arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"])
+      let call = Invocation(
+        arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"],
+        readsDescriptor9: true)
       let log = "\(folder)/log"
       try await Strace.traced(call, log: log).run().mustSucceed()
       let points = try Strace.points(in: log)

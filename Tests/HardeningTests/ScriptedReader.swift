@@ -66,4 +66,5 @@ final class ScriptedReader: FingerprintReader {
   func clearStorage() async throws(ReaderError) {}
   func suspend() async throws(ReaderError) {}
   func resume() async throws(ReaderError) {}
+  func shutdown() async {}
 }

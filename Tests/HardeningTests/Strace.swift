@@ -74,7 +74,8 @@ struct Strace: Sendable {
     for line in String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n") {
       let fields = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
       guard fields.count == 2, let end = fields[1].firstIndex(of: "(") else { continue }
-      let name = fields[1][..<end]
+      // Short process ids are padded.
+      let name = fields[1][..<end].drop { $0 == " " }
       guard let call = calls.first(where: { $0.split(separator: ",").contains { $0 == name || $0 == "?\(name)" } })
       else { continue }
       counts[call, default: [:]][fields[0], default: 0] += 1
