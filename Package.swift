@@ -17,7 +17,6 @@ let package = Package(
     .executable(name: "whorl", targets: ["whorl"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-finger", targets: ["whorl-finger"]),
-    .library(name: "Whorl", targets: ["Whorl"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
