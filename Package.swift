@@ -81,7 +81,7 @@ let package = Package(
 
     .executableTarget(
       name: "whorl-bench",
-      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault"],
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger"],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
     // Layer T: fingers for machines without a reader
@@ -117,7 +117,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
-    .testTarget(name: "CommandLineTests", dependencies: ["ProgramDriver", "Fingerprint"], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["ProgramDriver", "VirtualFinger", "Fingerprint"], swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(
       name: "HardeningTests",

@@ -3,6 +3,7 @@ import Glibc
 import ReaderClient
 import SecureMemory
 import Vault
+import VirtualFinger
 
 /// From the reader's finished match to the secret written: the time a person feels after the touch.
 struct FromMatchToSecret {
@@ -13,11 +14,11 @@ struct FromMatchToSecret {
     let path = "\(folder)/touch-store"
     let recoveryKey = try await Vault.create(at: path, passcode: nil)
       .withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-    let finger = VirtualStorageFinger(socket: "\(folder)/touch-reader")
+    let finger = VirtualStorageReader(socket: "\(folder)/touch-reader")
     let process = ReaderProcess(program: program, selection: .virtualStorage(socket: finger.socket))
     let reader = WatchedReader(process)
     let vault = try Vault(at: path, reader: reader)
-    let person = Toucher(recoveryKey: recoveryKey) { _ in try finger.touch("right-index") }
+    let person = Toucher(recoveryKey: recoveryKey) { _ in try finger.scan("right-index") }
     _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
 
     // A pipe, as a program that waits for the secret would hold it.

@@ -10,8 +10,8 @@ struct ReaderCommand: Sendable, Equatable {
 
   private static let replayer = "/usr/bin/umockdev-run"
 
-  init(program: String, selection: ReaderSelection) throws(ReaderError) {
-    let reader = [program, "--reader", selection.description]
+  init(program: String, selection: ReaderSelection, systemBus: String? = nil) throws(ReaderError) {
+    let reader = [program, "--reader", selection.description] + (systemBus.map { ["--system-bus", $0] } ?? [])
     // A crash ends the process at once: the runtime's own report would print registers and start another program.
     environment = ["SWIFT_BACKTRACE=enable=no"]
     environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }

@@ -24,6 +24,7 @@ package actor ReaderProcess: FingerprintReader {
   private let program: String
   private let selection: ReaderSelection
   private let showsDiagnostics: Bool
+  private let systemBus: String?
   private var session: ReaderSession?
   private var settling: Task<Void, Never>?
   private var lastNumber: UInt64 = 0
@@ -32,10 +33,14 @@ package actor ReaderProcess: FingerprintReader {
   ///   - program: the full path of `whorl-reader`, such as ``ReaderProgram`` finds it.
   ///   - selection: which readers the process has.
   ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
-  package init(program: String, selection: ReaderSelection, showsDiagnostics: Bool = false) {
+  ///   - systemBus: for tests: the address of a bus that stands for the system's.
+  package init(
+    program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, systemBus: String? = nil
+  ) {
     self.program = program
     self.selection = selection
     self.showsDiagnostics = showsDiagnostics
+    self.systemBus = systemBus
   }
 
   deinit {
@@ -153,7 +158,6 @@ package actor ReaderProcess: FingerprintReader {
   private func explained(_ error: BusError, _ session: ReaderSession, _ number: UInt64) async -> ReaderError {
     switch error {
     case .cancelled:
-      session.forget(number)
       settle(session, number)
       return .cancelled
     case .remote(let name, let text): return ReaderError(busName: name, text: text)
@@ -175,7 +179,7 @@ package actor ReaderProcess: FingerprintReader {
 
   private func runningSession() throws(ReaderError) -> ReaderSession {
     if let session, !session.isOver { return session }
-    let command = try ReaderCommand(program: program, selection: selection)
+    let command = try ReaderCommand(program: program, selection: selection, systemBus: systemBus)
     let started = try ReaderSession(command, showsDiagnostics: showsDiagnostics)
     session = started
     return started

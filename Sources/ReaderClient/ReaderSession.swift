@@ -50,9 +50,16 @@ final class ReaderSession: Sendable {
   nonisolated(nonsending) func call(
     _ request: ReaderRequest, number: UInt64, observer: ScanObserver?
   ) async throws(BusError) -> [BusValue] {
-    if let observer { progress.observe(number, observer) }
-    return try await connection.call(
-      ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
+    if let observer { progress.begin(number, observer) }
+    do throws(BusError) {
+      let values = try await connection.call(
+        ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
+      if observer != nil { progress.finish(number) }
+      return values
+    } catch {
+      progress.forget(number)
+      throw error
+    }
   }
 
   /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
@@ -78,9 +85,6 @@ final class ReaderSession: Sendable {
     }.value
   }
 
-  /// Delivers no more events of this call.
-  func forget(_ number: UInt64) { progress.forget(number) }
-
   /// Ends the process, by force after `grace`; the closed socket alone makes a healthy one release its reader and end.
   func end(grace: Duration) -> Task<String, Never> {
     let task = child.end(grace: grace)
@@ -92,8 +96,10 @@ final class ReaderSession: Sendable {
 /// Where a session's signals go, and whether it is over.
 private final class ReaderProgress: Sendable {
   private struct State {
-    /// The last scan asked for, until it is cancelled. Its finger may be lifted after its answer.
-    var scan: (number: UInt64, observer: ScanObserver)?
+    /// Who is told of which call. A scan that is refused beside a running one takes nothing from that one.
+    var observers: [UInt64: ScanObserver] = [:]
+    /// The scan that was answered last: its finger may be lifted after its answer.
+    var finished: UInt64?
     var isOver = false
   }
 
@@ -101,18 +107,25 @@ private final class ReaderProgress: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  func observe(_ number: UInt64, _ observer: @escaping ScanObserver) {
-    state.withLock { $0.scan = (number, observer) }
+  func begin(_ number: UInt64, _ observer: @escaping ScanObserver) {
+    state.withLock { $0.observers[number] = observer }
+  }
+
+  func finish(_ number: UInt64) {
+    state.withLock {
+      if let previous = $0.finished { $0.observers[previous] = nil }
+      $0.finished = number
+    }
   }
 
   func forget(_ number: UInt64) {
-    state.withLock { if $0.scan?.number == number { $0.scan = nil } }
+    state.withLock { $0.observers[number] = nil }
   }
 
   func end() {
     state.withLock {
       $0.isOver = true
-      $0.scan = nil
+      $0.observers = [:]
     }
   }
 
@@ -120,7 +133,7 @@ private final class ReaderProgress: Sendable {
     guard signal.interface == ReaderInterface.target.interface, signal.member == ReaderInterface.scanSignal,
       let (number, event) = ScanEvent.reading(signal.arguments)
     else { return }
-    let observer = state.withLock { $0.scan?.number == number ? $0.scan?.observer : nil }
+    let observer = state.withLock { $0.observers[number] }
     observer?(event)
   }
 }

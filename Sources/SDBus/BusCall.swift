@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// An object's interface, as a peer names it.
 package struct BusTarget: Sendable, Hashable {
-  /// The owner's bus name; nil on a peer-to-peer connection.
+  /// A name on the bus; nil on a peer-to-peer connection, and for a signal to whoever asked for it.
   package var destination: String?
   package var path: String
   package var interface: String
@@ -16,6 +16,8 @@ package struct BusTarget: Sendable, Hashable {
 
 /// A signal that came in.
 package struct BusSignal: Sendable {
+  /// The unique name of the member of the bus that emitted it, as the bus says; nothing of worth from a peer.
+  package let sender: String?
   package let path: String
   package let interface: String
   package let member: String
@@ -24,6 +26,8 @@ package struct BusSignal: Sendable {
 
 /// A method call that came in. It is answered once; one that is dropped unanswered fails.
 package final class BusCall: Sendable {
+  /// The unique name of the member of the bus that calls, as the bus says; nothing of worth from a peer.
+  package let sender: String?
   package let path: String
   package let interface: String
   package let member: String
@@ -37,9 +41,10 @@ package final class BusCall: Sendable {
   private let answered = Atomic(false)
 
   init(
-    path: String, interface: String, member: String, signature: String, arguments: [BusValue],
+    sender: String?, path: String, interface: String, member: String, signature: String, arguments: [BusValue],
     connection: BusConnection, cookie: UInt64
   ) {
+    self.sender = sender
     self.path = path
     self.interface = interface
     self.member = member

@@ -1,11 +1,11 @@
 internal import CSystemd
 internal import Glibc
 
-/// One peer-to-peer D-Bus connection over a socket, confined to ``BusLoop``.
+/// One D-Bus connection, to a peer over a socket or to a message bus, confined to ``BusLoop``.
 ///
-/// It lives until the peer goes, the peer sends what it may not, or ``close()``; its owner closes it.
+/// It lives until the other side goes, a peer sends what it may not, or ``close()``; its owner closes it.
 package actor BusConnection: BusLoopSource {
-  /// The sides differ only while they greet one another.
+  /// The sides of a peer-to-peer connection differ only while they greet one another.
   package enum Role: Sendable { case client, server }
 
   /// What a peer may ask of this process's memory. A peer that asks for more loses the connection.
@@ -45,7 +45,9 @@ package actor BusConnection: BusLoopSource {
   private var bus: OpaquePointer?
   private let limits: Limits
   private let handlers: Handlers
-  private var waiting: [UInt64: CheckedContinuation<Answer, Never>] = [:]
+  /// Whether the other side is a message bus, which says who sent a message.
+  private let isOnBus: Bool
+  private var waiting: [UInt64: (destination: String?, continuation: CheckedContinuation<Answer, Never>)] = [:]
   private var openCalls: [UInt64: BusMessage] = [:]
   private var isGreeted = false
   private var waitingForGreeting: [CheckedContinuation<Void, Never>] = []
@@ -54,6 +56,7 @@ package actor BusConnection: BusLoopSource {
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
     self.limits = limits
     self.handlers = handlers
+    isOnBus = false
     var bus: OpaquePointer?
     do throws(BusError) {
       try checked(sd_bus_new(&bus))
@@ -70,6 +73,29 @@ package actor BusConnection: BusLoopSource {
         try checked(sd_id128_randomize(&identifier))
         try checked(sd_bus_set_server(bus, 1, identifier))
       }
+      try checked(sd_bus_negotiate_fds(bus, 1))
+      try checked(sd_bus_start(bus))
+    } catch {
+      sd_bus_close_unref(bus)
+      throw error
+    }
+    self.bus = bus
+    BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
+  }
+
+  /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
+  ///
+  /// The members of a bus are strangers: what one of them sends wrongly is dropped and costs the others nothing.
+  package init(busAddress: String, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+    self.limits = limits
+    self.handlers = handlers
+    isOnBus = true
+    var bus: OpaquePointer?
+    do throws(BusError) {
+      try checked(sd_bus_new(&bus))
+      // sd-bus copies the address
+      try checked(sd_bus_set_address(bus, busAddress))
+      try checked(sd_bus_set_bus_client(bus, 1))
       try checked(sd_bus_negotiate_fds(bus, 1))
       try checked(sd_bus_start(bus))
     } catch {
@@ -101,7 +127,7 @@ package actor BusConnection: BusLoopSource {
       return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
     }
     let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { waiting[cookie] = $0 }
+      await withCheckedContinuation { waiting[cookie] = (target.destination, $0) }
     } onCancel: {
       // Runs after the continuation is in place: both happen on the loop, which is busy with this call until then.
       BusLoop.shared.post { self.assumeIsolated { $0.finish(cookie, .failure(.cancelled)) } }
@@ -109,12 +135,15 @@ package actor BusConnection: BusLoopSource {
     return try answer.get()
   }
 
-  /// Emits a signal, after everything sent before. A connection that has ended drops it.
+  /// Emits a signal, after everything sent before: on a bus to the destination alone, or to whoever asked for such
+  /// signals. A connection that has ended drops it.
   package nonisolated func emit(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
     BusLoop.shared.post {
       self.assumeIsolated { connection in
         connection.sendOrClose(arguments) { bus, message in
-          sd_bus_message_new_signal(bus, &message, target.path, target.interface, member)
+          let result = sd_bus_message_new_signal(bus, &message, target.path, target.interface, member)
+          guard result >= 0, let destination = target.destination else { return result }
+          return sd_bus_message_set_destination(message, destination)
         }
       }
     }
@@ -170,7 +199,11 @@ package actor BusConnection: BusLoopSource {
     let result = sd_bus_send(bus, message.pointer, &cookie)
     guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
     var unread: UInt64 = 0
-    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages { end() }
+    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages {
+      end()
+      // Whoever waits from now on would not be told.
+      throw .disconnected
+    }
     return cookie
   }
 
@@ -204,7 +237,11 @@ package actor BusConnection: BusLoopSource {
       if result < 0 { return end() }
       if let pointer {
         // transfer full
-        do throws(BusError) { try receive(BusMessage(taking: pointer)) } catch { return end() }
+        do throws(BusError) {
+          try receive(BusMessage(taking: pointer))
+        } catch {
+          if !isOnBus { return end() }
+        }
       }
       if !isGreeted, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isGreeted = true
@@ -224,24 +261,30 @@ package actor BusConnection: BusLoopSource {
     switch message.kind {
     case .answer, .error:
       // One that nobody waits for came late, after its call was cancelled, or was never asked for.
-      guard let cookie = message.replyCookie, waiting[cookie] != nil else { return }
-      let isAnswer = message.kind == .answer
-      finish(
-        cookie, isAnswer ? .success(try message.values(limit: limits.messageBytes)) : .failure(message.remoteError))
+      guard let cookie = message.replyCookie, let call = waiting[cookie],
+        !isOnBus || message.mayAnswer(for: call.destination)
+      else { return }
+      guard message.kind == .answer else { return finish(cookie, .failure(message.remoteError)) }
+      do throws(BusError) {
+        finish(cookie, .success(try message.values(limit: limits.messageBytes)))
+      } catch  where isOnBus {
+        finish(cookie, .failure(error))
+      }
     case .signal:
       // sd-bus says with this one that the peer has gone.
       if message.interface == "org.freedesktop.DBus.Local" { return end() }
       handlers.signal(
         BusSignal(
-          path: message.path, interface: message.interface, member: message.member,
+          sender: message.sender, path: message.path, interface: message.interface, member: message.member,
           arguments: try message.values(limit: limits.messageBytes)))
     case .call:
       guard let cookie = message.cookie, openCalls[cookie] == nil, openCalls.count < limits.openCalls else {
         throw .tooLarge
       }
       let call = BusCall(
-        path: message.path, interface: message.interface, member: message.member, signature: message.signature,
-        arguments: try message.values(limit: limits.messageBytes), connection: self, cookie: cookie)
+        sender: message.sender, path: message.path, interface: message.interface, member: message.member,
+        signature: message.signature, arguments: try message.values(limit: limits.messageBytes), connection: self,
+        cookie: cookie)
       openCalls[cookie] = message
       handlers.call(call)
     case .other:
@@ -250,7 +293,7 @@ package actor BusConnection: BusLoopSource {
   }
 
   private func finish(_ cookie: UInt64, _ answer: Answer) {
-    waiting.removeValue(forKey: cookie)?.resume(returning: answer)
+    waiting.removeValue(forKey: cookie)?.continuation.resume(returning: answer)
   }
 
   private func end() {
@@ -262,7 +305,7 @@ package actor BusConnection: BusLoopSource {
     sd_bus_close_unref(bus)
     let unanswered = waiting
     waiting = [:]
-    for continuation in unanswered.values { continuation.resume(returning: .failure(.disconnected)) }
+    for call in unanswered.values { call.continuation.resume(returning: .failure(.disconnected)) }
     resumeGreeted()
     handlers.closed()
   }

@@ -30,6 +30,7 @@ final class BusMessage {
   }
 
   // The strings sd-bus gives are its own (transfer none): copied at once.
+  var sender: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
   var path: String { sd_bus_message_get_path(pointer).map { String(cString: $0) } ?? "" }
   var interface: String { sd_bus_message_get_interface(pointer).map { String(cString: $0) } ?? "" }
   var member: String { sd_bus_message_get_member(pointer).map { String(cString: $0) } ?? "" }

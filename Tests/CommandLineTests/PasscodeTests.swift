@@ -134,7 +134,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("without its key file the store is refused, and recover or unlock makes a new one")
+  @Test("without its key file the store is refused, unlock too, and recover makes a new one")
   func keyFile() async throws {
     try await TestStore.with { store in
       try await store.set("n", "kept", "--access", "none")
@@ -142,9 +142,7 @@ struct PasscodeTests {
       let refused = try await store.whorl("get", "n")
       #expect(refused.status == 65)
       #expect(refused.failure.contains("whorl recover"))
-      #expect(try await store.unlocked("unlock").status == 0)
-      #expect(try await store.whorl("get", "n").text == "kept")
-      unlink("\(store.directory)/device.key")
+      #expect(try await store.unlocked("unlock").status == 65, "wrong passcodes could not be counted without it")
       let recovered = try await Invocation(
         arguments: store.arguments(["recover", "--passcode-fd", "3", "--recovery-fd", "4"]),
         descriptors: ["new passcode\n", store.recoveryKey + "\n"]

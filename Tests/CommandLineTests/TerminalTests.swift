@@ -70,7 +70,7 @@ struct TerminalTests {
         let start = ContinuousClock.now
         terminal.type("\u{3}")
         #expect(try await terminal.status() == 77)
-        #expect(ContinuousClock.now - start < .seconds(1))
+        #expect(ContinuousClock.now - start < .seconds(10))
         #expect(terminal.echoes)
         #expect(terminal.shown.contains("cancelled [LAError.userCancel]"))
       }

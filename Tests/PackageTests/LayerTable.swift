@@ -38,14 +38,15 @@ struct LayerTable {
 }
 
 extension LayerTable.Layer {
-  /// The rules below the table: downwards only; test support uses layers 0 to 4 and its own, and serves `whorl-finger` and tests.
+  /// The rules below the table: downwards only; test support uses layers 0 to 4 and its own, and serves `whorl-finger`,
+  /// `whorl-bench` and tests.
   func mayUse(_ other: Self, asTarget name: String) -> Bool {
     switch (self, other) {
     case (_, .tests): false
     case (.tests, .number(7)): false
     case (.tests, _): true
     case (.number(let upper), .number(let lower)): lower < upper
-    case (.number, .testSupport): name == "whorl-finger"
+    case (.number, .testSupport): ["whorl-finger", "whorl-bench"].contains(name)
     case (.testSupport, .number(let lower)): lower <= 4
     case (.testSupport, .testSupport): true
     }

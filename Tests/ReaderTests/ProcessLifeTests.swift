@@ -51,7 +51,7 @@ struct ProcessLifeTests {
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
-      #expect(ContinuousClock.now - start < .milliseconds(100))
+      #expect(ContinuousClock.now - start < .seconds(2))
       #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
       #expect(processes(with: reader.socket) == pid)
     }
@@ -85,7 +85,7 @@ struct ProcessLifeTests {
       let start = ContinuousClock.now
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
-      #expect(ContinuousClock.now - start < .milliseconds(100))
+      #expect(ContinuousClock.now - start < .seconds(2))
       // The next question waits for the process to be gone, and gets another.
       try await reader.open()
       #expect(ContinuousClock.now - start > .milliseconds(450))

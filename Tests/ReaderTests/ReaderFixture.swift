@@ -12,6 +12,7 @@ struct VirtualReader {
   let kind: Kind
   let socket: String
   let process: ReaderProcess
+  let systemBus: String?
 
   /// The driver of a `.storage` reader.
   var storage: VirtualStorageReader { VirtualStorageReader(socket: socket) }
@@ -20,16 +21,17 @@ struct VirtualReader {
 
   /// Runs the body with a reader that nothing has been asked of yet.
   static func with<Value>(
-    _ kind: Kind, showsDiagnostics: Bool = true, _ body: (VirtualReader) async throws -> Value
+    _ kind: Kind, showsDiagnostics: Bool = true, systemBus: String? = nil, _ body: (VirtualReader) async throws -> Value
   ) async throws -> Value {
     let program = try readerProgram()
     return try await withTemporaryFolder { folder in
       let socket = "\(folder)/reader"
       let selection: ReaderSelection =
         kind == .image ? .virtualImage(socket: socket) : .virtualStorage(socket: socket)
-      let process = ReaderProcess(program: program, selection: selection, showsDiagnostics: showsDiagnostics)
+      let process = ReaderProcess(
+        program: program, selection: selection, showsDiagnostics: showsDiagnostics, systemBus: systemBus)
       do {
-        let value = try await body(VirtualReader(kind: kind, socket: socket, process: process))
+        let value = try await body(VirtualReader(kind: kind, socket: socket, process: process, systemBus: systemBus))
         await process.shutdown()
         return value
       } catch {

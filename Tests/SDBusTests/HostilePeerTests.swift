@@ -80,6 +80,24 @@ struct HostilePeerTests {
     }
   }
 
+  @Test(
+    "loses the connection when it reads nothing, and nobody waits for its answer", .timeLimit(.minutes(1)))
+  func readsNothing() async throws {
+    let (mine, theirs) = try socketPair()
+    defer { close(theirs) }
+    var limits = BusConnection.Limits()
+    limits.unreadMessages = 8
+    let client = try BusConnection(socket: mine, role: .client, limits: limits, handlers: .init())
+    defer { client.close() }
+    await withTaskGroup { group in
+      for _ in 0..<12 {
+        group.addTask {
+          await #expect(throws: BusError.disconnected) { _ = try await client.call(target, "Ask") }
+        }
+      }
+    }
+  }
+
   @Test("loses the connection when it asks for too much at once")
   func tooManyCalls() async throws {
     var limits = BusConnection.Limits()

@@ -50,21 +50,6 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("two programs that press at once are two presses, one after the other")
-  func crowded() async throws {
-    try await ImageReader.with { reader in
-      try await reader.open()
-      let print = try await reader.enroll(right, 1)
-      let touches = reader.touches
-      async let first: Void = onOwnThread { () throws(VirtualReaderError) in try touches.retry(.tooShort) }
-      async let second: Void = onOwnThread { () throws(VirtualReaderError) in try touches.retry(.centerFinger) }
-      try await Task.sleep(for: .milliseconds(100))
-      let outcomes = [try await reader.identify([print]) {}, try await reader.identify([print]) {}]
-      #expect(Set(outcomes) == [.retry(.tooShort), .retry(.centerFinger)])
-      _ = try await (first, second)
-    }
-  }
-
   @Test("a finger that stays on the sensor is seen there, and the scan is done once it is lifted")
   func held() async throws {
     try await ImageReader.with { reader in

@@ -4,17 +4,20 @@ package import SDBus
 
 /// The D-Bus object of the reader process: serves any ``FingerprintReader`` to the one peer it has.
 ///
-/// It lives on the bus loop, and its tasks begin there, so that two calls reach the reader in the order they came in: a
-/// scan and the suspend after it.
+/// It lives on the bus loop, and a call goes to the reader before the next one is looked at, so that they reach it in
+/// the order they came in: a scan, and the suspend right behind it.
 package actor ReaderObject {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let reader: any FingerprintReader
+  private let sleep: SystemSleep
   /// The calls that are not answered yet, by the number their caller chose.
   private var running: [UInt64: Task<Void, Never>] = [:]
 
-  package init(serving reader: any FingerprintReader) {
+  /// - Parameter systemBus: the address of the bus that tells of the system's sleep.
+  package init(serving reader: any FingerprintReader, systemBus: String) {
     self.reader = reader
+    sleep = SystemSleep(over: reader, systemBus: systemBus)
   }
 
   /// For ``BusConnection/Handlers/call``, which is called on the loop.
@@ -33,7 +36,7 @@ package actor ReaderObject {
     guard running[number] == nil else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
     }
-    running[number] = Task {
+    running[number] = Task.immediate {
       do throws(ReaderError) {
         call.answer(try await perform(request, number, for: call).values)
       } catch {
@@ -62,8 +65,13 @@ package actor ReaderObject {
     }
     switch request {
     case .readers: return .readers(try await reader.readers())
-    case .open(let id): return .reader(try await reader.open(id))
-    case .close: try await reader.close()
+    case .open(let id):
+      let description = try await reader.open(id)
+      sleep.readerOpened()
+      return .reader(description)
+    case .close:
+      defer { sleep.readerClosed() }
+      try await reader.close()
     case .enroll: return .template(try await reader.enroll(observer: observer))
     case .identify(let prints, let nonce):
       return .scan(try await reader.identify(prints, nonce: nonce, observer: observer))

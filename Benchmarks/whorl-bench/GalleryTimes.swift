@@ -1,0 +1,137 @@
+import Fingerprint
+import ReaderClient
+import SecureMemory
+import Synchronization
+import Vault
+import VirtualFinger
+
+/// How long a touch takes among 1, 5 and 10 enrolled fingers: through the vault, which tries the most recently matched
+/// first, and beside it libfprint's own floor, which is the same touch in the reader process without any vault.
+///
+/// From the finger on the sensor to the end, so that finding the minutiae is part of both.
+final class GalleryTimes: Sendable {
+  static let sizes = [1, 5, 10]
+  static let touches = 10
+
+  let folder: String
+  let program: String
+  private let presses = Mutex<UInt64>(0)
+
+  init(folder: String, program: String) {
+    self.folder = folder
+    self.program = program
+  }
+
+  func samples() async throws -> [Samples] {
+    try await floor() + throughTheVault()
+  }
+
+  // MARK: The reader process alone
+
+  private func floor() async throws -> [Samples] {
+    let reader = VirtualImageReader(socket: "\(folder)/floor-reader")
+    let process = ReaderProcess(program: program, selection: .virtualImage(socket: reader.socket))
+    guard let description = try await process.readers().first else { throw BenchFailure("no virtual reader") }
+    _ = try await process.open(description.id)
+    var prints: [EnrolledPrint] = []
+    for (number, finger) in Finger.allCases.enumerated() {
+      let template = try await process.enroll { event in
+        switch event {
+        case .fingerNeeded, .retry: self.press(finger, reader)
+        case .stage(let completed, let count) where completed < count: self.press(finger, reader)
+        default: break
+        }
+      }
+      prints.append(
+        EnrolledPrint(id: EnrolmentID(bytes: [UInt8](repeating: UInt8(number), count: 16)), template: template))
+    }
+    var all: [Samples] = []
+    for size in Self.sizes {
+      for (place, at) in Self.places(size) {
+        var samples = Samples(name: "libfprint alone, \(size) enrolled, \(place)")
+        var gallery = Array(prints[..<size])
+        gallery.swapAt(0, at)
+        for _ in 0..<Self.touches {
+          let touched = Mutex<UInt64>(0)
+          let answer = try await process.identify(gallery, nonce: ScanNonce(bytes: [UInt8](repeating: 1, count: 16))) {
+            guard $0 == .fingerNeeded else { return }
+            touched.withLock { $0 = monotonicNanoseconds() }
+            self.press(Finger.allCases[0], reader)
+          }
+          if case .match = answer.outcome {
+            samples.nanoseconds.append(answer.finishedAt - touched.withLock { $0 })
+          }
+        }
+        all.append(samples)
+      }
+    }
+    await process.shutdown()
+    return all
+  }
+
+  // MARK: Through the vault
+
+  private func throughTheVault() async throws -> [Samples] {
+    let path = "\(folder)/gallery-store"
+    let recoveryKey = try await Vault.create(at: path, passcode: nil)
+      .withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    let reader = VirtualImageReader(socket: "\(folder)/gallery-reader")
+    let process = ReaderProcess(program: program, selection: .virtualImage(socket: reader.socket))
+    let vault = try Vault(at: path, reader: process)
+    let wanted = Mutex(Finger.allCases[0])
+    let touchedAt = Mutex<UInt64>(0)
+    let person = Toucher(recoveryKey: recoveryKey) { enrolling in
+      touchedAt.withLock { $0 = monotonicNanoseconds() }
+      self.press(enrolling ?? wanted.withLock { $0 }, reader)
+    }
+    let name = try ItemName(parsing: "gallery/item")
+    try await person.with(vault) { context in
+      try await vault.add(
+        name, secret: SecretBytes(copying: Array("secret".utf8).span), access: AccessControl(.presence),
+        accessibility: .whenUnlocked, replace: false, in: context)
+    }
+    var all: [Samples] = []
+    var enrolled = 0
+    for size in Self.sizes {
+      while enrolled < size {
+        _ = try await person.with(vault) { try await vault.enroll(Finger.allCases[enrolled], in: $0) }
+        enrolled += 1
+      }
+      for (place, _) in Self.places(size) {
+        var samples = Samples(name: "whole touch, \(size) enrolled, \(place)")
+        for number in 0..<(Self.touches + size) {
+          // The finger that matched longest ago is tried last: taking turns always finds the worst case.
+          wanted.withLock { $0 = Finger.allCases[place == "tried last" ? number % size : 0] }
+          let end = try? await person.with(vault) { context in
+            _ = try await vault.read([name], reason: nil, in: context)
+            return monotonicNanoseconds()
+          }
+          // The first turn brings the fingers into their order.
+          if let end, number >= size { samples.nanoseconds.append(end - touchedAt.withLock { $0 }) }
+        }
+        all.append(samples)
+      }
+    }
+    await vault.shutdown()
+    return all
+  }
+
+  private static func places(_ size: Int) -> [(String, Int)] {
+    size == 1 ? [("the only one", 0)] : [("tried first", 0), ("tried last", size - 1)]
+  }
+
+  /// Presses in a thread of its own: the press returns when the reader has read it, and that waits for the caller.
+  private func press(_ finger: Finger, _ reader: VirtualImageReader) {
+    let number = presses.withLock {
+      $0 += 1
+      return $0
+    }
+    Task.detached {
+      try? await onOwnThread { () throws(VirtualReaderError) in try reader.press(Self.image(finger, number)) }
+    }
+  }
+
+  private static func image(_ finger: Finger, _ number: UInt64) -> GrayImage {
+    SyntheticFinger(person: 1, finger: finger).impression(number)
+  }
+}

@@ -1,0 +1,146 @@
+internal import Fingerprint
+internal import SDBus
+
+/// Puts the open reader to sleep before the machine goes, and wakes it after.
+///
+/// While a reader is open it holds a lock of logind's that delays the machine's sleep until the reader is suspended.
+/// Where there is no system bus, or no logind on it, the reader does without.
+actor SystemSleep {
+  private static let manager = BusTarget(
+    destination: "org.freedesktop.login1", path: "/org/freedesktop/login1",
+    interface: "org.freedesktop.login1.Manager")
+  private static let prepareForSleep = "PrepareForSleep"
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let reader: any FingerprintReader
+  private let address: String
+  private var connection: BusConnection?
+  /// The unique name of logind, the only one whose word counts.
+  private var owner: String?
+  private var isOwnerKnown = false
+  private var isReaderOpen = false
+  /// What logind said last, and what the reader has been brought to.
+  private var isSystemAsleep = false
+  private var isReaderAsleep = false
+  private var isFollowing = false
+  /// Delays the machine's sleep until it is closed.
+  private var lock: BusDescriptor?
+  private var isAskingForLock = false
+
+  init(over reader: any FingerprintReader, systemBus address: String) {
+    self.reader = reader
+    self.address = address
+  }
+
+  /// Call it on the bus loop.
+  nonisolated func readerOpened() {
+    assumeIsolated { sleep in
+      sleep.isReaderOpen = true
+      // One that is opened on the machine's way to sleep goes there, too.
+      sleep.isReaderAsleep = false
+      if sleep.connection == nil { sleep.connect() } else { sleep.follow() }
+    }
+  }
+
+  /// Call it on the bus loop.
+  nonisolated func readerClosed() {
+    assumeIsolated { sleep in
+      sleep.isReaderOpen = false
+      sleep.lock = nil
+    }
+  }
+
+  // MARK: The bus
+
+  private func connect() {
+    guard
+      let connection = try? BusConnection(
+        busAddress: address,
+        handlers: .init(
+          signal: { signal in self.assumeIsolated { $0.receive(signal) } },
+          closed: { self.assumeIsolated { $0.lostBus() } }))
+    else { return }
+    self.connection = connection
+    Task.immediate {
+      do throws(BusError) {
+        let name = Self.manager.destination ?? ""
+        try await connection.subscribe(to: MessageBus.nameOwnerChanged, of: MessageBus.target, argument: name)
+        try await connection.subscribe(to: Self.prepareForSleep, of: Self.manager)
+        let current = try await connection.owner(of: name)
+        // A change that the bus told of after its answer may have been read before it.
+        if !isOwnerKnown { changeOwner(to: current) }
+      } catch {
+        connection.close()
+      }
+    }
+  }
+
+  private func lostBus() {
+    connection = nil
+    changeOwner(to: nil)
+    isOwnerKnown = false
+  }
+
+  /// Another logind knows nothing of the lock, and does not say that the sleep is over which its predecessor announced.
+  private func changeOwner(to name: String?) {
+    isOwnerKnown = true
+    guard name != owner else { return }
+    owner = name
+    lock = nil
+    isSystemAsleep = false
+    follow()
+  }
+
+  private func receive(_ signal: BusSignal) {
+    let bus = MessageBus.target
+    if signal.sender == bus.destination, signal.interface == bus.interface, signal.member == MessageBus.nameOwnerChanged
+    {
+      let arguments = signal.arguments.compactMap(\.asString)
+      guard arguments.count == 3, arguments[0] == Self.manager.destination else { return }
+      changeOwner(to: arguments[2].isEmpty ? nil : arguments[2])
+    } else if let owner, signal.sender == owner, signal.path == Self.manager.path,
+      signal.interface == Self.manager.interface, signal.member == Self.prepareForSleep,
+      let begins = signal.arguments.first?.asBoolean
+    {
+      isSystemAsleep = begins
+      follow()
+    }
+  }
+
+  // MARK: The reader and the lock
+
+  /// Brings the reader to where the system is, however often that changes meanwhile.
+  private func follow() {
+    guard !isFollowing else { return }
+    isFollowing = true
+    Task.immediate {
+      while isReaderAsleep != isSystemAsleep {
+        let sleeps = isSystemAsleep
+        // A reader that fails to go to sleep or to wake says so at its next scan.
+        if sleeps { try? await reader.suspend() } else { try? await reader.resume() }
+        isReaderAsleep = sleeps
+        if sleeps { lock = nil }
+      }
+      isFollowing = false
+      takeLock()
+    }
+  }
+
+  private func takeLock() {
+    guard isReaderOpen, !isSystemAsleep, lock == nil, !isAskingForLock, let connection, let owner else { return }
+    isAskingForLock = true
+    var logind = Self.manager
+    logind.destination = owner
+    Task.immediate {
+      let answer = try? await connection.call(
+        logind, "Inhibit",
+        [.string("sleep"), .string("Whorl"), .string("A fingerprint reader is in use"), .string("delay")])
+      isAskingForLock = false
+      let isWanted = isReaderOpen && !isSystemAsleep && self.owner == owner
+      if isWanted { lock = answer?.first?.asDescriptor }
+      // The other logind was not asked.
+      if self.owner != owner { takeLock() }
+    }
+  }
+}
