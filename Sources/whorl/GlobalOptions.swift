@@ -20,7 +20,8 @@ struct GlobalOptions: ParsableArguments {
       "Read the passcode from this descriptor.",
       discussion:
         "Its first line is the passcode; where an old and a new one are asked, the second line is the new one.",
-      valueName: "n"))
+      valueName: "n"),
+    transform: GivenDescriptors.number)
   var passcodeFd: Int32?
 
   @Option(

@@ -6,6 +6,7 @@ import Whorl
 @main
 enum Program {
   static func main() {
+    GivenDescriptors.note()
     let hardening = Hardening()
     Interruption.begin()
     // While the arguments are parsed and the store is opened.

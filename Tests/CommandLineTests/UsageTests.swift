@@ -110,4 +110,26 @@ struct UsageTests {
       #expect(try await store.whorl("get", "b", "--no-prompt").status == 77)
     }
   }
+
+  @Test("a descriptor that was not given is wrong usage, and no file of the program's own")
+  func descriptors() async throws {
+    try await withFolder { folder in
+      for number in 3...12 {
+        let made = try await Invocation(
+          arguments: ["init", "--no-passcode", "--recovery-fd", "\(number)", "--store", "\(folder)/store"]
+        ).run()
+        #expect(made.status == 64, "\(number): \(made.diagnostics)")
+        #expect(made.failure.contains("Descriptor \(number) is not open"))
+      }
+      let made = try folderEntries(folder)
+      #expect(made.isEmpty)
+    }
+    try await TestStore.with { store in
+      for number in 3...12 {
+        #expect(try await store.whorl("unlock", "--passcode-fd", "\(number)").status == 64, "\(number)")
+      }
+      #expect(try await store.whorl("status").text.contains("fingers   taken"))
+      #expect(try await store.unlocked("unlock").status == 0)
+    }
+  }
 }

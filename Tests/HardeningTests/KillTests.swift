@@ -33,7 +33,7 @@ struct KillTests {
   func wrongFinger() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("get", "any-finger")
-      try await killed(store, call, sample: 7, "get", touches: [.wrong, .wrong, .wrong]) { point, result in
+      try await killed(store, call, sample: 5, "get", touches: [.wrong, .wrong, .wrong]) { point, result in
         #expect(result.output.isEmpty)
         let counted = try await store.status().number("failures")
         // Each touch is asked for after its charge is on the disk, and all were wrong.
@@ -49,7 +49,7 @@ struct KillTests {
       // The fifth starts a delay, which can be seen.
       for _ in 1...4 { _ = try await store.call("unlock", passcode: ["wrong"]).run() }
       let call = store.call("unlock", passcode: ["wrong"])
-      try await killed(store, call, sample: 3, "unlock", watching: "mmap") { point, _ in
+      try await killed(store, call, sample: 2, "unlock", watching: "mmap") { point, _ in
         // scrypt takes a little more than 128 MiB, and nothing else does: a try began when that much was mapped.
         let trace = String(decoding: try readFile("\(store.folder)/log"), as: UTF8.self)
         let tried = trace.ranges(of: "mmap(NULL, ").contains { call in
@@ -65,7 +65,7 @@ struct KillTests {
   func replacedSecret() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
-      try await killed(store, call, sample: 10, "set") { point, _ in
+      try await killed(store, call, sample: 8, "set") { point, _ in
         let left = try await store.whorl("get", "open").text
         #expect(["open", "new"].contains(left), "killed at \(point)")
         try await store.set("open", "after", "--access", "none", "--replace")
@@ -83,7 +83,7 @@ struct KillTests {
       let log = "\(folder)/log"
       try await Strace.traced(call, log: log).run().mustSucceed()
       let points = try Strace.points(in: log)
-      for point in Campaign.sample(points, short: 7, of: "init") {
+      for point in Campaign.sample(points, short: 5, of: "init") {
         removeFolder("\(folder)/store")
         let killed = try await Strace.traced(call, .kill, at: point).run()
         let again = try await call.run()
@@ -119,7 +119,7 @@ struct KillTests {
   func changedSet() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("unenroll", "right-index", "--yes", passcode: [TestStore.passcode])
-      try await killed(store, call, sample: 3, "unenroll") { point, _ in
+      try await killed(store, call, sample: 2, "unenroll") { point, _ in
         try await checkSet(of: store, changed: { !$0.contains("right-index") }, point)
       }
       guard Campaign.isLong else { return }

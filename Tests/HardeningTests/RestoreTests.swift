@@ -115,7 +115,7 @@ struct RestoreTests {
   @Test("never fewer failures, never a bound item revived, a restore is said, and the passcode accepts it")
   func everyCombination() async throws {
     let history = try await History()
-    let mixtures = Campaign.sample(Self.mixtures(history.moments.count), short: 200, of: "restores")
+    let mixtures = Campaign.sample(Self.mixtures(history.moments.count), short: 150, of: "restores")
     var detected = 0
     for (number, mixture) in mixtures.enumerated() {
       let path = "\(history.store.folder)/attack-\(number)"

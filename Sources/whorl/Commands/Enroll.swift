@@ -26,7 +26,8 @@ struct Enroll: Command {
   var yes = false
 
   @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -66,7 +67,8 @@ struct Unenroll: Command {
   var yes = false
 
   @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func validate() throws {

@@ -17,7 +17,8 @@ struct ReleaseOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Read the application password from this descriptor, a line for each item that asks.", valueName: "n"))
+      "Read the application password from this descriptor, a line for each item that asks.", valueName: "n"),
+    transform: GivenDescriptors.number)
   var appPasswordFd: Int32?
 
   func validate() throws {

@@ -23,7 +23,9 @@ struct Init: Command {
   @Flag(help: "Set no passcode; the recovery key then stands in for it.")
   var noPasscode = false
 
-  @Option(help: ArgumentHelp("Write the recovery key to this descriptor instead of showing it.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Write the recovery key to this descriptor instead of showing it.", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func validate() throws {

@@ -24,7 +24,8 @@ struct Passcode: Command {
   var yes = false
 
   @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func validate() throws {

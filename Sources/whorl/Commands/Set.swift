@@ -41,7 +41,9 @@ struct Set: Command {
   @Flag(help: "Ask for a password of the item's own, which reading it needs too.")
   var appPassword = false
 
-  @Option(help: ArgumentHelp("Read the application password from this descriptor.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the application password from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
   var appPasswordFd: Int32?
 
   @Flag(help: "Overwrite an item of that name.")

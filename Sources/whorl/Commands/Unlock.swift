@@ -18,7 +18,8 @@ struct Unlock: Command {
   @OptionGroup var options: GlobalOptions
 
   @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"))
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -49,7 +50,9 @@ struct Recover: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Option(help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
