@@ -22,7 +22,7 @@ enum Program {
   private static func run(_ hardening: Hardening) async -> ExitStatus {
     var spoken: String?
     do {
-      switch try parse(Array(CommandLine.arguments.dropFirst())) {
+      switch try parse(GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))) {
       case let command as any Command:
         spoken = type(of: command).spoken
         Interruption.name(type(of: command).spoken)
@@ -67,7 +67,7 @@ enum Program {
       }
     }
     let words = Root.message(for: error).split(separator: "\n").joined(separator: " ")
-    let command = CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
+    let command = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst())).first { !$0.hasPrefix("-") }
     let known = Root.configuration.subcommands.contains { $0.configuration.commandName == command }
     let help = known ? "'whorl \(command ?? "") --help' explains" : "'whorl --help' lists the commands"
     let failure = Failure.usage(words.hasSuffix(".") ? String(words.dropLast()) : words, advice: help)

@@ -3,6 +3,20 @@ import Testing
 
 @Suite("Usage, help and configuration")
 struct UsageTests {
+  @Test("an option of every command may stand before the command's name, also before a command that runs another")
+  func leadingOptions() async throws {
+    try await TestStore.with { store in
+      try await store.set("n", "kept", "--access", "none")
+      let got = try await Invocation(arguments: ["--store", store.directory, "get", "n"]).run()
+      #expect(got.text == "kept")
+      let listed = try await Invocation(arguments: ["--json", "--store=\(store.directory)", "ls"]).run()
+      #expect(listed.text.contains(#""service":"n""#))
+      let words = ["--store", store.directory, "run", "--env", "A=n", "--", "/bin/sh", "-c", "echo $A"]
+      #expect(try await Invocation(arguments: words).run().text == "kept\n")
+      #expect(try await Invocation(arguments: ["--store"]).run().status == 64)
+    }
+  }
+
   @Test(
     "wrong usage is status 64 and one line",
     arguments: [
