@@ -22,7 +22,9 @@ extension Vault {
       }
       let summaries = rows.map { row in store.summary(of: row) }
       guard case .pattern(let pattern) = query else { return summaries }
-      return summaries.filter { fnmatch(pattern, $0.name?.description ?? "", 0) == 0 }
+      // Only `*` and `?` are special: brackets and backslashes occur in names.
+      let glob = pattern.map { $0 == "[" ? "[[]" : String($0) }.joined()
+      return summaries.filter { fnmatch(glob, $0.name?.description ?? "", FNM_NOESCAPE) == 0 }
     }
   }
 

@@ -22,6 +22,7 @@ enum Program {
   private static func run(_ hardening: Hardening) async -> ExitStatus {
     var spoken: String?
     do {
+      try refuseBrokenText()
       switch try parse(GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))) {
       case let command as any Command:
         spoken = type(of: command).spoken
@@ -53,6 +54,15 @@ enum Program {
       return command
     }
     return try Root.parseAsRoot(arguments)
+  }
+
+  /// Text that is not UTF-8 would be repaired in silence, and two names could then mean one item.
+  private static func refuseBrokenText() throws(Failure) {
+    // Borrowed from the process for its whole life.
+    for index in 1..<max(1, Int(CommandLine.argc)) {
+      guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
+      throw .usage("argument \(index) is not UTF-8", advice: "write names in UTF-8")
+    }
   }
 
   /// Help, version and completion scripts end the parsing as much as a mistake does.

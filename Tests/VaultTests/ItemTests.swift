@@ -54,6 +54,8 @@ struct ItemTests {
     #expect(try await names(.name(ItemName(parsing: "git/a"))) == ["git/a"])
     #expect(try await names(.pattern("*/a")) == ["mail/a", "git/a"])
     #expect(try await names(.service("mai")) == [])
+    try await vault.put("a[b]\\c", "x")
+    #expect(try await names(.pattern("a[b]\\*")) == ["a[b]\\c"], "only * and ? are special")
   }
 
   @Test("removing takes all the named items or none")
