@@ -1,52 +1,55 @@
-/// What has to happen before an item's key is unwrapped.
-package struct AccessControl: Sendable, Hashable {
-  /// The gate, under the names of `--access`.
-  package enum Constraint: String, Sendable, CaseIterable {
-    /// A finger of the set that was enrolled when the item was written; dead when the set changes.
-    case currentSet = "current-set"
-    /// Any finger enrolled at the time of reading.
-    case anyFinger = "any-finger"
+/// What has to happen before an item's key is unwrapped, as `SecAccessControlCreateFlags` says it.
+public struct AccessControl: Sendable, Hashable {
+  /// The bits of `SecAccessControlCreateFlags`, in Apple's places.
+  public struct Flags: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
     /// A finger, or the passcode in its place.
-    case presence
+    public static let userPresence = Self(rawValue: 1 << 0)
+    /// Any finger enrolled at the time of reading.
+    public static let biometryAny = Self(rawValue: 1 << 1)
+    /// A finger of the set that was enrolled when the item was written; dead when the set changes.
+    public static let biometryCurrentSet = Self(rawValue: 1 << 3)
     /// The passcode; its key is part of the item's wrapping key.
-    case passcode
-    /// Nothing: the store being readable is enough.
-    case none
+    public static let devicePasscode = Self(rawValue: 1 << 4)
+    /// A watch or another companion, of which Linux has none: it counts only beside another constraint, under `or`.
+    public static let companion = Self(rawValue: 1 << 5)
+    /// One of the constraints is enough.
+    public static let or = Self(rawValue: 1 << 14)
+    /// All constraints; what several without a word mean as well.
+    public static let and = Self(rawValue: 1 << 15)
+    /// The key never leaves the vault: it is used there.
+    public static let privateKeyUsage = Self(rawValue: 1 << 30)
+    /// A password of the item's own is part of its wrapping key, beside the constraints.
+    public static let applicationPassword = Self(rawValue: 1 << 31)
+
+    static let constraints: Self = [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion]
+    static let known: Self = constraints.union([.or, .and, .privateKeyUsage, .applicationPassword])
   }
 
-  package var constraint: Constraint
-  /// A password of the item's own is part of its wrapping key, beside the constraint.
-  package var applicationPassword: Bool
+  public let flags: Flags
 
-  package init(_ constraint: Constraint, applicationPassword: Bool = false) {
-    self.constraint = constraint
-    self.applicationPassword = applicationPassword
+  /// No constraint: the store being readable is enough.
+  public static let none = AccessControl(unchecked: [])
+
+  /// Refuses what has no meaning: `or` with `and`, both kinds of biometry, `userPresence` beside another constraint,
+  /// a companion without another constraint under `or`, and unknown bits.
+  public init(_ flags: Flags) throws(VaultError) {
+    func refuse(_ why: String) throws(VaultError) { throw .invalidAccessControl(why) }
+    if !flags.subtracting(.known).isEmpty { try refuse("it has unknown flags") }
+    if flags.isSuperset(of: [.or, .and]) { try refuse("or and and exclude each other") }
+    if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) { try refuse("one kind of biometry at a time") }
+    let constraints = flags.intersection(.constraints)
+    if flags.contains(.userPresence), constraints != .userPresence || !flags.isDisjoint(with: [.or, .and]) {
+      try refuse("userPresence stands alone")
+    }
+    if flags.contains(.companion), constraints == .companion || !flags.contains(.or) {
+      try refuse("a companion is only ever one of several, under or")
+    }
+    self.init(unchecked: flags)
   }
 
-  /// The flags as they are authenticated with the item: a bit each, in `SecAccessControlCreateFlags`' places.
-  var flags: UInt64 {
-    let gate: UInt64 =
-      switch constraint {
-      case .presence: 1 << 0
-      case .anyFinger: 1 << 1
-      case .currentSet: 1 << 3
-      case .passcode: 1 << 4
-      case .none: 0
-      }
-    return gate | (applicationPassword ? 1 << 31 : 0)
-  }
-
-  init?(flags: UInt64) {
-    let gates = Constraint.allCases.filter { AccessControl($0).flags == flags & ~(1 << 31) }
-    guard let gate = gates.first else { return nil }
-    self.init(gate, applicationPassword: flags & 1 << 31 != 0)
-  }
-}
-
-/// When an item is accessible. All classes stay on this device. Session rules (locked, first unlock) are the daemon's;
-/// `passcodeSet` works in every tier: refused without a passcode, dead when the passcode is removed.
-package enum Accessibility: String, Sendable, CaseIterable {
-  case whenUnlocked = "when-unlocked"
-  case afterFirstUnlock = "after-first-unlock"
-  case passcodeSet = "passcode-set"
+  init(unchecked flags: Flags) { self.flags = flags }
 }

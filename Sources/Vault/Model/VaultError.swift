@@ -13,11 +13,25 @@ package enum VaultError: Error, Sendable, Hashable {
   /// No fingers are enrolled on this reader.
   case notEnrolled
   case invalidPasscode(String)
+  /// Flags that have no meaning together; the value says which.
+  case invalidAccessControl(String)
+  /// An item with these primary attributes exists.
+  case duplicateItem
+  /// The request itself makes no sense; the value says why.
+  case invalidRequest(String)
 
   // Refused
   /// Three touches of one request matched nobody.
   case authenticationFailed
   case cancelled
+  /// The person chose the fallback, which is the caller's own business under this policy.
+  case userFallback
+  /// The program that asked ended the request.
+  case appCancelled
+  /// The store or the session went away.
+  case systemCancelled
+  /// The context has been invalidated.
+  case contextInvalidated
   /// Five touches in a row matched nobody: the passcode or the recovery key clears it.
   case biometryLockout
   case wrongPasscode

@@ -1,0 +1,176 @@
+/// The kinds of items, under the raw names of `kSecClass`.
+public enum ItemClass: String, Sendable, CaseIterable {
+  /// A secret of a service, perhaps for an account at it.
+  case genericPassword = "genp"
+  /// A password for a server on a network.
+  case internetPassword = "inet"
+  /// A cryptographic key.
+  case key = "keys"
+}
+
+/// What an attribute of an item is called: the raw names of Apple's `kSecAttr…` constants.
+public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
+  public let rawValue: String
+
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+  /// `kSecAttrAccount`
+  public static let account = Self(rawValue: "acct")
+  /// `kSecAttrService`
+  public static let service = Self(rawValue: "svce")
+  /// `kSecAttrServer`
+  public static let server = Self(rawValue: "srvr")
+  /// `kSecAttrSecurityDomain`
+  public static let securityDomain = Self(rawValue: "sdmn")
+  /// `kSecAttrProtocol`
+  public static let networkProtocol = Self(rawValue: "ptcl")
+  /// `kSecAttrAuthenticationType`
+  public static let authenticationType = Self(rawValue: "atyp")
+  /// `kSecAttrPort`
+  public static let port = Self(rawValue: "port")
+  /// `kSecAttrPath`
+  public static let path = Self(rawValue: "path")
+  /// `kSecAttrLabel`
+  public static let label = Self(rawValue: "labl")
+  /// `kSecAttrAccessGroup`
+  public static let accessGroup = Self(rawValue: "agrp")
+  /// `kSecAttrSynchronizable`
+  public static let synchronizable = Self(rawValue: "sync")
+  /// `kSecAttrAccessible`
+  public static let accessible = Self(rawValue: "pdmn")
+  /// `kSecAttrKeyClass`
+  public static let keyClass = Self(rawValue: "kcls")
+  /// `kSecAttrKeyType`
+  public static let keyType = Self(rawValue: "type")
+  /// `kSecAttrKeySizeInBits`
+  public static let keySizeInBits = Self(rawValue: "bsiz")
+  /// `kSecAttrEffectiveKeySize`
+  public static let effectiveKeySize = Self(rawValue: "esiz")
+  /// `kSecAttrApplicationLabel`: for a key, SHA-1 of its public key.
+  public static let applicationLabel = Self(rawValue: "klbl")
+  /// `kSecAttrApplicationTag`
+  public static let applicationTag = Self(rawValue: "atag")
+  /// `kSecAttrCreator`
+  public static let creator = Self(rawValue: "crtr")
+  /// The start date of a key.
+  public static let startDate = Self(rawValue: "sdat")
+  /// The end date of a key.
+  public static let endDate = Self(rawValue: "edat")
+  /// A private key's public half, in the form of `SecKeyCopyExternalRepresentation`; Whorl's own.
+  public static let publicKey = Self(rawValue: "whorl.public")
+}
+
+/// The value of an attribute. Two values are equal only where their kinds are.
+public enum AttributeValue: Sendable, Hashable {
+  case text(String)
+  case bytes([UInt8])
+  case number(Int64)
+  /// Seconds since 2001, as Foundation counts.
+  case date(Double)
+}
+
+/// Names an item for as long as it lives, whatever else about it changes: what Apple calls its persistent reference.
+public struct ItemID: Sendable, Hashable {
+  /// Sixteen bytes.
+  public let bytes: [UInt8]
+
+  public init(bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// What can be known of an item without a finger.
+public struct Item: Sendable, Hashable, Identifiable {
+  public let id: ItemID
+  public let itemClass: ItemClass
+  /// Everything but the secret, under Apple's raw names.
+  public let attributes: [AttributeName: AttributeValue]
+  public let access: AccessControl
+  public let accessibility: Accessibility
+  /// Seconds since 1970.
+  public let created: Double
+  /// Seconds since 1970.
+  public let modified: Double
+
+  package init(
+    id: ItemID, itemClass: ItemClass, attributes: [AttributeName: AttributeValue], access: AccessControl,
+    accessibility: Accessibility, created: Double, modified: Double
+  ) {
+    self.id = id
+    self.itemClass = itemClass
+    self.attributes = attributes
+    self.access = access
+    self.accessibility = accessibility
+    self.created = created
+    self.modified = modified
+  }
+}
+
+/// An item to be stored.
+public struct NewItem: Sendable, Hashable {
+  public var itemClass: ItemClass
+  public var attributes: [AttributeName: AttributeValue]
+  public var access: AccessControl
+  public var accessibility: Accessibility
+
+  public init(
+    _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], access: AccessControl = .none,
+    accessibility: Accessibility = .whenUnlocked
+  ) {
+    self.itemClass = itemClass
+    self.attributes = attributes
+    self.access = access
+    self.accessibility = accessibility
+  }
+}
+
+/// Which items are meant: all conditions hold at once. Dead and damaged items are never among them.
+public struct ItemSearch: Sendable, Hashable {
+  public enum Synchronizable: Sendable, Hashable {
+    /// Only items that are not; what a search without a word about it means.
+    case no
+    case yes
+    case any
+  }
+
+  /// Nil for every class.
+  public var itemClass: ItemClass?
+  /// Attributes and the values they must have.
+  public var attributes: [AttributeName: AttributeValue]
+  /// Only these items; nil for all.
+  public var ids: [ItemID]?
+  public var synchronizable: Synchronizable
+  /// Texts are compared without regard to case.
+  public var ignoresCase: Bool
+  /// At most so many, the oldest first; nil for all.
+  public var limit: Int?
+
+  public init(
+    _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], ids: [ItemID]? = nil,
+    synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil
+  ) {
+    self.itemClass = itemClass
+    self.attributes = attributes
+    self.ids = ids
+    self.synchronizable = synchronizable
+    self.ignoresCase = ignoresCase
+    self.limit = limit
+  }
+}
+
+/// What changes about items; what is nil stays.
+public struct ItemChange: Sendable, Hashable {
+  /// Attributes to set; nil as a value removes one.
+  public var attributes: [AttributeName: AttributeValue?]
+  public var access: AccessControl?
+  public var accessibility: Accessibility?
+
+  public init(
+    attributes: [AttributeName: AttributeValue?] = [:], access: AccessControl? = nil,
+    accessibility: Accessibility? = nil
+  ) {
+    self.attributes = attributes
+    self.access = access
+    self.accessibility = accessibility
+  }
+}
