@@ -1,11 +1,15 @@
 #pragma once
+#include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 
 // Why there are shims at all: OpenSSL 3 passes the inputs of a derivation as an array of OSSL_PARAM, structs made by
 // value around borrowed pointers and names that are string macros. In C the array and the names live on the stack for
@@ -68,5 +72,76 @@ static inline int whorl_hmac_sha256(
                EVP_MAC_update(context, (const unsigned char *)bytes, count) == 1 &&
                EVP_MAC_final(context, out, &written, 32) == 1 && written == 32;
   EVP_MAC_CTX_free(context);
+  return result;
+}
+
+// Parameters hold the names they are given, so the names must outlive them: literals do, a Swift string does not.
+// `builder` is taken over. Returns a key owned by the caller, or NULL.
+static inline EVP_PKEY *whorl_key(OSSL_LIB_CTX *library, const char *type, int selection, OSSL_PARAM_BLD *builder) {
+  EVP_PKEY *key = NULL;
+  OSSL_PARAM *parameters = OSSL_PARAM_BLD_to_param(builder);
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(library, type, NULL);
+  if (parameters == NULL || context == NULL || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &key, selection, parameters) != 1)
+    key = NULL;
+  EVP_PKEY_CTX_free(context);
+  // Wipes what came from secure numbers.
+  OSSL_PARAM_free(parameters);
+  OSSL_PARAM_BLD_free(builder);
+  return key;
+}
+
+// `scalar` is NULL for a public key.
+static inline EVP_PKEY *whorl_ec_key(
+    OSSL_LIB_CTX *library, const char *curve, const void *point, size_t point_count, const BIGNUM *scalar) {
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  if (builder == NULL) return NULL;
+  if (OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) != 1 ||
+      OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point, point_count) != 1 ||
+      (scalar != NULL && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, scalar) != 1)) {
+    OSSL_PARAM_BLD_free(builder);
+    return NULL;
+  }
+  return whorl_key(library, "EC", scalar == NULL ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
+}
+
+// The names of the numbers of an RSA key, in the order of PKCS #1; the first two are the public ones.
+static const char *const whorl_rsa_numbers[] = {
+    OSSL_PKEY_PARAM_RSA_N,       OSSL_PKEY_PARAM_RSA_E,         OSSL_PKEY_PARAM_RSA_D,
+    OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+    OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1,
+};
+
+// `count` is 2 for a public key, 8 for a private one.
+static inline EVP_PKEY *whorl_rsa_key(OSSL_LIB_CTX *library, BIGNUM *const *numbers, size_t count) {
+  OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+  if (builder == NULL) return NULL;
+  for (size_t index = 0; index < count; index++) {
+    if (OSSL_PARAM_BLD_push_BN(builder, whorl_rsa_numbers[index], numbers[index]) != 1) {
+      OSSL_PARAM_BLD_free(builder);
+      return NULL;
+    }
+  }
+  return whorl_key(library, "RSA", count == 2 ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
+}
+
+// Sets `number`, which stays the caller's, to one of the numbers of an RSA key, by its place in PKCS #1.
+static inline int whorl_rsa_number(const EVP_PKEY *key, size_t place, BIGNUM *number) {
+  return EVP_PKEY_get_bn_param(key, whorl_rsa_numbers[place], &number);
+}
+
+// An empty info is left out: it is the same as none.
+static inline int whorl_x963(
+    EVP_KDF *kdf, const char *hash, const void *secret, size_t secret_count, const void *info, size_t info_count,
+    unsigned char *out, size_t out_count) {
+  EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+  if (context == NULL) return 0;
+  OSSL_PARAM parameters[4], *next = parameters;
+  *next++ = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)hash, 0);
+  *next++ = whorl_octets(OSSL_KDF_PARAM_KEY, secret, secret_count);
+  if (info_count > 0) *next++ = whorl_octets(OSSL_KDF_PARAM_INFO, info, info_count);
+  *next = OSSL_PARAM_construct_end();
+  int result = EVP_KDF_derive(context, out, out_count, parameters);
+  EVP_KDF_CTX_free(context);
   return result;
 }

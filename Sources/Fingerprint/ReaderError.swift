@@ -1,6 +1,6 @@
 /// Why a reader did not do what was asked. A finger that does not match, or that was read badly, is not an error: see
 /// ``ScanOutcome``.
-package enum ReaderError: Error, Sendable, Hashable {
+public enum ReaderError: Error, Sendable, Hashable {
   /// No reader is attached, or none answers to the name asked for.
   case absent
   /// The device node may not be opened; the value is its path where known.

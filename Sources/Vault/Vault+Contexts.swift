@@ -23,11 +23,23 @@ extension Vault {
     contexts[handle]?.answer(nil)
   }
 
-  /// The person chose the passcode while a touch was wanted.
-  package func choosePasscode(_ handle: ContextHandle) {
-    guard let context = contexts[handle], context.passcodeOffered else { return }
-    context.passcodeChosen = true
+  /// The person chose the fallback while a touch was wanted: the passcode, or the caller's own.
+  package func chooseFallback(_ handle: ContextHandle) {
+    guard let context = contexts[handle], context.fallbackOffered else { return }
+    context.fallbackChosen = true
     context.scanCancel?()
+  }
+
+  /// Takes effect at the next call.
+  package func setOptions(_ options: ContextOptions, of handle: ContextHandle) {
+    contexts[handle]?.options = options
+  }
+
+  /// Sets the application password that is used in place of asking; nil takes it away.
+  package func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) {
+    if let password { contexts[handle]?.applicationPassword = SecretBox(password) } else {
+      contexts[handle]?.applicationPassword = nil
+    }
   }
 
   /// Ends the context's running call with ``VaultError/cancelled``.
@@ -38,30 +50,45 @@ extension Vault {
     context.answer(nil)
   }
 
-  /// Ends the context: a running call is cancelled and the event stream finishes.
-  package func closeContext(_ handle: ContextHandle) {
+  /// Ends the context: a running call ends with `reason`, every later one with `contextInvalidated`, what the context was
+  /// satisfied with is forgotten, and the event stream finishes.
+  package func closeContext(_ handle: ContextHandle, reason: VaultError = .cancelled) {
+    contexts[handle]?.cancelReason = reason
     cancel(handle)
-    contexts.removeValue(forKey: handle)?.events.finish()
+    guard let context = contexts.removeValue(forKey: handle) else { return }
+    context.evidence = Evidence()
+    context.applicationPassword = nil
+    context.events.finish()
   }
 
   /// Runs a call in a context; cancelling the caller's task cancels the call.
   func asking<T>(
     in handle: ContextHandle, _ body: (Context) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
-    guard let context = contexts[handle] else { throw .cancelled }
-    guard !context.running else { throw .busy("this context is already asking for something") }
+    guard let context = contexts[handle] else { throw .contextInvalidated }
+    while context.running {
+      // Apple's contexts take calls from anywhere; the command line's know one at a time.
+      guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
+      await withCheckedContinuation { context.queue.append($0) }
+    }
+    guard contexts[handle] != nil else { throw .contextInvalidated }
     context.running = true
     context.calls += 1
     let call = context.calls
-    defer { context.running = false }
+    defer {
+      context.running = false
+      if !context.queue.isEmpty { context.queue.removeFirst().resume() }
+    }
     context.cancelled = false
-    context.passcodeChosen = false
+    context.fallbackChosen = false
     do {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
         Task { await self.cancel(handle, call: call) }
       }
+    } catch VaultError.cancelled {
+      throw context.cancelReason ?? .cancelled
     } catch let error as VaultError {
       throw error
     } catch {

@@ -24,7 +24,10 @@ extension Vault {
       try ItemRow.fetchAll(
         db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
         arguments: [store.owner, changing.set.generation.data]
-      ).compactMap { store.attributes(of: $0)?.name }
+      ).compactMap { row in
+        guard let access = row.accessControl, Requirement(access).always(.boundFinger) else { return nil }
+        return store.record(of: row)?.name
+      }
     }
   }
 
@@ -213,7 +216,7 @@ extension Vault {
           arguments: [print.id.bytes.data, index.data, box.data])
       }
       guard let old else { return [ItemName]() }
-      return try store.kill(db, where: "generation = ?", [old.set.generation.data])
+      return try store.kill(db, where: "generation = ?", [old.set.generation.data], by: .boundFinger)
     }
     store.database.forgetOldPages()
     return lost

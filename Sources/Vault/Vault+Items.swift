@@ -5,118 +5,213 @@ import Keys
 package import SecureMemory
 
 extension Vault {
-  /// The items meant, oldest first. Attributes are sealed but need no finger.
-  package func items(_ query: ItemQuery) throws(VaultError) -> [ItemSummary] {
-    let store = store
-    return try store.read { db, _ in
-      let select = "SELECT \(ItemRow.columns) FROM item WHERE owner = \(store.owner)"
-      let rows: [ItemRow]
-      switch query {
-      case .all, .pattern: rows = try ItemRow.fetchAll(db, sql: "\(select) ORDER BY row")
-      case .service(let service):
-        rows = try ItemRow.fetchAll(
-          db, sql: "\(select) AND service_index = ? ORDER BY row", arguments: [store.serviceIndex(service).data])
-      case .name(let name):
-        rows = try ItemRow.fetchAll(
-          db, sql: "\(select) AND name_index = ?", arguments: [store.nameIndex(name).data])
-      }
-      let summaries = rows.map { row in store.summary(of: row) }
-      guard case .pattern(let pattern) = query else { return summaries }
-      // Only `*` and `?` are special: brackets and backslashes occur in names.
-      let glob = pattern.map { $0 == "[" ? "[[]" : String($0) }.joined()
-      return summaries.filter { fnmatch(glob, $0.name?.description ?? "", FNM_NOESCAPE) == 0 }
-    }
-  }
-
-  /// Whether there is a living item of this name.
-  package func exists(_ name: ItemName) throws(VaultError) -> Bool {
-    let store = store
-    return try store.read { db, _ in try store.item(name, db).map { !$0.dead } ?? false }
-  }
-
-  /// Stores a secret. Over a living item of the same name only with `replace`; over a dead one always.
+  /// Stores an item. Never asks for anything: an application password has to be in the context already.
   ///
-  /// Asks for the passcode where the access control is the passcode (its key is part of the wrapping), and for the
-  /// application password; never for a finger.
-  package func add(
-    _ name: ItemName, secret: consuming SecretBytes, access: AccessControl, accessibility: Accessibility,
-    replace: Bool, in handle: ContextHandle
-  ) async throws(VaultError) {
-    guard secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
-    if !replace, try exists(name) { throw .itemExists(name) }
+  /// Throws `duplicateItem` where one with the same primary attributes lives; over a dead one it is stored.
+  package func add(_ item: NewItem, secret: consuming SecretBytes, in handle: ContextHandle?)
+    async throws(VaultError) -> Item
+  {
+    let record = ItemRecord(
+      itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
     let secret = SecretBox(secret)
-    let store = store
-    guard try passcodeIsSet() || !(accessibility == .passcodeSet || access.constraint == .passcode) else {
+    guard item.access.applicationPassword else {
+      return try await insert(record, item.access, item.accessibility, secret, nil, replacing: .never)
+    }
+    guard let handle, let password = contexts[handle]?.applicationPassword else { throw .interactionNotAllowed }
+    let stretched = try await Self.stretchNew(password, store.floor)
+    return try await insert(record, item.access, item.accessibility, secret, stretched, replacing: .never)
+  }
+
+  enum Replacing {
+    case never
+    case living
+  }
+
+  func insert(
+    _ record: ItemRecord, _ access: AccessControl, _ accessibility: Accessibility, _ secret: SecretBox,
+    _ password: StretchedPasscode?, replacing: Replacing
+  ) async throws(VaultError) -> Item {
+    guard secret.secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
+    try record.check()
+    let requirement = Requirement(access)
+    guard try passcodeIsSet() || !(accessibility == .passcodeSet || requirement.mentions(.passcode)) else {
       throw .passcodeNotSet
     }
-    let bound: StoredSet? =
-      switch access.constraint {
-      case .currentSet: try await setForBinding()
-      case .anyFinger: try anyEnrolledSet()
-      default: nil
-      }
-    let (passcode, password) = try await asking(in: handle) { context throws(VaultError) in
-      let passcode = access.constraint == .passcode ? try await self.provePasscode(context) : nil
-      guard access.applicationPassword else { return (passcode, nil as StretchedPasscode?) }
-      let password = try await self.ask(.applicationPassword(name), context)
-      guard let password else { throw .interactionNotAllowed }
-      guard !password.secret.isEmpty else { throw .invalidPasscode("the application password is empty") }
-      return (passcode, try await Self.stretchNew(password, store.floor))
-    }
-    try store.commit { db, authority in
-      let old = try store.replaceable(name, db, replace)
-      if let old, !old.dead, !replace { throw VaultError.itemExists(name) }
+    let bound: StoredSet? = requirement.mentions(.boundFinger) ? try await setForBinding() : nil
+    if requirement.mentions(.finger), bound == nil, !requirement.mentions(.passcodeGate) { _ = try anyEnrolledSet() }
+    let store = store
+    return try store.commit { db, authority in
+      let old = try store.replaceable(record, db, replacing == .living)
+      if let old, !old.dead, replacing == .never { throw VaultError.duplicateItem }
+      var record = record
+      record.modified = secondsSince1970()
       var row = ItemRow(
-        row: old?.row, id: try randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(name),
-        serviceIndex: store.serviceIndex(name.service), revision: (old?.revision ?? 0) + 1,
-        access: Int64(bitPattern: access.flags), accessibility: accessibility.rawValue, dead: false, attributes: [],
-        derivation: password?.parameters.encoded)
-      guard let classKey = try store.classKey(accessibility, db, authority) else { throw VaultError.passcodeNotSet }
-      var parts = WrappingParts(classKey: classKey)
-      if access.constraint == .currentSet, let bound {
-        // The set may have changed since it was looked at: bind to what it is now, or not at all.
-        guard let now = try store.set(of: bound.set.reader, bound.set.nature, db, authority), now.digest == bound.digest
-        else { throw VaultError.setChanged }
-        row.generation = now.set.generation
-        parts.add(setKey: try store.setKey(of: now))
+        row: nil, id: try randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
+        access: Int64(bitPattern: access.flags.rawValue), accessibility: accessibility.rawValue, dead: false,
+        attributes: [], derivation: password?.parameters.encoded)
+      if let old, let place = old.row {
+        let earlier = store.record(of: old)
+        try store.removeFromIndex(place, earlier, db)
+        if old.dead {
+          // What is added over a dead item is a new one, at the end of the order.
+          try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+        } else {
+          row.row = place
+          row.id = old.id
+          row.revision = old.revision + 1
+          record.created = earlier?.created ?? record.created
+        }
       }
-      if let passcode {
-        try passcode.requireCurrent(store, db, authority)
-        parts.add(passcodeKey: passcode.key.secret)
-      }
-      if let password { parts.add(applicationPassword: password.key.secret) }
-      let now = Int64(time(nil))
-      let created = old.flatMap { store.attributes(of: $0) }?.created ?? now
-      try store.fill(
-        &row, ItemAttributes(name: name, created: created, modified: now), secret: secret.secret, under: parts)
-      try row.write(db)
+      if let bound { row.generation = bound.set.generation }
+      let box = try store.fill(
+        &row, record, requirement, secret: secret.secret, bound: try bound.map { try store.current($0, db, authority) },
+        password: password?.key, accessibility: accessibility, db, authority)
+      try row.write(db, secret: box)
+      if let place = row.row { try store.addToIndex(place, record, db) }
+      guard let item = store.item(of: row, record) else { throw VaultError.internalError("an item cannot be read back") }
+      return item
     }
-    // A secret that was replaced is not to stay readable in the log, under a key that stays there as well.
-    if replace { store.database.forgetOldPages() }
   }
 
-  /// Removes items, all of them or none. Needs no finger, and no row that verifies.
-  package func remove(_ names: [ItemName]) throws(VaultError) {
+  /// The living items meant, oldest first. Attributes are sealed but need no finger.
+  package func items(_ search: ItemSearch) throws(VaultError) -> [Item] {
     let store = store
-    try store.commit { db, _ in
-      for name in names {
-        try db.execute(
-          sql: "DELETE FROM item WHERE owner = ? AND name_index = ?",
-          arguments: [store.owner, store.nameIndex(name).data])
-        guard db.changesCount > 0 else { throw VaultError.itemNotFound(name) }
+    return try store.read { db, _ in
+      var found: [Item] = []
+      let limit = search.limit ?? .max
+      guard limit > 0 else { return found }
+      func look(_ row: ItemRow) -> Bool {
+        if let record = store.record(of: row), search.matches(record), let item = store.item(of: row, record) {
+          found.append(item)
+        }
+        return found.count < limit
+      }
+      if let ids = search.ids {
+        var rows = try ids.compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
+        rows.sort { ($0.row ?? 0) < ($1.row ?? 0) }
+        for row in rows where !look(row) { break }
+        return found
+      }
+      let rows =
+        if let itemClass = search.itemClass {
+          try ItemRow.fetchCursor(
+            db.cachedStatement(
+              sql: """
+                SELECT \(ItemRow.columns(of: "item")) FROM item_index JOIN item ON item.row = item_index.row
+                WHERE item_index.tag = ? AND item.owner = ? AND item.dead = 0 ORDER BY item_index.row
+                """), arguments: [store.tag(for: search, in: itemClass).data, store.owner])
+        } else {
+          try ItemRow.fetchCursor(
+            db.cachedStatement(
+              sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row"),
+            arguments: [store.owner])
+        }
+      while let row = try rows.next(), look(row) {}
+      return found
+    }
+  }
+
+  /// Changes items, all of them or none. A protected one asks for what reading it asks for.
+  package func update(
+    _ ids: [ItemID], _ change: ItemChange, secret: consuming SecretBytes?, reason: String?, in handle: ContextHandle?
+  ) async throws(VaultError) {
+    guard (secret?.count ?? 0) <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
+    let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
+    let wanted = try wanted(ids)
+    guard !wanted.isEmpty else { return }
+    var bound: StoredSet?
+    if let access = change.access, Requirement(access).mentions(.boundFinger) { bound = try await setForBinding() }
+    var password: StretchedPasscode?
+    if change.access?.applicationPassword == true {
+      guard let handle, let given = contexts[handle]?.applicationPassword else { throw .interactionNotAllowed }
+      password = try await Self.stretchNew(given, store.floor)
+    }
+    let (newSet, newPassword) = (bound, password)
+    try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
+      let released = try self.release(wanted, evidence)
+      let store = self.store
+      try store.commit { db, authority in
+        for (item, released) in zip(wanted, released) {
+          if let fresh {
+            try Self.rewrite(item, change, secret: fresh.secret, newSet, newPassword, store, db, authority)
+          } else {
+            try Self.rewrite(item, change, secret: released.secret, newSet, newPassword, store, db, authority)
+          }
+        }
       }
     }
     store.database.forgetOldPages()
   }
 
+  private static func rewrite(
+    _ item: WantedItem, _ change: ItemChange, secret: borrowing SecretBytes, _ newSet: StoredSet?,
+    _ newPassword: StretchedPasscode?, _ store: Store, _ db: Database, _ authority: Authority
+  ) throws {
+    guard var row = try store.item(item.row.id, db), row.reference == item.row.reference, let place = row.row else {
+      throw VaultError.busy("\(item.record.name) was changed meanwhile")
+    }
+    var record = item.record
+    for (name, value) in change.attributes { record.attributes[name] = value }
+    if record.attributes[.accessGroup] == nil {
+      record.attributes[.accessGroup] = .text(ItemRecord.defaultAccessGroup)
+    }
+    record.modified = secondsSince1970()
+    try record.check()
+    let access = change.access ?? item.access
+    let accessibility = change.accessibility ?? item.accessibility
+    row.nameIndex = store.nameIndex(record)
+    if row.nameIndex != item.row.nameIndex, let other = try store.replaceable(record, db, false) {
+      guard other.dead, let place = other.row else { throw VaultError.duplicateItem }
+      try store.removeFromIndex(place, store.record(of: other), db)
+      try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+    }
+    row.revision += 1
+    row.access = Int64(bitPattern: access.flags.rawValue)
+    row.accessibility = accessibility.rawValue
+    let requirement = Requirement(access)
+    var bound: StoredSet?
+    if requirement.mentions(.boundFinger) {
+      // Its own set, which for another way in may be gone; then it is bound to none any more.
+      bound = try newSet.map { try store.current($0, db, authority) }
+        ?? store.sets(db, authority).first { $0.set.generation == item.row.generation }
+      guard bound != nil else { throw VaultError.setChanged }
+    }
+    row.generation = bound?.set.generation
+    var password = item.password
+    if change.access != nil {
+      password = newPassword?.key
+      row.derivation = newPassword?.parameters.encoded
+    }
+    try store.removeFromIndex(place, item.record, db)
+    let box = try store.fill(
+      &row, record, requirement, secret: secret, bound: bound, password: password, accessibility: accessibility, db,
+      authority)
+    try row.write(db, secret: box)
+    try store.addToIndex(place, record, db)
+  }
+
+  /// Removes items, all of them or none; those that are gone already do not count. Needs no finger.
+  package func delete(_ ids: [ItemID]) throws(VaultError) {
+    let store = store
+    guard !ids.isEmpty else { return }
+    try store.commit { db, _ in
+      for id in ids {
+        guard let row = try store.item(id.bytes, db), let place = row.row else { continue }
+        try store.removeFromIndex(place, store.record(of: row), db)
+        try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+      }
+    }
+    forgetSoon()
+  }
+
   /// Whether there is a passcode. Looks at its slot alone, so that damage elsewhere does not stand in the way of it.
-  func passcodeIsSet() throws(VaultError) -> Bool {
+  package func passcodeIsSet() throws(VaultError) -> Bool {
     let store = store
     return try store.read { db, authority in try store.slot(.passcode, db, authority) != nil }
   }
 
   /// The set a new item is bound to: the only one with fingers, or else that of the reader attached now.
-  private func setForBinding() async throws(VaultError) -> StoredSet {
+  func setForBinding() async throws(VaultError) -> StoredSet {
     let sets = try enrolledSets()
     guard let first = sets.first else { throw .notEnrolled }
     if sets.count == 1 { return first }
@@ -138,16 +233,43 @@ extension Vault {
       try store.sets(db, authority).filter { !$0.set.enrolments.isEmpty }
     }
   }
+
+  /// Empties the log a moment later, once for many changes: the caller waits for its own change alone.
+  func forgetSoon() {
+    guard forgetting == nil else { return }
+    forgetting = Task {
+      try? await Task.sleep(for: .milliseconds(100))
+      self.forgetting = nil
+      self.store.database.forgetOldPages()
+    }
+  }
 }
 
-extension ItemRow {
-  /// Inserts the row, or replaces the one it was made over, which keeps its place in the order.
-  func write(_ db: Database) throws {
-    try db.execute(
-      sql: "INSERT OR REPLACE INTO item (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      arguments: [
-        row, id.data, owner, nameIndex.data, serviceIndex.data, revision, access, accessibility, generation?.data, dead,
-        attributes.data, derivation?.data, itemKey?.data, secret?.data,
-      ])
+extension Store {
+  /// The set as it is now; refuses where it has changed since it was looked at.
+  func current(_ set: StoredSet, _ db: Database, _ authority: Authority) throws -> StoredSet {
+    guard let now = try self.set(of: set.set.reader, set.set.nature, db, authority), now.digest == set.digest else {
+      throw VaultError.setChanged
+    }
+    return now
   }
+}
+
+extension ItemSearch {
+  func matches(_ record: ItemRecord) -> Bool {
+    guard itemClass == nil || itemClass == record.itemClass else { return false }
+    let synchronizes = record.attributes[.synchronizable].map { !$0.isEmpty } ?? false
+    switch synchronizable {
+    case .any: break
+    case .yes: guard synchronizes else { return false }
+    case .no: guard !synchronizes else { return false }
+    }
+    return attributes.allSatisfy { name, value in
+      record.attributes[name].map { $0.matches(value, ignoringCase: ignoresCase) } ?? value.isEmpty
+    }
+  }
+}
+
+func secondsSince1970() -> Double {
+  Double(nanoseconds(of: CLOCK_REALTIME)) / 1e9
 }

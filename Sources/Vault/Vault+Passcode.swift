@@ -36,13 +36,16 @@ extension Vault {
       let passcode = try await self.provePasscode(context)
       let lost = try store.commit { db, authority in
         try passcode.requireCurrent(store, db, authority)
-        for name in [Slot.Name.passcode, .passcodeKeyByPasscode, .passcodeKeyByRecovery, .classKey(.passcodeSet)] {
+        for name in [
+          Slot.Name.passcode, .passcodeKeyByPasscode, .passcodeKeyByRecovery, .passcodePublicKey,
+          .classKey(.passcodeSet),
+        ] {
           try store.remove(name, db, &authority)
         }
         authority.lockout.clear()
-        let passcode = Int64(bitPattern: AccessControl(.passcode).flags)
-        return try store.kill(
-          db, where: "access & ? != 0 OR accessibility = ?", [passcode, Accessibility.passcodeSet.rawValue])
+        let passcode = Int64(bitPattern: AccessControl(.passcode).flags.rawValue)
+        return try store.kill(db, where: "access & ? != 0", [passcode], by: .passcode)
+          + store.kill(db, where: "accessibility = ?", [Accessibility.passcodeSet.rawValue], by: nil)
       }
       store.database.forgetOldPages()
       return lost

@@ -83,7 +83,7 @@ extension Vault {
   /// What a failure of the reader means to the request.
   func failure(_ error: any Error, _ context: Context) -> VaultError {
     switch error as? ReaderError {
-    case .cancelled where context.cancelled || Task.isCancelled || context.passcodeChosen: return .cancelled
+    case .cancelled where context.cancelled || Task.isCancelled || context.fallbackChosen: return .cancelled
     case .cancelled: return context.timedOut ? .timedOut : .cancelled
     case .duplicate: return .fingerDuplicate(nil)
     case .processDied(let how):

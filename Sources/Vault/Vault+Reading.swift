@@ -1,99 +1,104 @@
 import GRDB
 import Glibc
+import Keys
 import SecureMemory
 
 extension Vault {
-  /// Releases secrets: one touch, or one passcode, for all of them, or nothing.
-  package func read(_ names: [ItemName], reason: String?, in handle: ContextHandle)
+  /// Releases secrets by id: one touch, or one passcode, for all of them, or nothing. Without a context only what asks
+  /// for nothing.
+  package func secrets(of ids: [ItemID], reason: String?, in handle: ContextHandle?)
     async throws(VaultError) -> [ReleasedItem]
   {
-    let store = store
-    var wanted: [WantedItem] = try store.read { db, authority in
-      try names.map { name in try Self.wanted(name, store, db, authority) }
-    }
-    let plan = ReadingPlan(wanted)
-    if plan.isOpen { return try release(wanted, presence: nil, passcodeKey: nil) }
-    return try await asking(in: handle) { context throws(VaultError) in
-      for index in wanted.indices {
-        guard let derivation = wanted[index].row.derivation else { continue }
-        guard let password = try await self.ask(.applicationPassword(wanted[index].name), context) else {
-          throw .interactionNotAllowed
-        }
-        wanted[index].password = try await Self.stretch(password, .init(encoded: derivation), store.floor)
-      }
-      var passcode: ProvenPasscode?
-      if plan.needsPasscode || (context.options.preferPasscode && plan.passcodeSuffices) {
-        passcode = try await self.provePasscode(context)
-      }
-      guard plan.needsFinger || (plan.needsPresence && passcode == nil) else {
-        return try self.release(wanted, presence: nil, passcodeKey: passcode?.key)
-      }
-      if let released = try await self.releaseByTouch(wanted, plan, reason, passcodeKey: passcode?.key, context) {
-        return released
-      }
-      return try self.release(wanted, presence: nil, passcodeKey: try await self.provePasscode(context).key)
+    let wanted = try wanted(ids)
+    guard wanted.count == ids.count else { throw .itemGone }
+    return try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
+      try self.release(wanted, evidence)
     }
   }
 
-  private static func wanted(_ name: ItemName, _ store: Store, _ db: Database, _ authority: Authority) throws
-    -> WantedItem
+  /// Whether reading the item in this context would ask for nothing.
+  package func isSatisfied(_ id: ItemID, by handle: ContextHandle?) throws(VaultError) -> Bool {
+    guard let item = try wanted([id]).first else { return false }
+    let context = handle.flatMap { contexts[$0] }
+    if item.row.derivation != nil, context?.applicationPassword == nil { return false }
+    let evidence = if let context { try evidence(of: context) } else { Evidence() }
+    return item.isSatisfied(by: evidence)
+  }
+
+  func wanted(_ ids: [ItemID]) throws(VaultError) -> [WantedItem] {
+    let store = store
+    return try store.read { db, authority in
+      try ids.compactMap { id in
+        try store.item(id.bytes, db).flatMap { row in
+          row.dead ? nil : try Self.wanted(row, named: nil, store, db, authority)
+        }
+      }
+    }
+  }
+
+  static func wanted(_ row: ItemRow, named name: ItemName?, _ store: Store, _ db: Database, _ authority: Authority)
+    throws -> WantedItem
   {
-    guard let row = try store.item(name, db) else { throw VaultError.itemNotFound(name) }
-    guard !row.dead else { throw VaultError.itemInvalidated(name) }
-    guard let access = AccessControl(flags: UInt64(bitPattern: row.access)),
+    guard let record = store.record(of: row), let access = row.accessControl,
       let accessibility = Accessibility(rawValue: row.accessibility)
     else { throw VaultError.itemDamaged(name) }
-    if authority.restored, access != AccessControl(.none) { throw VaultError.restoreDetected }
-    if access.constraint == .currentSet {
+    guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
+    let requirement = Requirement(access)
+    if authority.restored, !(requirement.isOpen && !access.applicationPassword) { throw VaultError.restoreDetected }
+    if requirement.always(.boundFinger) {
       guard try store.sets(db, authority).contains(where: { $0.set.generation == row.generation }) else {
         // Only a set that is known to have changed ends an item; one that cannot be read may be this one.
         guard try store.damagedSets(db, authority) == 0 else {
           throw VaultError.storeDamaged("the record of an enrolment set does not verify")
         }
-        throw VaultError.itemInvalidated(name)
+        throw VaultError.itemInvalidated(record.name)
       }
     }
-    return WantedItem(name: name, row: row, access: access, accessibility: accessibility)
+    return WantedItem(record: record, row: row, access: access, accessibility: accessibility)
   }
 
   /// The one place where an item's key is unwrapped. It looks at the store anew: row, revision and set must be what
   /// the proof was given for.
-  func release(
-    _ wanted: [WantedItem], presence: consuming VerifiedPresence?, passcodeKey: SecretBox?
-  ) throws(VaultError) -> [ReleasedItem] {
+  func release(_ wanted: [WantedItem], _ evidence: Evidence) throws(VaultError) -> [ReleasedItem] {
     let store = store
-    let grant: PresenceGrant? =
-      if let presence { try PresenceGrant(consuming: presence, owner: store.owner) } else { nil }
     return try store.read { db, authority in
-      if let grant {
+      if let grant = evidence.grant {
         let now = try store.sets(db, authority).first { $0.set.generation == grant.generation }
         guard let now, now.digest == grant.setDigest, !authority.restored else { throw VaultError.setChanged }
       }
+      try evidence.passcode?.requireCurrent(store, db, authority)
       return try wanted.map { item in
-        guard let row = try store.item(item.name, db), row.reference == item.row.reference,
+        guard let row = try store.item(item.row.id, db), row.reference == item.row.reference,
           row.access == item.row.access
-        else { throw VaultError.busy("\(item.name) was changed meanwhile") }
+        else { throw VaultError.busy("\(item.record.name) was changed meanwhile") }
         guard let classKey = try store.classKey(item.accessibility, db, authority) else {
-          throw VaultError.itemInvalidated(item.name)
+          throw VaultError.itemInvalidated(item.record.name)
         }
+        let satisfied = item.requirement.alternatives.first { item.isSatisfied($0, by: evidence) }
+        guard let satisfied else { throw VaultError.touchRefused }
+        let keys = Requirement.wrapping(of: satisfied)
         var parts = WrappingParts(classKey: classKey)
-        let touched = grant?.covers(row.reference) ?? false
-        switch item.access.constraint {
-        case .none: break
-        case .presence: guard touched || passcodeKey != nil else { throw VaultError.touchRefused }
-        case .anyFinger: guard touched else { throw VaultError.touchRefused }
-        case .currentSet:
-          guard touched, let grant, grant.generation == row.generation,
-            let set = try store.sets(db, authority).first(where: { $0.set.generation == row.generation })
-          else { throw VaultError.touchRefused }
+        if keys.contains(.boundFinger) {
+          guard let set = try store.sets(db, authority).first(where: { $0.set.generation == row.generation }) else {
+            throw VaultError.touchRefused
+          }
           parts.add(setKey: try store.setKey(of: set))
-        case .passcode:
-          guard let passcodeKey else { throw VaultError.touchRefused }
-          parts.add(passcodeKey: passcodeKey.secret)
+        }
+        if keys.contains(.passcode) {
+          guard let passcode = evidence.passcode, let boxes = row.itemKey,
+            let share = Wrapping.decode(boxes, item.requirement)?.first(where: { $0.keys == keys })?.passcodeShare
+          else { throw VaultError.itemDamaged(item.record.name) }
+          do {
+            parts.add(passcodeShare: try store.passcodeShare(share, passcode.key.secret))
+          } catch {
+            throw VaultError.itemDamaged(item.record.name)
+          }
         }
         if let password = item.password { parts.add(applicationPassword: password.secret) }
-        let wrong = item.password == nil ? VaultError.itemDamaged(item.name) : .wrongApplicationPassword
-        return ReleasedItem(name: item.name, secret: try store.open(row, item.name, under: parts, otherwise: wrong))
+        let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
+        return ReleasedItem(
+          id: ItemID(bytes: row.id), name: item.record.name,
+          secret: try store.open(row, item.record, keys, under: parts, otherwise: wrong, db))
       }
     }
   }
@@ -101,50 +106,30 @@ extension Vault {
 
 /// An item about to be read, as it was when the request began.
 struct WantedItem {
-  var name: ItemName
+  var record: ItemRecord
   var row: ItemRow
   var access: AccessControl
   var accessibility: Accessibility
   /// The application password after scrypt.
   var password: SecretBox?
-}
 
-/// What a request for several items needs before they are released together.
-struct ReadingPlan {
-  let needsFinger: Bool
-  let needsPresence: Bool
-  let needsPasscode: Bool
-  let needsPassword: Bool
+  var requirement: Requirement { Requirement(access) }
 
-  init(_ wanted: [WantedItem]) {
-    needsFinger = wanted.contains { [.anyFinger, .currentSet].contains($0.access.constraint) }
-    needsPresence = wanted.contains { $0.access.constraint == .presence }
-    needsPasscode = wanted.contains { $0.access.constraint == .passcode }
-    needsPassword = wanted.contains { $0.access.applicationPassword }
+  /// Nothing stands between the request and the secret.
+  var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
+
+  func isSatisfied(by evidence: Evidence) -> Bool {
+    requirement.alternatives.contains { isSatisfied($0, by: evidence) }
   }
 
-  /// Nothing stands between the request and the secrets.
-  var isOpen: Bool { !needsFinger && !needsPresence && !needsPasscode && !needsPassword }
-
-  /// The passcode may stand in for the finger.
-  var passcodeSuffices: Bool { needsPresence && !needsFinger }
-}
-
-/// What a presence permits once it has been used up.
-struct PresenceGrant {
-  let setDigest: [UInt8]
-  let generation: [UInt8]
-  private let scope: Challenge.Scope
-
-  /// Refuses a touch that has grown old, and one of another user.
-  init(
-    consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
-  ) throws(VaultError) {
-    guard presence.isFresh(now: now), presence.operation == .read, presence.owner == owner else { throw .touchRefused }
-    setDigest = presence.setDigest
-    generation = presence.generation
-    scope = presence.scope
+  func isSatisfied(_ alternative: Set<Requirement.Factor>, by evidence: Evidence) -> Bool {
+    alternative.allSatisfy { factor in
+      switch factor {
+      case .finger: evidence.grant?.covers(row.reference) ?? false
+      case .boundFinger:
+        evidence.grant.map { $0.covers(row.reference) && $0.generation == row.generation } ?? false
+      case .passcode, .passcodeGate: evidence.passcode != nil
+      }
+    }
   }
-
-  func covers(_ item: ItemReference) -> Bool { scope.items.contains(item) }
 }

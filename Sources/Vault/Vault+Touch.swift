@@ -14,54 +14,59 @@ struct OpenedReader {
 }
 
 extension Vault {
-  /// Waits for an enrolled finger, up to three touches, and releases the items while the reader is still open. Nil when
+  /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
   /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
-  func releaseByTouch(
-    _ wanted: [WantedItem], _ plan: ReadingPlan, _ reason: String?, passcodeKey: SecretBox?, _ context: Context
-  ) async throws(VaultError) -> [ReleasedItem]? {
+  func byTouch<T: Sendable>(
+    _ touching: Touching, passcodeSuffices: Bool, _ context: Context,
+    _ body: (PresenceGrant) throws(VaultError) -> T
+  ) async throws(VaultError) -> T? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
-    let passcodeInstead = plan.passcodeSuffices ? try passcodeIsSet() : false
-    context.passcodeOffered = passcodeInstead
-    defer { context.passcodeOffered = false }
+    let passcodeInstead = passcodeSuffices ? try passcodeIsSet() : false
+    // Without a passcode in the finger's place, the fallback is the caller's own.
+    context.fallbackExists = passcodeInstead || context.options.fallback == .callersAfterNoMatch
+    context.fallbackOffered = context.fallbackExists && context.options.fallback == .atOnce
+    defer { (context.fallbackExists, context.fallbackOffered) = (false, false) }
     do throws(VaultError) {
       return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
-        guard let presence = try await self.touches(for: wanted, reason, passcodeInstead, reader, context) else {
-          return nil
-        }
-        return try self.release(wanted, presence: presence, passcodeKey: passcodeKey)
+        guard let presence = try await self.touches(touching, reader, context) else { return nil }
+        let grant = try PresenceGrant(consuming: presence, owner: self.store.owner)
+        if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
+        return try body(grant)
       }
     } catch {
-      if case .cancelled = error, context.passcodeChosen { return nil }
+      if case .cancelled = error, context.fallbackChosen {
+        guard passcodeInstead else { throw .userFallback }
+        return nil
+      }
       guard passcodeInstead, error.leavesPasscode else { throw error }
       context.events.yield(.fingerUnavailable(error))
       return nil
     }
   }
 
-  private func touches(
-    for wanted: [WantedItem], _ reason: String?, _ passcodeInstead: Bool, _ reader: ReaderDescription,
-    _ context: Context
-  ) async throws(VaultError) -> VerifiedPresence? {
-    let request = TouchRequest(
-      purpose: .read(items: wanted.map(\.name), reason: reason), reader: reader, passcodeInstead: passcodeInstead)
+  private func touches(_ touching: Touching, _ reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> VerifiedPresence?
+  {
     // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
     let sets = try verifiedSets()
-    for item in wanted where item.access.constraint == .currentSet {
+    for item in touching.bound where item.requirement.always(.boundFinger) {
       let owner = sets.first { $0.set.generation == item.row.generation }
       guard owner?.set.reader == reader.identity, owner?.set.nature == reader.nature else {
-        throw .differentReader(item.name)
+        throw .differentReader(item.record.name)
       }
     }
     let current = try enrolled(on: reader)
-    let readingBound = wanted.contains { $0.access.constraint == .currentSet }
-    let gallery = try await gallery(of: current, on: reader, readingBound: readingBound, context)
+    // A context's touch may open bound items later: it is as strict as reading one.
+    let bound = touching.onlyBound || touching.scope == .context
+    let gallery = try await gallery(of: current, on: reader, readingBound: bound, context)
     var failed = 0
     while true {
+      let request = TouchRequest(
+        purpose: touching.purpose, reader: reader, passcodeInstead: context.fallbackOffered)
       let nonce = ScanNonce(bytes: try randomID())
       let challenge = Challenge(
-        owner: store.owner, operation: .read, scope: .init(items: wanted.map(\.row.reference)),
-        setDigest: current.digest, generation: current.set.generation, gallery: gallery, nonce: nonce,
-        armedAt: nanoseconds(of: CLOCK_MONOTONIC))
+        owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
+        gallery: gallery, nonce: nonce, armedAt: nanoseconds(of: CLOCK_MONOTONIC))
       switch try await scan(challenge.gallery, on: reader, nonce, request, context) {
       case .matched(let answer):
         let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge)
@@ -74,8 +79,9 @@ extension Vault {
         failed += 1
         context.events.yield(.noMatch(remaining: Lockout.perRequest - failed))
         guard failed < Lockout.perRequest else { throw .authenticationFailed }
-      case .passcodeChosen:
-        return nil
+        context.fallbackOffered = context.fallbackExists && context.options.fallback != .never
+      case .fallbackChosen:
+        throw .cancelled
       }
     }
   }
@@ -84,7 +90,7 @@ extension Vault {
     case matched(ScanAnswer)
     case noMatch
     case retry(RetryReason)
-    case passcodeChosen
+    case fallbackChosen
   }
 
   /// One armed scan, charged before it starts and settled by how it ended.
@@ -93,7 +99,7 @@ extension Vault {
     _ context: Context
   ) async throws(VaultError) -> ScanResult {
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-    guard !context.passcodeChosen else { return .passcodeChosen }
+    guard !context.fallbackChosen else { return .fallbackChosen }
     try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
@@ -126,7 +132,7 @@ extension Vault {
       // free: a match is found sooner than it is ruled out. A reader that died may have seen one.
       let failure = failure(error, context)
       if case .reader(.processDied) = failure {} else if !finger.wasSeen { try settleRefund(nonce) }
-      if case .cancelled = failure, context.passcodeChosen, !context.cancelled { return .passcodeChosen }
+      if case .cancelled = failure, context.fallbackChosen, !context.cancelled { return .fallbackChosen }
       throw failure
     }
   }

@@ -22,6 +22,10 @@ package actor Vault {
   /// The release of the last request's reader, which nobody who has an answer waits for.
   var closing: Task<Void, Never>?
   var contexts: [ContextHandle: Context] = [:]
+  /// The last match, for contexts that accept a recent one; nanoseconds since boot.
+  var lastMatch: (grant: PresenceGrant, at: UInt64)?
+  /// The emptying of the log that deletions have asked for.
+  var forgetting: Task<Void, Never>?
 
   /// Opens a store. Nothing starts `reader` before a finger is needed. `clock` and `floor` are for tests.
   package init(
@@ -54,7 +58,8 @@ package actor Vault {
 
   /// Ends every context, and the reader process.
   package func shutdown() async {
-    for handle in contexts.keys { closeContext(handle) }
+    for handle in contexts.keys { closeContext(handle, reason: .systemCancelled) }
+    await forgetting?.value
     await closing?.value
     await reader.shutdown()
     opened = nil

@@ -1,65 +1,184 @@
 public import SecureMemory
+internal import Synchronization
 public import Vault
 
-/// Which proof a policy wants: LocalAuthentication's two.
-public enum AuthenticationPolicy: Int, Sendable {
-  /// A finger; no passcode in its place.
-  case biometrics = 1
-  /// A finger, or the passcode.
-  case deviceOwner = 2
-}
-
-/// What an access control is evaluated for.
-public enum AccessControlOperation: Int, Sendable { case createItem, useItem, createKey, useKeySign, useKeyDecrypt, useKeyKeyExchange }
-
-/// An authentication context in the vault: what it has been satisfied with serves later calls, until it is invalidated, the set changes, or its store goes away.
+/// An authentication context in the vault. What it has been satisfied with serves its later calls, until it is
+/// invalidated, the enrolment set changes, or its store goes away.
+///
+/// ```swift
+/// let context = store.makeContext()
+/// try await context.evaluate(.deviceOwner, reason: "show your cards")
+/// let secrets = try await store.secrets(of: ids, using: context)  // no second touch
+/// context.invalidate()
+/// ```
 public final class AuthenticationContext: Sendable {
+  /// How the context asks.
   public struct Options: Sendable, Hashable {
-    /// Nothing may be asked of the person.
+    /// Nothing may be asked of the person: what would need it throws `interactionNotAllowed`.
     public var interactionNotAllowed = false
-    /// A match by the same user this recently is accepted in place of a touch; zero by default, 300 s at most.
+    /// A match by the same user this recently is accepted in place of a touch; 300 s at most count.
     public var reuseDuration: Duration = .zero
-    /// How long a touch is waited for.
+    /// How long a touch is waited for; nil for as long as the reader waits.
     public var timeout: Duration? = .seconds(60)
-    /// The words on the fallback; nil for the usual ones; empty hides it. With policy `biometrics` choosing it throws userFallback; with deviceOwner it goes on to the passcode.
+    /// The words on the fallback; nil for the usual ones, empty for no fallback. Under ``AuthenticationPolicy/biometrics``
+    /// choosing it throws `userFallback`, otherwise the passcode is asked for.
     public var fallbackTitle: String?
+    /// The words on cancelling; nil for the usual ones.
     public var cancelTitle: String?
+
+    /// Apple's defaults.
     public init() {}
   }
-  /// Takes effect at the next call.
-  public var options: Options { get { fatalError() } set { fatalError() } }
 
-  /// Throws what keeps the policy from being evaluated: notEnrolled, biometryLockout, reader(…), passcodeNotSet, contextInvalidated. Touches no reader beyond listing it.
-  public func canEvaluate(_ policy: AuthenticationPolicy) async throws(VaultError) { fatalError() }
-  /// authenticationFailed, cancelled (by the person), userFallback, appCancelled (invalidate in the middle), systemCancelled, interactionNotAllowed, ...
-  public func evaluate(_ policy: AuthenticationPolicy, reason: String) async throws(VaultError) { fatalError() }
-  public func evaluate(_ access: AccessControl, for operation: AccessControlOperation, reason: String) async throws(VaultError) { fatalError() }
-  /// Ends a running evaluation with appCancelled; every later call throws contextInvalidated. Returns at once.
-  public func invalidate() { fatalError() }
-  /// An application password used in place of asking; nil takes it away.
-  public func setApplicationPassword(_ password: consuming SecretBytes?) { fatalError() }
-  public var isApplicationPasswordSet: Bool { fatalError() }
-}
+  private struct State {
+    var options = Options()
+    var invalidated = false
+    var password: PasswordChange?
+    var isPasswordSet = false
+    /// The vault's context, once something was asked of it.
+    var opening: Task<ContextHandle?, Never>?
+  }
 
-/// Shows what an authentication waits for and answers what it asks. One instance may serve several sessions at once.
-public protocol AuthenticationPrompt: Sendable {
-  /// Called in order, on no particular thread; it may take its time for secrets, the scan goes on meanwhile.
-  func handle(_ event: AuthenticationEvent, in session: PromptSession) async
-}
+  private enum PasswordChange {
+    case set(SecretHandover)
+    case remove
+  }
 
-/// What whoever shows a prompt may do: nothing here turns into a key.
-public struct PromptSession: Sendable {
-  public let reason: String?
-  public let fallbackTitle: String?
-  public let cancelTitle: String?
-  /// The person cancelled.
-  public func cancel() async { fatalError() }
-  /// The person chose the fallback (the passcode, or under `biometrics` the program's own).
-  public func chooseFallback() async { fatalError() }
-  /// Answers the last `secretWanted`.
-  public func answer(_ secret: consuming SecretBytes) async { fatalError() }
-  /// No answer can be given.
-  public func decline() async { fatalError() }
+  private let vault: Vault
+  private let prompt: any AuthenticationPrompt
+  private let words = PromptWords()
+  private let state = Mutex(State())
+
+  init(_ vault: Vault, _ prompt: any AuthenticationPrompt) {
+    self.vault = vault
+    self.prompt = prompt
+  }
+
+  deinit { end() }
+
+  /// How the context asks; a change takes effect at the next call.
+  public var options: Options {
+    get { state.withLock { $0.options } }
+    set { state.withLock { $0.options = newValue } }
+  }
+
+  /// Throws what keeps the policy from being evaluated now; asks for nothing.
+  ///
+  /// - Throws: `contextInvalidated`; for ``AuthenticationPolicy/biometrics`` `notEnrolled`, `biometryLockout` or what is
+  ///   wrong with the reader; for ``AuthenticationPolicy/deviceOwner`` `passcodeNotSet`.
+  public func canEvaluate(_ policy: AuthenticationPolicy) async throws(VaultError) {
+    guard !state.withLock({ $0.invalidated }) else { throw .contextInvalidated }
+    switch policy {
+    case .biometrics: if let problem = await vault.biometryProblem() { throw problem }
+    case .deviceOwner: guard try await vault.passcodeIsSet() else { throw .passcodeNotSet }
+    }
+  }
+
+  /// Shows that the policy holds. A context that was satisfied before asks for nothing.
+  ///
+  /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy goes on to the
+  ///   passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
+  ///   `systemCancelled`, `interactionNotAllowed`, `timedOut`, and what ``canEvaluate(_:)`` throws.
+  public func evaluate(_ policy: AuthenticationPolicy, reason: String) async throws(VaultError) {
+    try await perform(reason, callersFallback: policy == .biometrics) { handle throws(VaultError) in
+      try await self.vault.evaluate(policy, reason: reason, in: handle)
+    }
+  }
+
+  /// Shows what an access control asks for; see ``evaluate(_:reason:)``.
+  public func evaluate(_ access: AccessControl, reason: String) async throws(VaultError) {
+    try await perform(reason) { handle throws(VaultError) in
+      try await self.vault.evaluate(access, reason: reason, in: handle)
+    }
+  }
+
+  /// Ends the context: a running evaluation throws `appCancelled`, every later call `contextInvalidated`. Returns at once.
+  public func invalidate() { close(reason: .appCancelled) }
+
+  /// Gives the application password that is used in place of asking; nil takes it away.
+  public func setApplicationPassword(_ password: consuming SecretBytes?) {
+    let change: PasswordChange
+    let isSet: Bool
+    if let password {
+      (change, isSet) = (.set(SecretHandover(password)), true)
+    } else {
+      (change, isSet) = (.remove, false)
+    }
+    state.withLock { ($0.password, $0.isPasswordSet) = (change, isSet) }
+  }
+
+  /// Whether ``setApplicationPassword(_:)`` has given one.
+  public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
+
+  /// Lets the context go without a word to anybody.
+  func end() { close(reason: .cancelled) }
+
+  private func close(reason: VaultError) {
+    let opening = state.withLock { state in
+      state.invalidated = true
+      return state.opening
+    }
+    guard let opening else { return }
+    Task { [vault] in
+      if let handle = await opening.value { await vault.closeContext(handle, reason: reason) }
+    }
+  }
+
+  /// Runs a call of the vault in this context, with the prompt's words for it.
+  func perform<T>(
+    _ reason: String?, callersFallback: Bool = false, _ call: (ContextHandle) async throws(VaultError) -> T
+  ) async throws(VaultError) -> T {
+    let handle = try await handle(callersFallback: callersFallback)
+    let options = options
+    words.set(reason, options.fallbackTitle, options.cancelTitle)
+    let session = PromptSession(vault: vault, handle: handle, words: words)
+    do throws(VaultError) {
+      let value = try await call(handle)
+      await prompt.finished(in: session)
+      return value
+    } catch {
+      await prompt.finished(in: session)
+      throw error
+    }
+  }
+
+  /// The vault's context, with the options as they are now.
+  func handle(callersFallback: Bool = false) async throws(VaultError) -> ContextHandle {
+    let (opening, options, password) = try state.withLock { (state) throws(VaultError) in
+      guard !state.invalidated else { throw .contextInvalidated }
+      let opening = state.opening ?? open()
+      state.opening = opening
+      let password = state.password
+      state.password = nil
+      return (opening, state.options, password)
+    }
+    guard let handle = await opening.value else { throw .internalError("no context can be opened") }
+    await vault.setOptions(Self.options(options, callersFallback: callersFallback), of: handle)
+    switch password {
+    case .set(let password): await vault.setApplicationPassword(password.take(), of: handle)
+    case .remove: await vault.setApplicationPassword(nil, of: handle)
+    case nil: break
+    }
+    return handle
+  }
+
+  private func open() -> Task<ContextHandle?, Never> {
+    Task { [vault, prompt, words] in
+      guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
+        return nil
+      }
+      let session = PromptSession(vault: vault, handle: handle, words: words)
+      Task { for await event in events { await prompt.handle(event, in: session) } }
+      return handle
+    }
+  }
+
+  private static func options(_ options: Options, callersFallback: Bool) -> ContextOptions {
+    var asked = ContextOptions(interactionNotAllowed: options.interactionNotAllowed, timeout: options.timeout)
+    asked.keepsEvidence = true
+    asked.reuseDuration = options.reuseDuration
+    asked.fallback =
+      options.fallbackTitle == "" ? .never : callersFallback ? .callersAfterNoMatch : .afterNoMatch
+    return asked
+  }
 }
-// events: see Sources/Vault/Model/AuthenticationEvent.swift, which becomes public: touchWanted(TouchRequest) (request.passcodeInstead says whether the fallback may be shown now),
-// fingerPresent, retry(RetryReason), noMatch(remaining:), matched, fingerUnavailable, secretWanted(.passcode(attempt:)/.applicationPassword), notice

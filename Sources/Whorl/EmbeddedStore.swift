@@ -9,6 +9,32 @@ package enum EmbeddedStore {
     Vault.prepare()
   }
 
+  /// Where a store is and which reader goes with it, from what a program names and what the configuration says.
+  package struct Settings {
+    package var directory: String
+    package var reader: ReaderSelection
+    package var readerProgram: String?
+  }
+
+  static func settings(directory: String?, reader: String?, configuration path: String?) throws(VaultError) -> Settings
+  {
+    let configuration: Configuration
+    do {
+      configuration = try Configuration.load(from: path)
+    } catch {
+      throw .configuration("\(error.path): \(error.problem)")
+    }
+    var selection = configuration.reader ?? .automatic
+    if let reader {
+      guard let named = ReaderSelection(reader) else { throw .configuration("a reader is \(ReaderSelection.forms)") }
+      selection = named
+    }
+    guard let directory = directory ?? configuration.store ?? BaseDirectories.data.map({ "\($0)/whorl" }) else {
+      throw .configuration("there is no home directory")
+    }
+    return Settings(directory: directory, reader: selection, readerProgram: configuration.readerProgram)
+  }
+
   /// Opens the store in a directory. The reader process starts when a finger is first needed.
   package static func open(
     at directory: String, reader selection: ReaderSelection, program: String?

@@ -4,18 +4,15 @@ import Fingerprint
 /// scan is armed and answers to its nonce alone.
 struct Challenge: ~Copyable {
   /// What a match will permit.
-  struct Scope: Equatable {
+  enum Scope: Equatable {
     /// Each item by id and revision: a touch for one revision opens no other.
-    var items: [ItemReference]
-  }
-
-  enum Operation: Equatable {
-    case read
+    case items([ItemReference])
+    /// Whatever a touch satisfies in this context, until it is invalidated or the set changes: Apple's rule.
+    case context
   }
 
   /// The user the fingers belong to.
   let owner: UInt32
-  let operation: Operation
   let scope: Scope
   /// The digest of the enrolment set when the scan was armed.
   let setDigest: [UInt8]

@@ -12,6 +12,25 @@ package struct ContextOptions: Sendable {
   /// The caller has the passcode at hand: asking for it is not interaction.
   package var passcodeSupplied: Bool
 
+  /// When the fallback is offered beside the finger.
+  package var fallback: Fallback = .atOnce
+  /// What the context was satisfied with serves its later calls, until it is invalidated.
+  package var keepsEvidence = false
+  /// A match by the same user this recently is accepted in place of a touch; counts where evidence is kept.
+  package var reuseDuration: Duration = .zero
+
+  /// The longest time for which a match is reused: Apple's `LATouchIDAuthenticationMaximumAllowableReuseDuration`.
+  package static let longestReuse: Duration = .seconds(300)
+
+  package enum Fallback: Sendable {
+    case atOnce
+    /// After the first touch that matched nobody, where the passcode may take the finger's place.
+    case afterNoMatch
+    /// The same, and where the passcode may not, choosing it ends the call with `userFallback`.
+    case callersAfterNoMatch
+    case never
+  }
+
   package init(
     interactionNotAllowed: Bool = false, timeout: Duration? = .seconds(60), preferPasscode: Bool = false,
     passcodeSupplied: Bool = false
@@ -25,7 +44,7 @@ package struct ContextOptions: Sendable {
 
 /// An authentication context inside the vault: what it was opened with, and what it waits for now.
 final class Context {
-  let options: ContextOptions
+  var options: ContextOptions
   let events: AsyncStream<AuthenticationEvent>.Continuation
   /// The call that waits for a secret.
   var waiting: CheckedContinuation<SecretBox?, Never>?
@@ -35,14 +54,30 @@ final class Context {
   /// How many calls there have been.
   var calls: UInt64 = 0
   var cancelled = false
-  /// Whether the passcode may be chosen instead of the touch that is wanted now.
-  var passcodeOffered = false
-  var passcodeChosen = false
+  /// Whether the touch that is wanted now has a fallback, and whether it may be chosen already.
+  var fallbackExists = false
+  var fallbackOffered = false
+  var fallbackChosen = false
+  /// Why the context was cancelled, where it was not the person.
+  var cancelReason: VaultError?
+  /// Calls that wait for the one that runs.
+  var queue: [CheckedContinuation<Void, Never>] = []
+  /// What has been shown in this context, for its later calls.
+  var evidence = Evidence()
+  /// Given by the program, in place of asking the person.
+  var applicationPassword: SecretBox?
   var timedOut = false
 
   init(options: ContextOptions, events: AsyncStream<AuthenticationEvent>.Continuation) {
     self.options = options
     self.events = events
+  }
+
+  /// Remembers what was shown, where the context serves later calls with it.
+  func keep(_ shown: Evidence) {
+    guard options.keepsEvidence, !cancelled else { return }
+    if let grant = shown.grant { evidence.grant = grant.forContexts }
+    if let passcode = shown.passcode { evidence.passcode = passcode }
   }
 
   func answer(_ secret: SecretBox?) {

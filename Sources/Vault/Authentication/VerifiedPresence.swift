@@ -13,7 +13,6 @@ struct VerifiedPresence: ~Copyable {
   static let lifetime: UInt64 = 2_000_000_000
 
   let owner: UInt32
-  let operation: Challenge.Operation
   let scope: Challenge.Scope
   let setDigest: [UInt8]
   let generation: [UInt8]
@@ -35,7 +34,6 @@ struct VerifiedPresence: ~Copyable {
       now - touch.answer.finishedAt <= Self.lifetime
     else { throw .touchRefused }
     owner = challenge.owner
-    operation = challenge.operation
     scope = challenge.scope
     setDigest = challenge.setDigest
     generation = challenge.generation

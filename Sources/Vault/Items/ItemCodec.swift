@@ -11,7 +11,7 @@ struct WrappingParts: ~Copyable {
   }
 
   mutating func add(setKey: borrowing SecretBytes) { parts.append(tag: 2, setKey) }
-  mutating func add(passcodeKey: borrowing SecretBytes) { parts.append(tag: 3, passcodeKey) }
+  mutating func add(passcodeShare: borrowing SecretBytes) { parts.append(tag: 3, passcodeShare) }
   mutating func add(applicationPassword stretched: borrowing SecretBytes) { parts.append(tag: 4, stretched) }
 
   /// The wrapping key for exactly the item the AAD describes.
@@ -20,96 +20,168 @@ struct WrappingParts: ~Copyable {
   }
 }
 
-extension Store {
-  func nameIndex(_ name: ItemName) -> [UInt8] {
-    var part = CanonicalEncoding()
-    part.append(tag: 1, "name")
-    part.append(tag: 2, name.service)
-    part.append(tag: 3, name.account)
-    return index(part)
+/// One way to an item's key: the sealed key, and the public half of the pair that was made for the passcode.
+struct Wrapping {
+  var keys: Set<Requirement.Factor>
+  /// Nil where the passcode has no part in it.
+  var passcodeShare: [UInt8]?
+  var box: [UInt8]
+
+  static func encode(_ wrappings: [Wrapping]) -> [UInt8] {
+    var list = CanonicalEncoding()
+    for wrapping in wrappings {
+      list.append(tag: 1, optional: wrapping.passcodeShare)
+      list.append(tag: 2, wrapping.box)
+    }
+    return list.bytes
   }
 
-  func serviceIndex(_ service: String) -> [UInt8] {
-    var part = CanonicalEncoding()
-    part.append(tag: 1, "service")
-    part.append(tag: 2, service)
-    return index(part)
-  }
-
-  private func index(_ part: CanonicalEncoding) -> [UInt8] {
-    MAC.hmacSHA256(key: keys.index, part.bytes)
-  }
-
-  /// The item of this name, or nil. Throws `itemDamaged` where the row is not what was written.
-  func item(_ name: ItemName, _ db: Database) throws -> ItemRow? {
-    let row = try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?",
-      arguments: [owner, nameIndex(name).data])
-    guard let row else { return nil }
-    guard attributes(of: row)?.name == name else { throw VaultError.itemDamaged(name) }
-    return row
-  }
-
-  /// The row a new item of this name takes the place of. A damaged one can be replaced, but not kept.
-  func replaceable(_ name: ItemName, _ db: Database, _ replace: Bool) throws -> ItemRow? {
+  /// The wrappings of an access control, in its order; nil where the bytes are not that many.
+  static func decode(_ bytes: [UInt8], _ requirement: Requirement) -> [Wrapping]? {
+    var list = CanonicalDecoder(bytes)
     do {
-      return try item(name, db)
-    } catch VaultError.itemDamaged where replace {
-      try db.execute(
-        sql: "DELETE FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, nameIndex(name).data])
+      let wrappings = try requirement.wrappings.map { keys in
+        Wrapping(keys: keys, passcodeShare: try list.optionalBytes(1), box: try list.bytes(2))
+      }
+      return list.isAtEnd ? wrappings : nil
+    } catch {
       return nil
     }
   }
 
-  /// The row's attributes; nil when any part of the row was changed since it was written.
-  func attributes(of row: ItemRow) -> ItemAttributes? {
+  /// Each wrapping of an item is sealed for its own place.
+  static func aad(_ item: [UInt8], _ keys: Set<Requirement.Factor>) -> [UInt8] {
+    var aad = CanonicalEncoding()
+    aad.append(tag: 1, item)
+    aad.append(tag: 2, UInt64((keys.contains(.boundFinger) ? 1 : 0) | (keys.contains(.passcode) ? 2 : 0)))
+    return aad.bytes
+  }
+}
+
+extension Store {
+  /// The item with the primary attributes of this record, or nil. Throws `itemDamaged` where the row is not what was
+  /// written.
+  func item(like record: ItemRecord, _ db: Database) throws -> ItemRow? {
+    let row = try ItemRow.fetchOne(
+      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?",
+      arguments: [owner, nameIndex(record).data])
+    guard let row else { return nil }
+    guard self.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
+    return row
+  }
+
+  /// The item of this id, or nil.
+  func item(_ id: [UInt8], _ db: Database) throws -> ItemRow? {
+    try ItemRow.fetchOne(
+      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE id = ? AND owner = ?", arguments: [id.data, owner])
+  }
+
+  /// The row a new item takes the place of. A damaged one can be replaced, but not kept.
+  func replaceable(_ record: ItemRecord, _ db: Database, _ replace: Bool) throws -> ItemRow? {
+    do {
+      return try item(like: record, db)
+    } catch VaultError.itemDamaged where replace {
+      let index = nameIndex(record)
+      if let row = try Int64.fetchOne(
+        db, sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, index.data])
+      {
+        try removeFromIndex(row, nil, db)
+      }
+      try db.execute(sql: "DELETE FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, index.data])
+      return nil
+    }
+  }
+
+  /// The row's class and attributes; nil when any part of the row was changed since it was written.
+  func record(of row: ItemRow) -> ItemRecord? {
     guard let bytes = try? openRecord(row.attributes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID)),
-      let attributes = ItemAttributes(record: bytes)
+      let record = ItemRecord(bytes: bytes)
     else { return nil }
-    // A row under another's name would verify; the columns it is found by must be its own.
-    guard row.nameIndex == nameIndex(attributes.name),
-      row.serviceIndex == serviceIndex(attributes.name.service)
-    else { return nil }
-    return attributes
+    // A row under another's name would verify; the column it is found by must be its own.
+    return row.nameIndex == nameIndex(record) ? record : nil
   }
 
   func summary(of row: ItemRow) -> ItemSummary {
-    guard let attributes = attributes(of: row), let access = AccessControl(flags: UInt64(bitPattern: row.access)),
+    guard let record = record(of: row), let access = row.accessControl,
       let accessibility = Accessibility(rawValue: row.accessibility)
     else {
       return ItemSummary(
         name: nil, access: AccessControl(.none), accessibility: .whenUnlocked, created: 0, modified: 0, state: .damaged)
     }
     return ItemSummary(
-      name: attributes.name, access: access, accessibility: accessibility, created: attributes.created,
-      modified: attributes.modified, state: row.dead ? .dead : .alive)
+      name: record.name, access: access, accessibility: accessibility, created: Int64(record.created),
+      modified: Int64(record.modified), state: row.dead ? .dead : .alive)
   }
 
-  /// Seals an item's secret under a fresh key, and that key under the wrapping; fills the row's boxes.
+  func item(of row: ItemRow, _ record: ItemRecord) -> Item? {
+    guard let access = row.accessControl, let accessibility = Accessibility(rawValue: row.accessibility) else {
+      return nil
+    }
+    return Item(
+      id: ItemID(bytes: row.id), itemClass: record.itemClass, attributes: record.attributes, access: access,
+      accessibility: accessibility, created: record.created, modified: record.modified)
+  }
+
+  func seal(_ record: ItemRecord, into row: inout ItemRow) throws(VaultError) {
+    row.attributes = try sealRecord(record.bytes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID))
+  }
+
+  /// Seals a secret under a fresh item key, and that key once for each alternative of the access control; fills the
+  /// row's boxes and gives that of the secret.
+  ///
+  /// Nothing is asked for: the passcode's part is a key agreement with its public key (X25519), whose private half only
+  /// the passcode gives.
   func fill(
-    _ row: inout ItemRow, _ attributes: ItemAttributes, secret: borrowing SecretBytes,
-    under parts: borrowing WrappingParts
-  ) throws(VaultError) {
-    row.attributes = try sealRecord(attributes.record, key: keys.attributes, aad: row.attributesAAD(keys.databaseID))
-    let aad = row.secretAAD(keys.databaseID, name: attributes.name)
+    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement, secret: borrowing SecretBytes,
+    bound: StoredSet?, password: SecretBox?, accessibility: Accessibility, _ db: Database, _ authority: Authority
+  ) throws -> [UInt8] {
+    try seal(record, into: &row)
+    let aad = row.secretAAD(keys.databaseID, record)
+    guard let classKey = try classKey(accessibility, db, authority) else { throw VaultError.passcodeNotSet }
     do {
       let itemKey = try Random.key()
-      row.secret = try AEAD.seal(secret, key: itemKey, aad: aad)
-      row.itemKey = try AEAD.seal(itemKey, key: try parts.key(aad), aad: aad)
-    } catch {
+      var wrappings: [Wrapping] = []
+      for keys in requirement.wrappings {
+        var parts = WrappingParts(classKey: classKey)
+        var share: [UInt8]?
+        if keys.contains(.boundFinger) {
+          guard let bound else { throw VaultError.notEnrolled }
+          parts.add(setKey: try setKey(of: bound))
+        }
+        if keys.contains(.passcode) {
+          guard let publicKey = try passcodePublicKey(db, authority) else { throw VaultError.passcodeNotSet }
+          let own = try Random.key()
+          share = try X25519.publicKey(of: own)
+          parts.add(passcodeShare: try X25519.sharedSecret(own, with: publicKey))
+        }
+        if let password { parts.add(applicationPassword: password.secret) }
+        let place = Wrapping.aad(aad, keys)
+        wrappings.append(
+          Wrapping(keys: keys, passcodeShare: share, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place)))
+      }
+      row.itemKey = Wrapping.encode(wrappings)
+      return try AEAD.seal(secret, key: itemKey, aad: aad)
+    } catch let error as KeysError {
       throw VaultError(keys: error)
     }
   }
 
-  /// Opens an item's secret. A wrapping that does not open is `wrong`, a secret that does not is damage.
+  /// Opens an item's secret through one wrapping. A wrapping that does not open is `wrong`, a secret that does not is
+  /// damage.
   func open(
-    _ row: ItemRow, _ name: ItemName, under parts: borrowing WrappingParts, otherwise wrong: VaultError
-  ) throws(VaultError) -> SecretBytes {
-    guard let itemKey = row.itemKey, let secret = row.secret else { throw .itemInvalidated(name) }
-    let aad = row.secretAAD(keys.databaseID, name: name)
+    _ row: ItemRow, _ record: ItemRecord, _ keys: Set<Requirement.Factor>, under parts: borrowing WrappingParts,
+    otherwise wrong: VaultError, _ db: Database
+  ) throws -> SecretBytes {
+    guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
+      let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
+      let secret = try Row.fetchOne(db, sql: "SELECT secret FROM item WHERE row = ?", arguments: [row.row])?
+        .optionalBytes(0)
+    else { throw VaultError.itemDamaged(record.name) }
+    let aad = row.secretAAD(self.keys.databaseID, record)
+    let place = Wrapping.aad(aad, keys)
     let key: SecretBytes
     do {
-      key = try AEAD.open(itemKey, key: try parts.key(aad), aad: aad)
+      key = try AEAD.open(wrapping.box, key: try parts.key(place), aad: place)
     } catch .authenticationFailed {
       throw wrong
     } catch {
@@ -118,24 +190,27 @@ extension Store {
     do {
       return try AEAD.open(secret, key: key, aad: aad)
     } catch .authenticationFailed {
-      throw .itemDamaged(name)
+      throw VaultError.itemDamaged(record.name)
     } catch {
       throw VaultError(keys: error)
     }
   }
 
-  /// Ends items for good: their keys and secrets are overwritten, the name stays so that the loss can be told.
-  func kill(_ db: Database, where condition: String, _ arguments: StatementArguments) throws -> [ItemName] {
+  /// Ends items for good: their keys and secrets are overwritten, the name stays so that the loss can be told. Items
+  /// with another way in, by the factors that stay, live on.
+  func kill(_ db: Database, where condition: String, _ arguments: StatementArguments, by gone: Requirement.Factor?)
+    throws -> [ItemName]
+  {
     var lost: [ItemName] = []
     let rows = try ItemRow.fetchAll(
       db, sql: "SELECT \(ItemRow.columns) FROM item WHERE dead = 0 AND owner = \(owner) AND (\(condition))",
       arguments: arguments)
     for var row in rows {
-      if let attributes = attributes(of: row) {
-        lost.append(attributes.name)
+      if let gone, let access = row.accessControl, !Requirement(access).always(gone) { continue }
+      if let record = record(of: row) {
+        lost.append(record.name)
         row.dead = true
-        row.attributes = try sealRecord(
-          attributes.record, key: keys.attributes, aad: row.attributesAAD(keys.databaseID))
+        try seal(record, into: &row)
       }
       try db.execute(
         sql: "UPDATE item SET dead = 1, attributes = ?, item_key = NULL, secret = NULL WHERE row = ?",

@@ -1,14 +1,15 @@
 import GRDB
 import Keys
-import SecureMemory
 
-/// A row of the `item` table, as it is on the disk: nothing in it can be believed before it is opened.
+/// A row of the `item` table, as it is on the disk: nothing in it can be believed before it is opened. Its secret, which
+/// may be large, is fetched where it is opened.
 struct ItemRow {
   var row: Int64?
+  /// The same for as long as the item lives: its persistent reference.
   var id: [UInt8]
   var owner: Int64
+  /// HMAC of the primary attributes.
   var nameIndex: [UInt8]
-  var serviceIndex: [UInt8]
   var revision: Int64
   var access: Int64
   var accessibility: String
@@ -17,15 +18,17 @@ struct ItemRow {
   var attributes: [UInt8]
   /// How the application password becomes a key; nil without one.
   var derivation: [UInt8]?
-  /// The item key, wrapped; nil when the item is dead.
+  /// The item key, wrapped once for each alternative; nil when the item is dead.
   var itemKey: [UInt8]?
-  /// The secret, sealed under the item key; nil when the item is dead.
-  var secret: [UInt8]?
 
   var reference: ItemReference { ItemReference(id: id, revision: revision) }
 
-  /// The columns that say what the item is, bound to every box of the row. What the person may rename without a touch
-  /// (nothing yet) stays out.
+  /// Nil where an edit left flags that make no sense.
+  var accessControl: AccessControl? {
+    try? AccessControl(.init(rawValue: UInt64(bitPattern: access)))
+  }
+
+  /// The columns that say what the item is, bound to every box of the row.
   private func binding(_ databaseID: [UInt8], table: String) -> CanonicalEncoding {
     var aad = CanonicalEncoding()
     aad.append(tag: 1, UInt64(StoreDatabase.format))
@@ -41,59 +44,31 @@ struct ItemRow {
     return aad
   }
 
-  /// AAD of the attributes, and with the primary attributes beside them the AAD of item key and secret.
+  /// AAD of the attributes.
   func attributesAAD(_ databaseID: [UInt8]) -> [UInt8] {
     var aad = binding(databaseID, table: "item.attributes")
     aad.append(tag: 11, UInt64(dead ? 1 : 0))
     return aad.bytes
   }
 
-  func secretAAD(_ databaseID: [UInt8], name: ItemName) -> [UInt8] {
+  /// AAD of item key and secret: the primary attributes are in it, so that a row cannot take another's place.
+  func secretAAD(_ databaseID: [UInt8], _ record: ItemRecord) -> [UInt8] {
     var aad = binding(databaseID, table: "item")
-    aad.append(tag: 12, name.service)
-    aad.append(tag: 13, name.account)
+    aad.append(tag: 12, Digest.sha256(record.primary))
     return aad.bytes
   }
 }
 
-/// The sealed attributes of an item.
-struct ItemAttributes {
-  var name: ItemName
-  var created: Int64
-  var modified: Int64
-
-  var record: [UInt8] {
-    var record = CanonicalEncoding()
-    record.append(tag: 1, name.service)
-    record.append(tag: 2, name.account)
-    record.append(tag: 3, UInt64(bitPattern: created))
-    record.append(tag: 4, UInt64(bitPattern: modified))
-    return record.bytes
-  }
-
-  init(name: ItemName, created: Int64, modified: Int64) {
-    self.name = name
-    self.created = created
-    self.modified = modified
-  }
-
-  init?(record bytes: [UInt8]) {
-    var record = CanonicalDecoder(bytes)
-    do {
-      let service = try record.string(1)
-      name = try ItemName(service: service, account: try record.string(2))
-      created = Int64(bitPattern: try record.number(3))
-      modified = Int64(bitPattern: try record.number(4))
-    } catch {
-      return nil
-    }
-  }
-}
-
 extension ItemRow: FetchableRecord {
-  static let columns =
-    "row, id, owner, name_index, service_index, revision, access, accessibility, generation, dead, attributes, "
-    + "derivation, item_key, secret"
+  static let columns = columns(of: "")
+  static let names =
+    ["row", "id", "owner", "name_index", "revision", "access", "accessibility", "generation", "dead", "attributes"]
+    + ["derivation", "item_key"]
+
+  /// The columns, under the name of a table where several are joined.
+  static func columns(of table: String) -> String {
+    names.map { table.isEmpty ? $0 : "\(table).\($0)" }.joined(separator: ", ")
+  }
 
   /// Tolerates any type SQLite may hold after an edit: what is not what it should be fails to open later.
   init(row: Row) {
@@ -101,19 +76,28 @@ extension ItemRow: FetchableRecord {
     id = row.bytes(1)
     owner = Self.number(row, 2)
     nameIndex = row.bytes(3)
-    serviceIndex = row.bytes(4)
-    revision = Self.number(row, 5)
-    access = Self.number(row, 6)
-    accessibility = String.fromDatabaseValue(row[7]) ?? ""
-    generation = row.optionalBytes(8)
-    dead = Self.number(row, 9) != 0
-    attributes = row.bytes(10)
-    derivation = row.optionalBytes(11)
-    itemKey = row.optionalBytes(12)
-    secret = row.optionalBytes(13)
+    revision = Self.number(row, 4)
+    access = Self.number(row, 5)
+    accessibility = String.fromDatabaseValue(row[6]) ?? ""
+    generation = row.optionalBytes(7)
+    dead = Self.number(row, 8) != 0
+    attributes = row.bytes(9)
+    derivation = row.optionalBytes(10)
+    itemKey = row.optionalBytes(11)
   }
 
   private static func number(_ row: Row, _ column: Int) -> Int64 {
     Int64.fromDatabaseValue(row[column]) ?? -1
+  }
+
+  /// Inserts the row, or replaces the one it was made over, which keeps its place in the order.
+  mutating func write(_ db: Database, secret: [UInt8]?) throws {
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO item (\(Self.columns), secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      arguments: [
+        row, id.data, owner, nameIndex.data, revision, access, accessibility, generation?.data, dead, attributes.data,
+        derivation?.data, itemKey?.data, secret?.data,
+      ])
+    row = row ?? db.lastInsertedRowID
   }
 }

@@ -59,6 +59,7 @@ extension Store {
       Slot(
         .passcodeKeyByPasscode, wrapping: passcodeKey, under: stretched.key.secret, databaseID: keys.databaseID,
         parameters: parameters), db, &authority)
+    try putPasscodePublicKey(passcodeKey, db, &authority)
     if try slot(.classKey(.passcodeSet), db, authority) == nil {
       try putClassKey(.passcodeSet, db, &authority)
     }

@@ -14,6 +14,8 @@ struct Slot {
     case passcodeKeyByPasscode
     /// The passcode key under the recovery key.
     case passcodeKeyByRecovery
+    /// The public half of the passcode's key pair, in place of parameters; nothing is wrapped in it.
+    case passcodePublicKey
     /// A class key under the root key.
     case classKey(Accessibility)
 
@@ -24,6 +26,7 @@ struct Slot {
       case .recovery: "recovery"
       case .passcodeKeyByPasscode: "passcode-key by passcode"
       case .passcodeKeyByRecovery: "passcode-key by recovery"
+      case .passcodePublicKey: "passcode public key"
       case .classKey(let accessibility): "class \(accessibility.rawValue)"
       }
     }

@@ -53,3 +53,41 @@ public struct AccessControl: Sendable, Hashable {
 
   init(unchecked flags: Flags) { self.flags = flags }
 }
+
+extension AccessControl {
+  /// The gates that stand alone, under the names of `--access`.
+  public enum Constraint: String, Sendable, CaseIterable {
+    /// A finger of the set that was enrolled when the item was written; dead when the set changes.
+    case currentSet = "current-set"
+    /// Any finger enrolled at the time of reading.
+    case anyFinger = "any-finger"
+    /// A finger, or the passcode in its place.
+    case presence
+    /// The passcode; its key is part of the item's wrapping key.
+    case passcode
+    /// Nothing: the store being readable is enough.
+    case none
+
+    fileprivate var flags: Flags {
+      switch self {
+      case .currentSet: .biometryCurrentSet
+      case .anyFinger: .biometryAny
+      case .presence: .userPresence
+      case .passcode: .devicePasscode
+      case .none: []
+      }
+    }
+  }
+
+  public init(_ constraint: Constraint, applicationPassword: Bool = false) {
+    self.init(unchecked: applicationPassword ? constraint.flags.union(.applicationPassword) : constraint.flags)
+  }
+
+  /// The one gate there is; nil where several are combined.
+  public var constraint: Constraint? {
+    Constraint.allCases.first { $0.flags == flags.subtracting([.applicationPassword, .privateKeyUsage]) }
+  }
+
+  /// A password of the item's own is part of its wrapping key, beside the constraints.
+  public var applicationPassword: Bool { flags.contains(.applicationPassword) }
+}

@@ -1,4 +1,4 @@
-package import Fingerprint
+public import Fingerprint
 
 /// Names an authentication context: unguessable, and good only in the vault that made it.
 package struct ContextHandle: Sendable, Hashable {
@@ -6,7 +6,7 @@ package struct ContextHandle: Sendable, Hashable {
 }
 
 /// What happens while a context authenticates or enrols; whoever shows the prompt reads these in order.
-package enum AuthenticationEvent: Sendable {
+public enum AuthenticationEvent: Sendable {
   /// The reader is armed: ask for a touch.
   case touchWanted(TouchRequest)
   /// A finger is on the sensor, or has left it.
@@ -20,30 +20,32 @@ package enum AuthenticationEvent: Sendable {
   case enrolmentStage(completed: Int, of: Int)
   /// No finger can be asked for; the passcode is asked for next, where the item allows it.
   case fingerUnavailable(VaultError)
-  /// A secret is wanted: answer with ``Vault/answer(_:with:)`` or cancel.
+  /// A secret is wanted: answer with the context or cancel.
   case secretWanted(SecretRequest)
   /// Something the person should know that stops nothing.
   case notice(Notice)
 }
 
 /// What a touch is wanted for.
-package struct TouchRequest: Sendable {
-  package enum Purpose: Sendable {
+public struct TouchRequest: Sendable {
+  public enum Purpose: Sendable {
     /// Reading these items, for the caller's stated reason.
     case read(items: [ItemName], reason: String?)
+    /// Showing that an enrolled person is there: a policy or an access control by itself.
+    case evaluate(reason: String?)
     case enroll(Finger)
     /// The confirming touch at the end of an enrolment.
     case confirm(Finger)
   }
 
-  package var purpose: Purpose
-  package var reader: ReaderDescription
-  /// Whether the passcode may be chosen instead (``Vault/choosePasscode(_:)``).
-  package var passcodeInstead: Bool
+  public var purpose: Purpose
+  public var reader: ReaderDescription
+  /// Whether the fallback may be chosen instead: the passcode or, where the policy knows none, the caller's own.
+  public var passcodeInstead: Bool
 }
 
 /// A secret the vault needs from the person.
-package enum SecretRequest: Sendable {
+public enum SecretRequest: Sendable {
   /// The passcode; `attempt` counts from 1.
   case passcode(attempt: Int)
   case newPasscode
@@ -51,7 +53,7 @@ package enum SecretRequest: Sendable {
   case applicationPassword(ItemName)
 }
 
-package enum Notice: Sendable {
+public enum Notice: Sendable {
   /// The chip holds prints this store does not know.
   case unknownPrintsOnChip(Int)
   /// These fingers were removed from the chip by others, and the set was changed to match; the items died with it.

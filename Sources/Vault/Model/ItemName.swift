@@ -1,14 +1,14 @@
 /// What an item is called: a service and, often, an account at it. The two are the item's primary attributes.
-package struct ItemName: Sendable, Hashable, CustomStringConvertible {
+public struct ItemName: Sendable, Hashable, CustomStringConvertible {
   /// The longest either part may be, in bytes of UTF-8.
-  package static let limit = 255
+  public static let limit = 255
 
-  package let service: String
+  public let service: String
   /// Empty when the item has none.
-  package let account: String
+  public let account: String
 
   /// Refuses an empty service, control characters, and parts over ``limit`` bytes.
-  package init(service: String, account: String = "") throws(VaultError) {
+  public init(service: String, account: String = "") throws(VaultError) {
     guard !service.isEmpty else { throw .invalidName("the service is empty") }
     for (part, text) in [("service", service), ("account", account)] {
       guard text.utf8.count <= Self.limit else {
@@ -22,11 +22,17 @@ package struct ItemName: Sendable, Hashable, CustomStringConvertible {
     self.account = account
   }
 
+  /// What an item of any class is called in a message.
+  init(unchecked service: String, account: String) {
+    self.service = service
+    self.account = account
+  }
+
   /// Reads `SERVICE[/ACCOUNT]`: the first slash splits, so an account may hold slashes and a service may not.
-  package init(parsing text: String) throws(VaultError) {
+  public init(parsing text: String) throws(VaultError) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : "")
   }
 
-  package var description: String { account.isEmpty ? service : "\(service)/\(account)" }
+  public var description: String { account.isEmpty ? service : "\(service)/\(account)" }
 }

@@ -1,4 +1,4 @@
-package import SecureMemory
+public import SecureMemory
 
 /// What can be known of an item without a finger.
 package struct ItemSummary: Sendable, Hashable {
@@ -31,11 +31,16 @@ package enum ItemQuery: Sendable, Hashable {
 }
 
 /// A released secret: it lives as long as this object and is zeroed with it.
-package final class ReleasedItem: Sendable {
-  package let name: ItemName
-  package let secret: SecretBytes
+public final class ReleasedItem: Sendable {
+  /// Which item it is.
+  public let id: ItemID
+  /// What the item is called in messages.
+  public let name: ItemName
+  /// The secret itself.
+  public let secret: SecretBytes
 
-  init(name: ItemName, secret: consuming SecretBytes) {
+  init(id: ItemID, name: ItemName, secret: consuming SecretBytes) {
+    self.id = id
     self.name = name
     self.secret = secret
   }

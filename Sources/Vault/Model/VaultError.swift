@@ -1,7 +1,7 @@
-package import Fingerprint
+public import Fingerprint
 
 /// Everything that can end a call to the vault. Outcomes stay distinct; none carries a secret.
-package enum VaultError: Error, Sendable, Hashable {
+public enum VaultError: Error, Sendable, Hashable {
   // What was asked
   case invalidName(String)
   case itemNotFound(ItemName)
@@ -17,6 +17,8 @@ package enum VaultError: Error, Sendable, Hashable {
   case invalidAccessControl(String)
   /// An item with these primary attributes exists.
   case duplicateItem
+  /// An item that was meant by its reference does not exist any more.
+  case itemGone
   /// The request itself makes no sense; the value says why.
   case invalidRequest(String)
 
@@ -59,6 +61,8 @@ package enum VaultError: Error, Sendable, Hashable {
   case chipListMismatch
 
   // The store
+  /// The configuration, or what stands in for it, cannot be used; the value says why.
+  case configuration(String)
   case storeNotFound(String)
   case storeExists(String)
   /// The directory may not be trusted: what is wrong, and what to do.

@@ -80,7 +80,7 @@ extension Store {
     return try Row.fetchAll(db, sql: "SELECT DISTINCT generation FROM item WHERE generation IS NOT NULL AND dead = 0")
       .map { $0.bytes(0) }
       .filter { generation in !good.contains { $0.set.generation == generation } }
-      .flatMap { try kill(db, where: "generation = ?", [$0.data]) }
+      .flatMap { try kill(db, where: "generation = ?", [$0.data], by: .boundFinger) }
   }
 
   func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature, _ db: Database, _ authority: Authority)

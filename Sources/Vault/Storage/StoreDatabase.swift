@@ -4,7 +4,7 @@ import Glibc
 
 /// The SQLite database of a store: how it is opened, its schema, and the refusal of any other schema.
 struct StoreDatabase {
-  static let format = 1
+  static let format = 2
 
   let queue: DatabaseQueue
 
@@ -47,7 +47,7 @@ struct StoreDatabase {
   /// Versioned, so that a later format can take an earlier store along.
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("1") { db in
+    migrator.registerMigration("2") { db in
       for statement in schema { try db.execute(sql: statement) }
       try db.execute(sql: "PRAGMA user_version = \(format)")
     }
@@ -62,11 +62,11 @@ struct StoreDatabase {
     "CREATE TABLE enrolment (id BLOB PRIMARY KEY NOT NULL, reader BLOB NOT NULL, template BLOB NOT NULL, "
       + "last_match INTEGER NOT NULL DEFAULT 0)",
     "CREATE TABLE item (row INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, owner INTEGER NOT NULL, "
-      + "name_index BLOB NOT NULL, service_index BLOB NOT NULL, revision INTEGER NOT NULL, access INTEGER NOT NULL, "
+      + "name_index BLOB NOT NULL, revision INTEGER NOT NULL, access INTEGER NOT NULL, "
       + "accessibility TEXT NOT NULL, generation BLOB, dead INTEGER NOT NULL, attributes BLOB NOT NULL, "
       + "derivation BLOB, item_key BLOB, secret BLOB)",
     "CREATE UNIQUE INDEX item_by_name ON item (owner, name_index)",
-    "CREATE INDEX item_by_service ON item (owner, service_index)",
+    "CREATE TABLE item_index (tag BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (tag, row)) WITHOUT ROWID",
     "CREATE INDEX item_by_generation ON item (generation) WHERE generation IS NOT NULL",
   ]
 
@@ -78,6 +78,9 @@ struct StoreDatabase {
   private static func checkSchema(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     guard version <= format else { throw VaultError.newerFormat(version) }
+    guard version != 1 else {
+      throw VaultError.storeDamaged("a version of Whorl made it that was never released; it alone reads it")
+    }
     guard version == format else { throw VaultError.storeDamaged("it is not a Whorl store") }
     let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     if let planted = found.first(where: { !expected.contains($0) }) {

@@ -1,0 +1,52 @@
+internal import COpenSSL
+
+/// The two ways to write an ECDSA signature, from one to the other.
+enum ECDSASignature {
+  static func rfc4754(x962 signature: [UInt8], coordinateCount: Int) throws(KeysError) -> [UInt8] {
+    let numbers = signature.withUnsafeBufferPointer { bytes in
+      var next = bytes.baseAddress
+      // Reads the borrowed bytes and moves the pointer past them; the result is transfer full.
+      return d2i_ECDSA_SIG(nil, &next, bytes.count)
+    }
+    guard let numbers else { throw .drainLibrary("a signature") }
+    defer { ECDSA_SIG_free(numbers) }
+    var encoding = [UInt8](repeating: 0, count: 2 * coordinateCount)
+    let done = encoding.withUnsafeMutableBufferPointer { encoding in
+      guard let base = encoding.baseAddress else { return false }
+      // The numbers are borrowed from the signature; each write fills exactly the given number of bytes.
+      return BN_bn2binpad(ECDSA_SIG_get0_r(numbers), base, Int32(coordinateCount)) == Int32(coordinateCount)
+        && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), base + coordinateCount, Int32(coordinateCount))
+          == Int32(coordinateCount)
+    }
+    guard done else { throw .drainLibrary("a signature") }
+    return encoding
+  }
+
+  /// `signature` has an even number of bytes.
+  static func x962(rfc4754 signature: [UInt8]) throws(KeysError) -> [UInt8] {
+    let half = signature.count / 2
+    // Transfer full.
+    guard let numbers = ECDSA_SIG_new() else { throw .drainLibrary("a signature") }
+    defer { ECDSA_SIG_free(numbers) }
+    let numbersSet = signature.withUnsafeBufferPointer { bytes in
+      guard let base = bytes.baseAddress, let r = BN_bin2bn(base, Int32(half), nil) else { return false }
+      guard let s = BN_bin2bn(base + half, Int32(half), nil) else {
+        BN_free(r)
+        return false
+      }
+      // Takes over both numbers.
+      return ECDSA_SIG_set0(numbers, r, s) == 1
+    }
+    guard numbersSet else { throw .drainLibrary("a signature") }
+    let count = i2d_ECDSA_SIG(numbers, nil)
+    guard count > 0 else { throw .drainLibrary("a signature") }
+    var encoding = [UInt8](repeating: 0, count: Int(count))
+    let written = encoding.withUnsafeMutableBufferPointer { encoding in
+      var next = encoding.baseAddress
+      // Writes the number of bytes it said and moves the pointer past them.
+      return i2d_ECDSA_SIG(numbers, &next)
+    }
+    guard written == count else { throw .drainLibrary("a signature") }
+    return encoding
+  }
+}

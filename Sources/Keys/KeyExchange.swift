@@ -1,0 +1,43 @@
+internal import COpenSSL
+package import SecureMemory
+
+extension PrivateKey {
+  /// What both sides get from their own private and the other's public key. Keys of different curves, and a size outside
+  /// 1 to 65536, are ``KeysError/badParameters(_:)``; plain Diffie-Hellman takes neither size nor info.
+  package borrowing func exchange(
+    with peer: PublicKey, _ scheme: ExchangeScheme, requestedSize: Int, sharedInfo: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    guard scheme.supports(algorithm), peer.algorithm == algorithm else {
+      throw .badParameters("the two keys do not go together")
+    }
+    let secret = try handle.sharedSecret(with: peer.handle, count: algorithm.blockCount)
+    switch scheme {
+    case .ecdh: return secret
+    case .ecdhX963(let hash):
+      return try KDF.x963(secret: secret, hash: hash, sharedInfo: sharedInfo, count: requestedSize)
+    }
+  }
+}
+
+extension KDF {
+  /// The key derivation of ANSI X9.63 (SEC 1, section 3.6.1): `count` bytes (at most 65536) from a shared secret.
+  static func x963(
+    secret: borrowing SecretBytes, hash: HashFunction, sharedInfo: [UInt8], count: Int
+  ) throws(KeysError) -> SecretBytes {
+    guard (1...1 << 16).contains(count) else { throw .badParameters("X9.63 gives 1 to 65536 bytes here") }
+    let algorithm = try Algorithms.x963.get()
+    var derived = SecretBytes(count: count)
+    let result = secret.withUnsafeBytes { secret in
+      sharedInfo.withUnsafeBytes { info in
+        derived.withUnsafeMutableBytes {
+          // Borrows everything for the call; libcrypto wipes its own copy of the secret.
+          whorl_x963(
+            algorithm, hash.name, secret.baseAddress, secret.count, info.baseAddress, info.count, $0.baseAddress,
+            $0.count)
+        }
+      }
+    }
+    guard result == 1 else { throw .drainLibrary("X9.63 KDF") }
+    return derived
+  }
+}

@@ -1,0 +1,97 @@
+internal import COpenSSL
+package import SecureMemory
+
+/// A private key and its public one. libcrypto holds the only copy, and wipes it when this value's life ends.
+package struct PrivateKey: ~Copyable, Sendable {
+  package let publicKey: PublicKey
+
+  package var algorithm: KeyAlgorithm { publicKey.algorithm }
+
+  let handle: KeyHandle
+
+  /// A new key. RSA takes its time: a second or more for 4096 bits.
+  package static func generate(_ algorithm: KeyAlgorithm) throws(KeysError) -> PrivateKey {
+    guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
+    let handle = try KeyHandle.generate(algorithm)
+    let publicForm =
+      switch algorithm {
+      case .ec(let curve): try ECKeyForm.publicForm(of: handle, curve)
+      case .rsa: try RSAKeyForm.publicForm(of: handle)
+      }
+    return PrivateKey(
+      publicKey: try PublicKey(external: publicForm, family: algorithm.family), handle: handle)
+  }
+
+  /// Reads what ``external()`` gives. Anything that is not exactly a key, all of whose parts belong together, is
+  /// ``KeysError/badParameters(_:)``. For RSA that includes a test of the primes: up to half a second.
+  package init(external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
+    let (publicForm, handle) = try Self.read(external, family)
+    try handle.checkPair()
+    self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
+  }
+
+  /// Reads what ``external()`` gave, where that was authenticated since: an item of the store. Only the shape is
+  /// checked.
+  package init(stored external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
+    let (publicForm, handle) = try Self.read(external, family)
+    self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
+  }
+
+  private static func read(
+    _ external: borrowing SecretBytes, _ family: KeyFamily
+  ) throws(KeysError) -> (publicForm: [UInt8], handle: KeyHandle) {
+    switch family {
+    case .ec: try ECKeyForm.privateKey(external)
+    case .rsa: try RSAKeyForm.privateKey(external)
+    }
+  }
+
+  private init(publicKey: PublicKey, handle: KeyHandle) {
+    self.publicKey = publicKey
+    self.handle = handle
+  }
+
+  /// 04 ‖ X ‖ Y ‖ K (X9.63) for a key on a curve, RSAPrivateKey (PKCS #1) in DER for RSA: what Apple exports.
+  package borrowing func external() throws(KeysError) -> SecretBytes {
+    switch algorithm.family {
+    case .ec: try ECKeyForm.privateForm(of: handle, publicForm: publicKey.external)
+    case .rsa: try RSAKeyForm.privateForm(of: handle)
+    }
+  }
+}
+
+extension KeyHandle {
+  fileprivate static func generate(_ algorithm: KeyAlgorithm) throws(KeysError) -> KeyHandle {
+    let name =
+      switch algorithm.family {
+      case .ec: "EC"
+      case .rsa: "RSA"
+      }
+    // Transfer full.
+    guard let pointer = EVP_PKEY_CTX_new_from_name(LibraryContext.shared.pointer, name, nil) else {
+      throw .drainLibrary("key generation")
+    }
+    let context = OperationContext(taking: pointer)
+    guard EVP_PKEY_keygen_init(context.pointer) == 1 else { throw .drainLibrary("key generation") }
+    let chosen =
+      switch algorithm {
+      case .ec(let curve): EVP_PKEY_CTX_set_group_name(context.pointer, curve.name)
+      case .rsa(let bits): EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits))
+      }
+    var key: OpaquePointer?
+    // Makes a key that is the caller's (transfer full).
+    guard chosen == 1, EVP_PKEY_generate(context.pointer, &key) == 1, let key else {
+      throw .drainLibrary("key generation")
+    }
+    return KeyHandle(taking: key)
+  }
+
+  /// That the scalar is in its range, or the primes are primes, and that the public part belongs to the private one.
+  fileprivate func checkPair() throws(KeysError) {
+    let context = try context()
+    guard EVP_PKEY_private_check(context.pointer) == 1, EVP_PKEY_pairwise_check(context.pointer) == 1 else {
+      _ = KeysError.drainLibrary("a private key")
+      throw .badParameters("the parts of the private key do not belong together")
+    }
+  }
+}

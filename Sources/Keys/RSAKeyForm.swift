@@ -1,0 +1,80 @@
+internal import COpenSSL
+internal import SecureMemory
+
+/// The PKCS #1 (RFC 8017, appendix A.1) forms of RSA keys, in DER: n and e for a public key; 0 (two primes), n, e, d,
+/// p, q, d mod (p - 1), d mod (q - 1) and 1/q mod p for a private one.
+enum RSAKeyForm {
+  /// A private key of 4096 bits takes fewer than 2400 bytes.
+  private static let limit = 4096
+
+  static func publicKey(_ bytes: [UInt8]) throws(KeysError) -> (KeyAlgorithm, KeyHandle) {
+    let numbers = try bytes.span.withUnsafeBytes { bytes throws(KeysError) in try read(bytes, count: 2) }
+    return (try checkedAlgorithm(n: numbers[0], e: numbers[1]), try handle(numbers))
+  }
+
+  /// The numbers are taken at their word here; ``PrivateKey/init(external:family:)`` checks that they go together.
+  static func privateKey(
+    _ bytes: borrowing SecretBytes
+  ) throws(KeysError) -> (publicForm: [UInt8], handle: KeyHandle) {
+    var numbers = try bytes.withUnsafeBytes { bytes throws(KeysError) in try read(bytes, count: 9) }
+    let version = numbers.removeFirst()
+    guard version.bitCount == 0 else { throw .badParameters("an RSA key of more than two primes") }
+    let algorithm = try checkedAlgorithm(n: numbers[0], e: numbers[1])
+    // None is zero, and none is larger than the modulus: libcrypto need not be asked about such.
+    guard numbers.allSatisfy({ (1...algorithm.bitCount).contains($0.bitCount) }) else {
+      throw .badParameters("not an RSA private key")
+    }
+    let publicForm = try publicForm(n: numbers[0], e: numbers[1])
+    return (publicForm, try handle(numbers))
+  }
+
+  static func publicForm(of key: KeyHandle) throws(KeysError) -> [UInt8] {
+    try publicForm(n: number(of: key, place: 0), e: number(of: key, place: 1))
+  }
+
+  static func privateForm(of key: KeyHandle) throws(KeysError) -> SecretBytes {
+    var numbers = [try BigNumber()]
+    for place in 0..<8 { numbers.append(try number(of: key, place: place)) }
+    return try IntegerSequence.write(numbers)
+  }
+
+  private static func publicForm(n: BigNumber, e: BigNumber) throws(KeysError) -> [UInt8] {
+    try IntegerSequence.write([n, e]).withUnsafeBytes { Array($0) }
+  }
+
+  private static func read(_ bytes: UnsafeRawBufferPointer, count: Int) throws(KeysError) -> [BigNumber] {
+    guard bytes.count <= limit, let ranges = IntegerSequence.read(bytes), ranges.count == count else {
+      throw .badParameters("not an RSA key in PKCS #1")
+    }
+    var numbers: [BigNumber] = []
+    for range in ranges { numbers.append(try BigNumber(UnsafeRawBufferPointer(rebasing: bytes[range]))) }
+    return numbers
+  }
+
+  /// Exponents are odd, from 3 and below 2^64: a larger one costs time and nobody makes such.
+  private static func checkedAlgorithm(n: BigNumber, e: BigNumber) throws(KeysError) -> KeyAlgorithm {
+    let algorithm = KeyAlgorithm.rsa(bits: n.bitCount)
+    guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
+    guard n.isOdd, e.isOdd, (2...64).contains(e.bitCount) else { throw .badParameters("not an RSA public key") }
+    return algorithm
+  }
+
+  private static func handle(_ numbers: [BigNumber]) throws(KeysError) -> KeyHandle {
+    let key = withExtendedLifetime(numbers) {
+      // Copies the borrowed numbers; the result is transfer full.
+      whorl_rsa_key(LibraryContext.shared.pointer, numbers.map(\.pointer), numbers.count)
+    }
+    guard let key else {
+      _ = KeysError.drainLibrary("an RSA key")
+      throw .badParameters("not an RSA key")
+    }
+    return KeyHandle(taking: key)
+  }
+
+  private static func number(of key: KeyHandle, place: Int) throws(KeysError) -> BigNumber {
+    let number = try BigNumber()
+    // Borrows the key, sets the number.
+    guard whorl_rsa_number(key.pointer, place, number.pointer) == 1 else { throw .drainLibrary("an RSA key") }
+    return number
+  }
+}

@@ -1,0 +1,66 @@
+import GRDB
+import Keys
+
+// Equality search without sealed attributes being opened one by one: HMACs of attributes, alone and together, beside
+// the rows that have them. Nothing is believed of it: what it finds is opened and compared.
+extension Store {
+  /// HMAC of the primary attributes: one living item each.
+  func nameIndex(_ record: ItemRecord) -> [UInt8] {
+    var part = CanonicalEncoding()
+    part.append(tag: 1, "name")
+    part.append(tag: 2, record.primary)
+    return MAC.hmacSHA256(key: keys.index, part.bytes)
+  }
+
+  /// The tags an item is found under.
+  func tags(of record: ItemRecord) -> [[UInt8]] {
+    var tags = [tag(record.itemClass, [:])]
+    for names in record.itemClass.searchedAttributes {
+      if let values = values(names, of: record.attributes) { tags.append(tag(record.itemClass, values)) }
+    }
+    return tags
+  }
+
+  /// The narrowest tag that everything a search means is found under.
+  func tag(for search: ItemSearch, in itemClass: ItemClass) -> [UInt8] {
+    for names in itemClass.searchedAttributes {
+      guard let values = values(names, of: search.attributes) else { continue }
+      let texts = values.values.contains { if case .text = $0 { true } else { false } }
+      if !(search.ignoresCase && texts) { return tag(itemClass, values) }
+    }
+    return tag(itemClass, [:])
+  }
+
+  private func values(_ names: [AttributeName], of attributes: [AttributeName: AttributeValue])
+    -> [AttributeName: AttributeValue]?
+  {
+    let found = attributes.filter { names.contains($0.key) }
+    return found.count == names.count ? found : nil
+  }
+
+  private func tag(_ itemClass: ItemClass, _ values: [AttributeName: AttributeValue]) -> [UInt8] {
+    var part = CanonicalEncoding()
+    part.append(tag: 1, "search")
+    part.append(tag: 2, UInt64(owner))
+    part.append(tag: 3, itemClass.rawValue)
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      part.append(tag: 4, name.rawValue)
+      part.append(tag: 5, value.encoded)
+    }
+    return Array(MAC.hmacSHA256(key: keys.index, part.bytes).prefix(16))
+  }
+
+  func addToIndex(_ row: Int64, _ record: ItemRecord, _ db: Database) throws {
+    let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES (?, ?)")
+    for tag in tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
+  }
+
+  /// Takes an item's tags out; all entries of the row where its attributes cannot be read.
+  func removeFromIndex(_ row: Int64, _ record: ItemRecord?, _ db: Database) throws {
+    guard let record else {
+      return try db.execute(sql: "DELETE FROM item_index WHERE row = ?", arguments: [row])
+    }
+    let statement = try db.cachedStatement(sql: "DELETE FROM item_index WHERE tag = ? AND row = ?")
+    for tag in tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
+  }
+}

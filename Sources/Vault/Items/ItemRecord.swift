@@ -1,0 +1,166 @@
+import Keys
+
+/// What is sealed of an item beside its secret: its class and attributes.
+struct ItemRecord: Equatable {
+  /// The group of items that named none: what `SecItemAdd` and the command line have in common.
+  static let defaultAccessGroup = "whorl"
+  /// The most an item's attributes may take together, in bytes.
+  static let limit = 64 << 10
+
+  var itemClass: ItemClass
+  var attributes: [AttributeName: AttributeValue]
+  /// Seconds since 1970.
+  var created: Double
+  /// Seconds since 1970.
+  var modified: Double
+
+  init(
+    itemClass: ItemClass, attributes: [AttributeName: AttributeValue], created: Double, modified: Double
+  ) {
+    self.itemClass = itemClass
+    self.attributes = attributes
+    if attributes[.accessGroup] == nil { self.attributes[.accessGroup] = .text(Self.defaultAccessGroup) }
+    self.created = created
+    self.modified = modified
+  }
+
+  /// A generic password by the two attributes the command line knows.
+  init(name: ItemName, created: Double = 0, modified: Double = 0) {
+    var attributes: [AttributeName: AttributeValue] = [.service: .text(name.service)]
+    if !name.account.isEmpty { attributes[.account] = .text(name.account) }
+    self.init(itemClass: .genericPassword, attributes: attributes, created: created, modified: modified)
+  }
+
+  /// What an item is called where a person reads it.
+  var name: ItemName {
+    func text(_ attribute: AttributeName) -> String? {
+      if case .text(let text)? = attributes[attribute] { text } else { nil }
+    }
+    switch itemClass {
+    case .genericPassword: return ItemName(unchecked: text(.service) ?? "", account: text(.account) ?? "")
+    case .internetPassword: return ItemName(unchecked: text(.server) ?? "", account: text(.account) ?? "")
+    case .key: return ItemName(unchecked: text(.label) ?? "key", account: "")
+    }
+  }
+
+  /// Refuses attributes that take too much room.
+  func check() throws(VaultError) {
+    guard bytes.count <= Self.limit else {
+      throw .invalidRequest("an item's attributes take at most \(Self.limit >> 10) KiB")
+    }
+  }
+
+  /// The attributes no two items of a class have in common. Absent and empty are the same.
+  var primary: [UInt8] {
+    var part = CanonicalEncoding()
+    part.append(tag: 1, itemClass.rawValue)
+    for name in itemClass.primaryAttributes {
+      part.append(tag: 2, name.rawValue)
+      part.append(tag: 3, attributes[name].flatMap { $0.isEmpty ? nil : $0.encoded } ?? [])
+    }
+    return part.bytes
+  }
+
+  var bytes: [UInt8] {
+    var record = CanonicalEncoding()
+    record.append(tag: 1, itemClass.rawValue)
+    record.append(tag: 2, created.bitPattern)
+    record.append(tag: 3, modified.bitPattern)
+    for (name, value) in attributes.sorted(by: { $0.key < $1.key }) {
+      record.append(tag: 4, name.rawValue)
+      record.append(tag: 5, value.encoded)
+    }
+    return record.bytes
+  }
+
+  init?(bytes: [UInt8]) {
+    var record = CanonicalDecoder(bytes)
+    do {
+      guard let itemClass = ItemClass(rawValue: try record.string(1)) else { return nil }
+      self.itemClass = itemClass
+      created = Double(bitPattern: try record.number(2))
+      modified = Double(bitPattern: try record.number(3))
+      attributes = [:]
+      while !record.isAtEnd {
+        let name = AttributeName(rawValue: try record.string(4))
+        guard let value = AttributeValue(encoded: try record.bytes(5)) else { return nil }
+        attributes[name] = value
+      }
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension ItemClass {
+  /// What makes an item of the class unique: Apple's primary keys.
+  var primaryAttributes: [AttributeName] {
+    let own: [AttributeName] =
+      switch self {
+      case .genericPassword: [.account, .service]
+      case .internetPassword:
+        [.account, .securityDomain, .server, .networkProtocol, .authenticationType, .port, .path]
+      case .key:
+        [
+          .keyClass, .keyType, .applicationLabel, .applicationTag, .keySizeInBits, .effectiveKeySize, .creator,
+          .startDate, .endDate,
+        ]
+      }
+    return own + [.accessGroup, .synchronizable]
+  }
+
+  /// The attributes, alone and together, by which items of the class are found without looking at all of them.
+  var searchedAttributes: [[AttributeName]] {
+    switch self {
+    case .genericPassword: [[.service, .account], [.account], [.service], [.label]]
+    case .internetPassword: [[.server, .account], [.account], [.server], [.label]]
+    case .key: [[.applicationTag], [.applicationLabel], [.label]]
+    }
+  }
+}
+
+extension AttributeValue {
+  /// Counts as absent among primary attributes.
+  var isEmpty: Bool {
+    switch self {
+    case .text(let text): text.isEmpty
+    case .bytes(let bytes): bytes.isEmpty
+    case .number(let number): number == 0
+    case .date: false
+    }
+  }
+
+  var encoded: [UInt8] {
+    var part = CanonicalEncoding()
+    switch self {
+    case .text(let text): part.append(tag: 1, text)
+    case .bytes(let bytes): part.append(tag: 2, bytes)
+    case .number(let number): part.append(tag: 3, UInt64(bitPattern: number))
+    case .date(let seconds): part.append(tag: 4, seconds.bitPattern)
+    }
+    return part.bytes
+  }
+
+  init?(encoded: [UInt8]) {
+    var part = CanonicalDecoder(encoded)
+    do {
+      switch encoded.first {
+      case 1: self = .text(try part.string(1))
+      case 2: self = .bytes(try part.bytes(2))
+      case 3: self = .number(Int64(bitPattern: try part.number(3)))
+      case 4: self = .date(Double(bitPattern: try part.number(4)))
+      default: return nil
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  /// Equality as a search wants it.
+  func matches(_ other: AttributeValue, ignoringCase: Bool) -> Bool {
+    if ignoringCase, case .text(let one) = self, case .text(let two) = other {
+      return one.lowercased() == two.lowercased()
+    }
+    return self == other
+  }
+}

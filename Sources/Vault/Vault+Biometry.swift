@@ -1,0 +1,39 @@
+import Fingerprint
+
+extension Vault {
+  /// Why no finger can be asked for now; nil when one can. Lists readers, and opens none.
+  package func biometryProblem() async -> VaultError? {
+    let enrolled: Bool
+    let lockedOut: Bool
+    do {
+      enrolled = try verifiedSets().contains { !$0.set.enrolments.isEmpty }
+      lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
+    } catch {
+      return error
+    }
+    do {
+      let reader = try await attachedReader()
+      _ = try self.enrolled(on: reader)
+    } catch .reader(.absent) where enrolled {
+      // There was one when the fingers were enrolled.
+      return .reader(.removed)
+    } catch {
+      return error
+    }
+    return lockedOut ? .biometryLockout : nil
+  }
+
+  /// Whether a reader is attached.
+  package func hasReader() async -> Bool {
+    (try? await attachedReader()) != nil
+  }
+
+  /// The digest of the enrolment set of the reader attached, or of the only one there is; nil where no finger is
+  /// enrolled.
+  package func enrolmentState() async throws(VaultError) -> [UInt8]? {
+    let sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+    guard sets.count > 1 else { return sets.first?.digest }
+    let reader = try await attachedReader()
+    return sets.first { $0.set.reader == reader.identity && $0.set.nature == reader.nature }?.digest
+  }
+}

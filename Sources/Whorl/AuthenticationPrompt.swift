@@ -1,0 +1,61 @@
+public import SecureMemory
+internal import Synchronization
+public import Vault
+
+/// Shows what an authentication waits for, and answers what it asks. One instance may serve several contexts at once.
+public protocol AuthenticationPrompt: Sendable {
+  /// Called for each event, in order, on no particular thread. It may take its time where a secret is wanted.
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async
+
+  /// The call that asked has ended, whichever way; nothing is waited for any more.
+  func finished(in session: PromptSession) async
+}
+
+extension AuthenticationPrompt {
+  /// Nothing to take down.
+  public func finished(in session: PromptSession) async {}
+}
+
+/// What whoever shows a prompt may do: cancel, choose the fallback, answer. Nothing here turns into a key.
+public struct PromptSession: Sendable {
+  let vault: Vault
+  let handle: ContextHandle
+  let words: PromptWords
+
+  /// Why the program asks, in its own words.
+  public var reason: String? { words.current.reason }
+  /// The program's words for the fallback; nil for the usual ones, empty for no fallback.
+  public var fallbackTitle: String? { words.current.fallback }
+  /// The program's words for cancelling; nil for the usual ones.
+  public var cancelTitle: String? { words.current.cancel }
+
+  /// The person cancelled.
+  public func cancel() async { await vault.cancel(handle) }
+
+  /// The person chose the fallback: the passcode, or under the biometric policy the program's own. Does nothing where the
+  /// last touch wanted has none.
+  public func chooseFallback() async { await vault.chooseFallback(handle) }
+
+  /// Answers the last `secretWanted`. Does nothing when none is wanted.
+  public func answer(_ secret: consuming SecretBytes) async { await vault.answer(handle, with: secret) }
+
+  /// Says that no answer can be given to the last `secretWanted`.
+  public func decline() async { await vault.decline(handle) }
+}
+
+/// The words of the call that runs, for the prompt that shows it.
+final class PromptWords: Sendable {
+  struct Words {
+    var reason: String?
+    var fallback: String?
+    var cancel: String?
+  }
+
+  private let words = Mutex(Words())
+
+  var current: Words { words.withLock { $0 } }
+
+  func set(_ reason: String?, _ fallback: String?, _ cancel: String?) {
+    words.withLock { $0 = Words(reason: reason, fallback: fallback, cancel: cancel) }
+  }
+}
