@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Security
 internal import Synchronization
+package import Vault
 package import Whorl
 
 extension LAContext {
@@ -43,18 +44,13 @@ extension LAContext {
   /// Throws what keeps the policy from being evaluated.
   func check(_ policy: LAPolicy) throws(LAError) {
     let wanted = AuthenticationPolicy(policy)
-    let problem = blocking { () async -> VaultError? in
-      do throws(VaultError) {
-        let context = try self.authenticationContext()
-        if wanted == .biometrics { await self.noteBiometryType() }
-        try await context.canEvaluate(wanted)
-        if wanted == .biometrics { await self.noteDomainState() }
-        return nil
-      } catch {
-        return error
-      }
+    let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in
+      let context = try self.authenticationContext()
+      if wanted == .biometrics { await self.noteBiometryType() }
+      try await context.canEvaluate(wanted)
+      if wanted == .biometrics { await self.noteDomainState() }
     }
-    if let problem { throw LAError(problem) }
+    if case .failure(let problem) = outcome { throw LAError(problem) }
   }
 
   /// Runs an evaluation and calls the reply with its outcome. The context stays until then, as its caller may have let
@@ -63,7 +59,7 @@ extension LAContext {
     _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
   ) {
-    begin {
+    Task {
       let outcome: LAError?
       do throws(VaultError) {
         let context = try self.authenticationContext()
@@ -89,6 +85,12 @@ extension LAContext {
   func noteDomainState() async {
     guard let digest = try? await store().enrolmentState() else { return }
     state.withLock { $0.domainState = Data(digest) }
+  }
+}
+
+extension LAContext: AuthenticationContextHolder {
+  package var keychainReason: String? {
+    state.withLock { $0.localizedReason.isEmpty ? nil : $0.localizedReason }
   }
 }
 

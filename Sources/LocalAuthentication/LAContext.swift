@@ -1,5 +1,5 @@
 internal import Dispatch
-public import Security
+@_exported public import Security
 internal import Synchronization
 package import Whorl
 

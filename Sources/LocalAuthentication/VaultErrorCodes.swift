@@ -1,6 +1,6 @@
 internal import Fingerprint
 internal import Security
-package import Whorl
+package import Vault
 
 extension LAError {
   /// What an evaluation of the vault's came to, in LocalAuthentication's words. The vault's own error goes along under

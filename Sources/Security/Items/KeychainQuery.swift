@@ -136,7 +136,11 @@ struct KeychainQuery {
       }
     case "u_AuthCtx":
       guard let holder = value as? any AuthenticationContextHolder else { throw .parameter }
-      context = holder.authenticationContext
+      do {
+        context = try holder.authenticationContext()
+      } catch {
+        throw KeychainFailure(error.status)
+      }
       if reason == nil { reason = holder.keychainReason }
     // There is one store, and one person in it.
     case "u_Keychain", "u_UserIndependentKeychain", "u_SystemKeychain": break
