@@ -1,7 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-public import Foundation
 internal import SecureMemory
 
 /// A source of random numbers. There is one, and nil means it.

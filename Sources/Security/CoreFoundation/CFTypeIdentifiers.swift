@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-public import Foundation
+internal import Foundation
 
 /// The identifier of an object's type: 0 for one this module does not name.
 public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
