@@ -21,7 +21,7 @@ struct Toucher: Sendable {
         case .touchWanted(let request):
           switch request.purpose {
           case .enroll(let finger), .confirm(let finger): enrolling = finger
-          case .read: enrolling = nil
+          case .read, .evaluate: enrolling = nil
           }
           await touchOrCancel(enrolling, vault, context)
         case .enrolmentStage(let completed, let count) where completed < count:

@@ -1,7 +1,8 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// A private key and its public one. libcrypto holds the only copy, and wipes it when this value's life ends.
+/// A private key and its public one. libcrypto holds the only copy, and wipes it when this value's life ends; until
+/// then it lies in libcrypto's memory, which is not locked as that of ``SecureMemory/SecretBytes`` is. Keep it briefly.
 package struct PrivateKey: ~Copyable, Sendable {
   package let publicKey: PublicKey
 

@@ -82,7 +82,8 @@ extension Vault {
         }
       }
       return AuthenticationPlan(satisfied ? [] : [requirement])
-    } then: { _ in }
+    } then: { _ in
+    }
   }
 
   /// Asks for what the plan still lacks: the passcode where nothing else will do, else a finger first.

@@ -37,7 +37,9 @@ extension Vault {
 
   /// Sets the application password that is used in place of asking; nil takes it away.
   package func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) {
-    if let password { contexts[handle]?.applicationPassword = SecretBox(password) } else {
+    if let password {
+      contexts[handle]?.applicationPassword = SecretBox(password)
+    } else {
       contexts[handle]?.applicationPassword = nil
     }
   }

@@ -68,7 +68,9 @@ extension Vault {
         password: password?.key, accessibility: accessibility, db, authority)
       try row.write(db, secret: box)
       if let place = row.row { try store.addToIndex(place, record, db) }
-      guard let item = store.item(of: row, record) else { throw VaultError.internalError("an item cannot be read back") }
+      guard let item = store.item(of: row, record) else {
+        throw VaultError.internalError("an item cannot be read back")
+      }
       return item
     }
   }
@@ -172,7 +174,8 @@ extension Vault {
     var bound: StoredSet?
     if requirement.mentions(.boundFinger) {
       // Its own set, which for another way in may be gone; then it is bound to none any more.
-      bound = try newSet.map { try store.current($0, db, authority) }
+      bound =
+        try newSet.map { try store.current($0, db, authority) }
         ?? store.sets(db, authority).first { $0.set.generation == item.row.generation }
       guard bound != nil else { throw VaultError.setChanged }
     }

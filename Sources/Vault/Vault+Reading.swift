@@ -45,8 +45,10 @@ extension Vault {
     guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
     let requirement = Requirement(access)
     if authority.restored, !(requirement.isOpen && !access.applicationPassword) { throw VaultError.restoreDetected }
-    if requirement.always(.boundFinger) {
-      guard try store.sets(db, authority).contains(where: { $0.set.generation == row.generation }) else {
+    var setLives = true
+    if requirement.mentions(.boundFinger) {
+      setLives = try store.sets(db, authority).contains { $0.set.generation == row.generation }
+      guard setLives || !requirement.always(.boundFinger) else {
         // Only a set that is known to have changed ends an item; one that cannot be read may be this one.
         guard try store.damagedSets(db, authority) == 0 else {
           throw VaultError.storeDamaged("the record of an enrolment set does not verify")
@@ -54,7 +56,9 @@ extension Vault {
         throw VaultError.itemInvalidated(record.name)
       }
     }
-    return WantedItem(record: record, row: row, access: access, accessibility: accessibility)
+    return WantedItem(
+      record: record, row: row, access: access, accessibility: accessibility,
+      requirement: setLives ? requirement : requirement.without(.boundFinger))
   }
 
   /// The one place where an item's key is unwrapped. It looks at the store anew: row, revision and set must be what
@@ -86,7 +90,7 @@ extension Vault {
         }
         if keys.contains(.passcode) {
           guard let passcode = evidence.passcode, let boxes = row.itemKey,
-            let share = Wrapping.decode(boxes, item.requirement)?.first(where: { $0.keys == keys })?.passcodeShare
+            let share = Wrapping.decode(boxes, Requirement(item.access))?.first(where: { $0.keys == keys })?.passcodeShare
           else { throw VaultError.itemDamaged(item.record.name) }
           do {
             parts.add(passcodeShare: try store.passcodeShare(share, passcode.key.secret))
@@ -110,10 +114,10 @@ struct WantedItem {
   var row: ItemRow
   var access: AccessControl
   var accessibility: Accessibility
+  /// What is asked for, without the ways that are closed for good.
+  let requirement: Requirement
   /// The application password after scrypt.
   var password: SecretBox?
-
-  var requirement: Requirement { Requirement(access) }
 
   /// Nothing stands between the request and the secret.
   var isOpen: Bool { requirement.isOpen && !access.applicationPassword }

@@ -128,7 +128,7 @@ struct Dialogue {
     guard enterKey == nil else { return true }
     guard !answers.noPrompt, let terminal = Terminal.current, terminal.isForeground else { return false }
     enterKey = EnterKey(on: terminal) { [vault, context] in
-      Task { await vault.choosePasscode(context) }
+      Task { await vault.chooseFallback(context) }
     }
     return true
   }

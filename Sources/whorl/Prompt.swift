@@ -11,6 +11,8 @@ enum Prompt {
       let what = items.map(\.description).joined(separator: ", ")
       let why = reason.map { ", for: \($0)" } ?? ""
       return "\(verb) \(reader) to release \(what)\(why)\(orEnter ? " (Enter: passcode)" : "")"
+    case .evaluate(let reason):
+      return "\(verb) \(reader)\(reason.map { ", for: \($0)" } ?? "")\(orEnter ? " (Enter: passcode)" : "")"
     case .enroll(let finger):
       let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
       return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all"

@@ -31,6 +31,18 @@ internal import Testing
       _ = Digest.sha256([1])
       #expect(defaultContextWorks(), "it was loaded")
     }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      try useKeyPairs()
+      #expect(defaultContextWorks(), "it was loaded")
+    }
+    await #expect(processExitsWith: .success) {
+      let file = hostileConfiguration()
+      defer { unlink(file) }
+      _ = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
+      #expect(defaultContextWorks(), "it was loaded")
+    }
   }
 
   @Test("a configuration the process had loaded before changes no result here")
@@ -42,6 +54,7 @@ internal import Testing
       let key = try Random.key()
       let opened = try AEAD.open(AEAD.seal(secret("x"), key: key, aad: []), key: key, aad: [])
       #expect(bytes(of: opened) == Array("x".utf8))
+      try useKeyPairs()
     }
   }
 
@@ -59,6 +72,7 @@ internal import Testing
 
       let key = try Random.key()
       _ = try AEAD.seal(key, key: KDF.hkdf(key: key, info: []), aad: [])
+      try useKeyPairs()
       // Transfer full; NULL is what it gives where the configuration was read.
       let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
       #expect(cipher != nil)
@@ -83,6 +97,27 @@ internal import Testing
       _ = try Scrypt.derive(passcode: secret("x"), salt: [], n: 15, r: 8, p: 1, count: 32).count
     }
     #expect(ERR_peek_error() == 0)
+  }
+}
+
+/// Everything that key pairs do.
+private func useKeyPairs() throws {
+  _ = try X25519.publicKey(of: secret(repeated(1, 32)))
+  let key = try PrivateKey.generate(.ec(.p256))
+  let again = try PrivateKey(external: try key.external(), family: .ec)
+  for encoding in [.x962, .rfc4754] as [SignatureScheme.ECDSAEncoding] {
+    let scheme = SignatureScheme.ecdsa(.sha384, .message, encoding)
+    let right = try key.publicKey.verify(again.sign([1], scheme), of: [1], scheme)
+    #expect(right)
+  }
+  _ = try key.decrypt(key.publicKey.encrypt(secret("x"), .ecies(.sha224, .derived)), .ecies(.sha224, .derived)).count
+  let rsa = try PrivateKey(external: secret(RSAVectors.privateForm), family: .rsa)
+  for scheme in [.rsaPSS(.sha1, .message), .rsaPKCS1(.sha512, .message)] as [SignatureScheme] {
+    let right = try rsa.publicKey.verify(rsa.sign([1], scheme), of: [1], scheme)
+    #expect(right)
+  }
+  for scheme in [.rsaPKCS1, .rsaOAEPAESGCM(.sha256)] as [EncryptionScheme] {
+    _ = try rsa.decrypt(rsa.publicKey.encrypt(secret("x"), scheme), scheme).count
   }
 }
 

@@ -41,6 +41,55 @@ internal import Testing
     }
   }
 
+  @Test("a private key is nowhere in memory once released, whatever it did", .timeLimit(.minutes(2)))
+  func noPrivateKeyLeft() async {
+    await #expect(processExitsWith: .success) {
+      // The scalar as it is exported, and as libcrypto has it: turned round.
+      let scan: MemoryScan
+      let turned: MemoryScan
+      do {
+        let key = try PrivateKey.generate(.ec(.p256))
+        let external = try key.external()
+        (scan, turned) = scans(for: external, at: 65, count: 32)
+        #expect(scan.occurrences() == 1)
+        #expect(turned.occurrences() == 1, "libcrypto has it otherwise, so the search proves nothing")
+        let again = try PrivateKey(external: external, family: .ec)
+        let box = try again.publicKey.encrypt(external, .ecies(.sha256, .derived))
+        for count in 0..<20 {
+          _ = try again.sign([UInt8(count)], .ecdsa(.sha256, .message, .x962))
+          _ = try again.decrypt(box, .ecies(.sha256, .derived)).count
+          _ = try again.exchange(with: key.publicKey, .ecdh, requestedSize: 0, sharedInfo: []).count
+        }
+        #expect(throws: KeysError.self) { _ = try PrivateKey(external: external, family: .rsa).algorithm }
+      }
+      #expect(scan.occurrences() == 0)
+      #expect(turned.occurrences() == 0)
+    }
+  }
+
+  @Test("an RSA private key is nowhere in memory once released, whatever it did", .timeLimit(.minutes(2)))
+  func noRSAKeyLeft() async {
+    await #expect(processExitsWith: .success) {
+      let scan: MemoryScan
+      let turned: MemoryScan
+      do {
+        let key = try PrivateKey.generate(.rsa(bits: 2048))
+        let external = try key.external()
+        // 40 bytes of the first prime: after version, modulus, exponent and the private exponent.
+        (scan, turned) = scans(for: external, at: 580, count: 40)
+        #expect(scan.occurrences() == 1)
+        #expect(turned.occurrences() >= 1, "libcrypto has it otherwise, so the search proves nothing")
+        let again = try PrivateKey(external: external, family: .rsa)
+        let stored = try PrivateKey(stored: external, family: .rsa)
+        let box = try stored.publicKey.encrypt(secret("x"), .rsaOAEPAESGCM(.sha256))
+        _ = try again.sign([1], .rsaPSS(.sha256, .message))
+        _ = try stored.decrypt(box, .rsaOAEPAESGCM(.sha256)).count
+      }
+      #expect(scan.occurrences() == 0)
+      #expect(turned.occurrences() == 0)
+    }
+  }
+
   @Test("a shown and typed recovery key leaves nothing behind", .timeLimit(.minutes(2)))
   func noRecoveryKeyLeft() async {
     await #expect(processExitsWith: .success) {
@@ -55,6 +104,16 @@ internal import Testing
       }
       #expect(scan.occurrences() == 0)
     }
+  }
+}
+
+/// Searches for some bytes of `form`, as they are and in the opposite order.
+private func scans(for form: borrowing SecretBytes, at start: Int, count: Int) -> (MemoryScan, MemoryScan) {
+  form.withUnsafeBytes { form in
+    let part = SecretBytes(copying: UnsafeRawBufferPointer(rebasing: form[start..<start + count]))
+    var turned = SecretBytes(count: count)
+    turned.withUnsafeMutableBytes { for index in 0..<count { $0[index] = form[start + count - 1 - index] } }
+    return (MemoryScan(for: part), MemoryScan(for: turned))
   }
 }
 

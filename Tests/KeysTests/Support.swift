@@ -6,9 +6,9 @@ func secret(_ text: String) -> SecretBytes { secret(Array(text.utf8)) }
 
 func bytes(of secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
-/// Bytes from hexadecimal digits; spaces are for the eye.
+/// Bytes from hexadecimal digits; spaces and line ends are for the eye.
 func hex(_ digits: String) -> [UInt8] {
-  let values = digits.filter { $0 != " " }.map { UInt8($0.hexDigitValue ?? 0) }
+  let values = digits.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue ?? 0) }
   return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
 }
 

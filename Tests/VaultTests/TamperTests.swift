@@ -14,7 +14,7 @@ struct TamperTests {
     (
       "item", "row",
       [
-        "id", "owner", "name_index", "service_index", "revision", "access", "accessibility", "generation", "dead",
+        "id", "owner", "name_index", "revision", "access", "accessibility", "generation", "dead",
         "attributes", "derivation", "item_key", "secret",
       ]
     ),
@@ -68,7 +68,7 @@ struct TamperTests {
     try await reader.put("a", "alpha")
     try await reader.put("b", "beta")
     let editor = try DatabaseQueue(path: store.path + "/vault.db")
-    let columns = ["id", "name_index", "service_index", "attributes", "item_key", "secret"]
+    let columns = ["id", "name_index", "attributes", "item_key", "secret"]
     for first in 0..<columns.count {
       for second in first..<columns.count {
         for column in Set([columns[first], columns[second]]) { try Self.swap(column, editor) }
@@ -86,7 +86,7 @@ struct TamperTests {
   func foreign() async throws {
     for planted in [
       "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM slot; END", "CREATE VIEW v AS SELECT secret FROM item",
-      "CREATE TABLE extra (x)", "DROP INDEX item_by_service", "PRAGMA user_version = 0",
+      "CREATE TABLE extra (x)", "DROP INDEX item_by_generation", "PRAGMA user_version = 0",
     ] {
       let store = try await ScratchStore()
       let editor = try DatabaseQueue(path: store.path + "/vault.db")
@@ -102,7 +102,7 @@ struct TamperTests {
     let editor = try DatabaseQueue(path: store.path + "/vault.db")
     try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 7") }
     #expect(throws: VaultError.newerFormat(7)) { try store.open() }
-    try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 1") }
+    try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 2") }
     let huge = Scrypt.Parameters(logN: 40, r: 64, p: 64, salt: Array(repeating: 1, count: 16)).encoded
     try await editor.write { db in
       try db.execute(sql: "UPDATE slot SET parameters = ? WHERE name LIKE 'passcode%'", arguments: [huge.data])

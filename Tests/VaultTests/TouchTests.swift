@@ -147,7 +147,7 @@ struct TouchTests {
     let (handle, events) = try await vault.openContext()
     let reading = Task { try await vault.read([ItemName(parsing: "presence")], reason: nil, in: handle)[0].text }
     for await event in events {
-      if case .touchWanted = event { await vault.choosePasscode(handle) }
+      if case .touchWanted = event { await vault.chooseFallback(handle) }
       if case .secretWanted = event { await vault.answer(handle, with: SecretBytes(text: Self.right)) }
       if case .secretWanted = event { break }
     }

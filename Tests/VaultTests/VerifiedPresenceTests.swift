@@ -12,7 +12,7 @@ struct VerifiedPresenceTests {
 
   static func challenge(nonce: ScanNonce = nonce, armedAt: UInt64 = 1_000) -> Challenge {
     Challenge(
-      owner: 1000, operation: .read, scope: .init(items: [ItemReference(id: [9], revision: 3)]), setDigest: [4],
+      owner: 1000, scope: .items([ItemReference(id: [9], revision: 3)]), setDigest: [4],
       generation: [5], gallery: [print], nonce: nonce, armedAt: armedAt)
   }
 
@@ -34,7 +34,7 @@ struct VerifiedPresenceTests {
   @Test("the answer to the challenge becomes a presence for exactly its scope")
   func accepted() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
-    #expect(presence.scope == .init(items: [ItemReference(id: [9], revision: 3)]))
+    #expect(presence.scope == .items([ItemReference(id: [9], revision: 3)]))
     #expect(presence.enrolment == Self.print.id)
     let grant = try PresenceGrant(
       consuming: VerifiedPresence(

@@ -157,7 +157,8 @@ extension Store {
         if let password { parts.add(applicationPassword: password.secret) }
         let place = Wrapping.aad(aad, keys)
         wrappings.append(
-          Wrapping(keys: keys, passcodeShare: share, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place)))
+          Wrapping(keys: keys, passcodeShare: share, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place))
+        )
       }
       row.itemKey = Wrapping.encode(wrappings)
       return try AEAD.seal(secret, key: itemKey, aad: aad)

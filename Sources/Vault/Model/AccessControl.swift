@@ -91,3 +91,15 @@ extension AccessControl {
   /// A password of the item's own is part of its wrapping key, beside the constraints.
   public var applicationPassword: Bool { flags.contains(.applicationPassword) }
 }
+
+extension AccessControl: CustomStringConvertible {
+  /// The gate under its name of `--access`; several with the word between them. An application password is left out.
+  public var description: String {
+    if let constraint { return constraint.rawValue }
+    let gates: [(Flags, Constraint)] = [
+      (.biometryCurrentSet, .currentSet), (.biometryAny, .anyFinger), (.devicePasscode, .passcode),
+    ]
+    let names = gates.filter { flags.contains($0.0) }.map { $0.1.rawValue }
+    return names.joined(separator: flags.contains(.or) ? " or " : " and ")
+  }
+}

@@ -26,6 +26,13 @@ struct Requirement {
     alternatives = flags.contains(.or) && !factors.isEmpty ? factors.map { [$0] } : [Set(factors)]
   }
 
+  private init(alternatives: [Set<Factor>]) { self.alternatives = alternatives }
+
+  /// The alternatives that do without this.
+  func without(_ factor: Factor) -> Requirement {
+    Requirement(alternatives: alternatives.filter { !$0.contains(factor) })
+  }
+
   /// Nothing is asked for.
   var isOpen: Bool { alternatives.contains([]) }
 

@@ -28,7 +28,7 @@ struct List: Command {
     if StandardOutput.isTerminal {
       var table = Table()
       for item in items {
-        let access = item.access.constraint.rawValue + (item.access.applicationPassword ? " + password" : "")
+        let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
         table.add([
           item.name?.description ?? "(unreadable)", access, item.accessibility.rawValue, Spoken.time(item.modified),
           item.state == .alive ? "" : item.state.word,
@@ -74,7 +74,7 @@ private struct ItemReport: Encodable {
   init(_ item: ItemSummary) {
     service = item.name?.service
     account = item.name?.account
-    access = item.access.constraint.rawValue
+    access = item.access.description
     applicationPassword = item.access.applicationPassword
     accessible = item.accessibility.rawValue
     created = item.created

@@ -68,7 +68,7 @@ struct Set: Command {
     if options.json {
       try JSON.print(
         Stored(
-          service: name.service, account: name.account, access: access.constraint.rawValue,
+          service: name.service, account: name.account, access: access.description,
           applicationPassword: access.applicationPassword, accessible: accessible.rawValue))
     } else if StandardError.isTerminal {
       StandardError.line("Stored \(Visible.text(name.description)).")

@@ -32,11 +32,20 @@ extension Failure {
     case .invalidPasscode(let problem):
       self.init(.usage, "that passcode cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
 
+    case .invalidAccessControl(let problem), .invalidRequest(let problem):
+      self.init(.usage, problem, name: "errSecParam", advice: "'whorl --help' explains")
+    case .duplicateItem:
+      self.init(.exists, "such an item exists already", name: "errSecDuplicateItem", advice: "remove it first")
+    case .itemGone:
+      self.init(
+        .notFound, "the item does not exist any more", name: "errSecItemNotFound",
+        advice: "'whorl ls' lists what there is")
+
     case .authenticationFailed:
       self.init(
         .refused, "no finger matched three times", name: "LAError.authenticationFailed",
         advice: "try again, or use the passcode")
-    case .cancelled:
+    case .cancelled, .appCancelled, .systemCancelled, .contextInvalidated, .userFallback:
       self = .cancelled
     case .biometryLockout:
       self.init(
@@ -90,6 +99,8 @@ extension Failure {
         name: "LAError.biometryNotAvailable",
         advice: "try again; if it stays so, unenroll the fingers and enrol them again")
 
+    case .configuration(let problem):
+      self.init(.configuration, problem, advice: "correct it")
     case .storeNotFound(let directory):
       self.init(
         .notFound, "no store in \(directory)", name: "errSecNoSuchKeychain", advice: "'whorl init' makes one")

@@ -1,0 +1,163 @@
+internal import COpenSSL
+internal import SecureMemory
+internal import Testing
+
+@testable internal import Keys
+
+@Suite struct EncryptionTests {
+  @Test("what Apple's ECIES encrypted is decrypted", arguments: AppleVectors.ecies)
+  func apple(vector: AppleVectors.ECIES) throws {
+    let key = try PrivateKey(external: secret(vector.privateForm), family: .ec)
+    let plaintext = try key.decrypt(vector.ciphertext, .ecies(vector.hash, vector.nonce))
+    #expect(bytes(of: plaintext) == Array(vector.plaintext.utf8))
+    let otherNonce: EncryptionScheme.Nonce = vector.nonce == .zero ? .derived : .zero
+    for scheme in [.ecies(vector.hash, otherNonce), .ecies(.sha1, vector.nonce)] as [EncryptionScheme] {
+      #expect(throws: KeysError.authenticationFailed) { _ = try key.decrypt(vector.ciphertext, scheme).count }
+    }
+  }
+
+  @Test("what Wycheproof published is decrypted")
+  func wycheproof() throws {
+    let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
+    let oaep = bytes(of: try key.decrypt(RSAVectors.oaepCiphertext, .rsaOAEP(.sha256)))
+    #expect(oaep == Array("Test".utf8))
+    let other = try PrivateKey(external: secret(RSAVectors.otherPrivateForm), family: .rsa)
+    let pkcs1 = bytes(of: try other.decrypt(RSAVectors.pkcs1Ciphertext, .rsaPKCS1))
+    #expect(pkcs1 == Array("Test".utf8))
+  }
+
+  @Test("every scheme of every key decrypts what it encrypted, up to its limit", arguments: SigningTests.keys)
+  func everyScheme(form: (KeyFamily, [UInt8])) throws {
+    let key = try PrivateKey(stored: secret(form.1), family: form.0)
+    for scheme in allSchemes {
+      guard scheme.supports(key.algorithm) else {
+        #expect(throws: KeysError.badParameters("this key does not encrypt like that")) {
+          _ = try key.publicKey.encrypt(secret("x"), scheme)
+        }
+        #expect(throws: KeysError.badParameters("this key does not decrypt like that")) {
+          _ = try key.decrypt([1], scheme).count
+        }
+        continue
+      }
+      let limit = scheme.plaintextLimit(key.algorithm)
+      for count in [0, 1, 16, 100, limit ?? 100_000] {
+        // The first byte keeps the number of raw RSA below the modulus.
+        let plaintext = count == 0 ? [] : [1] + repeated(0x5a, count - 1)
+        let ciphertext = try key.publicKey.encrypt(secret(plaintext), scheme)
+        let again = try key.publicKey.encrypt(secret(plaintext), scheme)
+        #expect((ciphertext == again) == (scheme == .rsaRaw), "\(scheme) is random, or is not")
+        let decrypted = bytes(of: try key.decrypt(ciphertext, scheme))
+        #expect(decrypted == (scheme == .rsaRaw ? repeated(0, 256 - count) + plaintext : plaintext), "\(scheme)")
+      }
+      if let limit {
+        #expect(throws: KeysError.badParameters("the plaintext is over \(limit) bytes")) {
+          _ = try key.publicKey.encrypt(secret(repeated(0, limit + 1)), scheme)
+        }
+      }
+    }
+    #expect(ERR_peek_error() == 0)
+  }
+
+  @Test("whatever is wrong with a ciphertext, the error is the same", arguments: SigningTests.keys)
+  func oneError(form: (KeyFamily, [UInt8])) throws {
+    let key = try PrivateKey(stored: secret(form.1), family: form.0)
+    for scheme in allSchemes where scheme.supports(key.algorithm) && scheme != .rsaRaw {
+      let ciphertext = try key.publicKey.encrypt(secret("a secret"), scheme)
+      var wrong: [[UInt8]] = [
+        [], [0], ciphertext + [0], [0] + ciphertext, Array(ciphertext.dropFirst()), Array(ciphertext.dropLast()),
+        Array(ciphertext.dropLast(16)), repeated(0, ciphertext.count), repeated(0xff, ciphertext.count),
+        repeated(4, ciphertext.count),
+      ]
+      for place in stride(from: 0, to: ciphertext.count, by: 5) {
+        var altered = ciphertext
+        altered[place] ^= 0x20
+        wrong.append(altered)
+      }
+      for bytes in wrong {
+        #expect(throws: KeysError.authenticationFailed, "\(scheme)") { _ = try key.decrypt(bytes, scheme).count }
+      }
+    }
+    #expect(ERR_peek_error() == 0)
+  }
+
+  @Test("every kind of wrong padding is the same error")
+  func paddings() throws {
+    let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
+    let nonzero = repeated(7, 200)
+    // No zero byte at the end, too little padding, the wrong kind, no leading zero, a signature's.
+    let blocks: [[UInt8]] = [
+      [0, 2] + repeated(7, 254), [0, 2] + repeated(7, 7) + [0] + repeated(7, 246),
+      [0, 1] + nonzero + [0] + repeated(7, 53),
+      [1, 2] + nonzero + [0] + repeated(7, 53), [0, 1] + repeated(0xff, 253) + [0], repeated(0, 256),
+    ]
+    for block in blocks {
+      let ciphertext = try key.publicKey.encrypt(secret(block), .rsaRaw)
+      for scheme in [.rsaPKCS1, .rsaOAEP(.sha1), .rsaOAEP(.sha256)] as [EncryptionScheme] {
+        #expect(throws: KeysError.authenticationFailed) { _ = try key.decrypt(ciphertext, scheme).count }
+      }
+    }
+    let right = try key.publicKey.encrypt(secret([0, 2] + nonzero + [0] + repeated(9, 53)), .rsaRaw)
+    let plaintext = bytes(of: try key.decrypt(right, .rsaPKCS1))
+    #expect(plaintext == repeated(9, 53))
+  }
+
+  @Test("a number that is not below the modulus is refused")
+  func overModulus() throws {
+    let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
+    #expect(throws: KeysError.badParameters("the number is not below the modulus")) {
+      _ = try key.encrypt(secret(repeated(0xff, 256)), .rsaRaw)
+    }
+  }
+
+  @Test("a wrapped session key and what it seals lie where Apple puts them", arguments: [2048, 4096])
+  func wrappedKey(bits: Int) throws {
+    let key =
+      bits == 2048
+      ? try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
+      : try PrivateKey.generate(.rsa(bits: bits))
+    let ciphertext = try key.publicKey.encrypt(secret("a secret"), .rsaOAEPAESGCM(.sha256))
+    #expect(ciphertext.count == bits / 8 + 8 + 16)
+    let session = try key.decrypt(Array(ciphertext.prefix(bits / 8)), .rsaOAEP(.sha256))
+    #expect(session.count == (bits == 4096 ? 32 : 16))
+    let opened = try GCM.open(
+      ciphertext[(bits / 8)...], key: session, nonce: repeated(0, 16), aad: key.publicKey.external)
+    #expect(bytes(of: opened) == Array("a secret".utf8))
+  }
+
+  @Test("AES-128-GCM seals what its authors published")
+  func aes128() throws {
+    // McGrew and Viega, test cases 2 and 6 (a nonce of 60 bytes).
+    var box = repeated(0, 32)
+    try GCM.seal(
+      secret(repeated(0, 16)), key: secret(repeated(0, 16)), nonce: repeated(0, 12), aad: [], into: &box, at: 0)
+    #expect(box == hex("0388dace60b6a392f328c2b971b2fe78 ab6e47d42cec13bdf53a67b21257bddf"))
+    let plaintext = hex(
+      """
+      d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72
+      1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39
+      """)
+    let nonce = hex(
+      """
+      9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728
+      c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b
+      """)
+    box = repeated(0, plaintext.count + 16)
+    try GCM.seal(
+      secret(plaintext), key: secret(hex("feffe9928665731c6d6a8f9467308308")), nonce: nonce,
+      aad: hex("feedfacedeadbeeffeedfacedeadbeefabaddad2"), into: &box, at: 0)
+    #expect(
+      box
+        == hex(
+          """
+          8ce24998625615b603a033aca13fb894be9112a5c3a211a8ba262a3cca7e2ca7
+          01e4a9a4fba43c90ccdcb281d48c7c6fd62875d2aca417034c34aee5
+          619cc5aefffe0bfa462af43c1699d050
+          """))
+  }
+}
+
+private let allSchemes: [EncryptionScheme] =
+  [.rsaRaw, .rsaPKCS1]
+  + HashFunction.allCases.flatMap { hash -> [EncryptionScheme] in
+    [.rsaOAEP(hash), .rsaOAEPAESGCM(hash), .ecies(hash, .zero), .ecies(hash, .derived)]
+  }

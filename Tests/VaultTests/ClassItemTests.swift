@@ -1,0 +1,132 @@
+import Fingerprint
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("Items of all classes are found by their attributes, changed and removed")
+struct ClassItemTests {
+  private static func secret(_ text: String = "secret") -> SecretBytes { SecretBytes(text: text) }
+
+  private func add(
+    _ vault: Vault, _ attributes: [AttributeName: AttributeValue], _ itemClass: ItemClass = .genericPassword,
+    access: AccessControl = .none, secret: String = "secret"
+  ) async throws -> Item {
+    try await vault.add(
+      NewItem(itemClass, attributes, access: access), secret: SecretBytes(text: secret), in: nil)
+  }
+
+  private func read(_ vault: Vault, _ id: ItemID) async throws -> String {
+    try await vault.secrets(of: [id], reason: nil, in: nil)[0].text
+  }
+
+  @Test("a search compares every attribute it names, whichever tag finds the candidates")
+  func searches() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let one = try await add(
+      vault,
+      [.service: .text("mail"), .account: .text("Alice"), .label: .text("work"), .init(rawValue: "icmt"): .text("x")])
+    let two = try await add(vault, [.service: .text("mail"), .account: .text("bob")])
+    let web = try await add(
+      vault, [.server: .text("example.org"), .account: .text("Alice"), .port: .number(443)], .internetPassword)
+    func found(_ search: ItemSearch) async throws -> [ItemID] { try await vault.items(search).map(\.id) }
+
+    #expect(try await found(ItemSearch(.genericPassword)) == [one.id, two.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.service: .text("mail")])) == [one.id, two.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.service: .text("mail")], limit: 1)) == [one.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.account: .text("Alice")])) == [one.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.account: .text("alice")])).isEmpty)
+    #expect(try await found(ItemSearch(.genericPassword, [.account: .text("alice")], ignoresCase: true)) == [one.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.init(rawValue: "icmt"): .text("x")])) == [one.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.label: .text("work"), .account: .text("bob")])).isEmpty)
+    #expect(try await found(ItemSearch(.internetPassword, [.server: .text("example.org")])) == [web.id])
+    #expect(try await found(ItemSearch(.internetPassword, [.port: .number(80)])).isEmpty)
+    #expect(try await found(ItemSearch(nil, [.account: .text("Alice")])) == [one.id, web.id])
+    #expect(try await found(ItemSearch(nil, ids: [web.id, one.id])) == [one.id, web.id])
+    #expect(try await found(ItemSearch(.genericPassword, [.account: .text("")])).isEmpty)
+  }
+
+  @Test("items of the command line and of the library are the same items")
+  func sameItems() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("mail/alice", "from the command line")
+    let found = try await vault.items(ItemSearch(.genericPassword, [.account: .text("alice")]))
+    #expect(try await read(vault, try #require(found.first?.id)) == "from the command line")
+    _ = try await add(vault, [.service: .text("web"), .account: .text("bob")], secret: "from the library")
+    #expect(try await vault.get("web/bob") == "from the library")
+    await #expect(throws: VaultError.duplicateItem) {
+      _ = try await add(vault, [.service: .text("mail"), .account: .text("alice")])
+    }
+  }
+
+  @Test("primary attributes make an item unique; absent and empty are the same")
+  func unique() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    _ = try await add(vault, [.server: .text("s"), .account: .text("a"), .port: .number(80)], .internetPassword)
+    _ = try await add(vault, [.server: .text("s"), .account: .text("a"), .port: .number(443)], .internetPassword)
+    _ = try await add(vault, [.server: .text("s"), .account: .text("a")], .internetPassword)
+    for same: [AttributeName: AttributeValue] in [
+      [.server: .text("s"), .account: .text("a"), .path: .text("")],
+      [.server: .text("s"), .account: .text("a"), .port: .number(0), .label: .text("another")],
+    ] {
+      await #expect(throws: VaultError.duplicateItem) { _ = try await add(vault, same, .internetPassword) }
+    }
+    _ = try await add(vault, [.server: .text("s"), .account: .text("a"), .accessGroup: .text("g")], .internetPassword)
+    _ = try await add(
+      vault, [.server: .text("s"), .account: .text("a"), .synchronizable: .number(1)], .internetPassword)
+    #expect(try await vault.items(ItemSearch(.internetPassword)).count == 4)
+    #expect(try await vault.items(ItemSearch(.internetPassword, synchronizable: .any)).count == 5)
+    #expect(try await vault.items(ItemSearch(.internetPassword, synchronizable: .yes)).count == 1)
+  }
+
+  @Test("an update keeps id and place, moves the tags, and cannot take another's name")
+  func updates() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let one = try await add(vault, [.service: .text("a"), .account: .text("1")], secret: "one")
+    let two = try await add(vault, [.service: .text("b"), .account: .text("1")], secret: "two")
+    try await vault.update(
+      [one.id], ItemChange(attributes: [.service: .text("c"), .label: .text("new")]), secret: nil, reason: nil, in: nil)
+    #expect(try await vault.items(ItemSearch(.genericPassword, [.service: .text("a")])).isEmpty)
+    let moved = try #require(try await vault.items(ItemSearch(.genericPassword, [.service: .text("c")])).first)
+    #expect(moved.id == one.id)
+    #expect(moved.attributes[.label] == .text("new"))
+    #expect(try await read(vault, one.id) == "one")
+    try await vault.update([one.id], ItemChange(), secret: SecretBytes(text: "uno"), reason: nil, in: nil)
+    #expect(try await read(vault, one.id) == "uno")
+    #expect(try await vault.items(ItemSearch(.genericPassword)).map(\.id) == [one.id, two.id])
+    await #expect(throws: VaultError.duplicateItem) {
+      try await vault.update(
+        [one.id], ItemChange(attributes: [.service: .text("b")]), secret: nil, reason: nil, in: nil)
+    }
+    #expect(try await read(vault, one.id) == "uno", "nothing of a refused update stays")
+    try await vault.delete([one.id])
+    #expect(try await vault.items(ItemSearch(.genericPassword)).map(\.id) == [two.id])
+    await #expect(throws: VaultError.itemGone) { _ = try await read(vault, one.id) }
+  }
+
+  @Test("a passcode item is added without a question and read with the passcode alone")
+  func passcodePair() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let item = try await add(vault, [.service: .text("p")], access: try AccessControl(.devicePasscode), secret: "kept")
+    await #expect(throws: VaultError.interactionNotAllowed) { _ = try await read(vault, item.id) }
+    let person = Person(passcodes: [ScratchStore.passcode])
+    let secret = try await person.with(vault) { handle in
+      try await vault.secrets(of: [item.id], reason: nil, in: handle)
+    }
+    #expect(secret[0].text == "kept")
+    let changer = Person(passcodes: [ScratchStore.passcode], newPasscode: "another one")
+    try await changer.with(vault) { try await vault.changePasscode(in: $0) }
+    #expect(try await vault.get("p", by: Person(passcodes: ["another one"])) == "kept", "a new passcode, the same key")
+    let remover = Person(passcodes: ["another one"])
+    let lost = try await remover.with(vault) { try await vault.removePasscode(in: $0) }
+    #expect(lost.count == 1)
+    #expect(try await vault.items(ItemSearch(.genericPassword)).isEmpty, "dead items are not found")
+    _ = try await add(vault, [.service: .text("p")], secret: "anew")
+    #expect(try await vault.get("p") == "anew")
+  }
+}

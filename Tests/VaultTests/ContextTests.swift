@@ -1,0 +1,109 @@
+import Fingerprint
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("A context that was satisfied serves later calls, and only those it satisfies")
+struct ContextTests {
+  private static let keeping: ContextOptions = {
+    var options = ContextOptions(timeout: .seconds(20))
+    options.keepsEvidence = true
+    options.fallback = .afterNoMatch
+    return options
+  }()
+
+  private func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
+    try await vault.add(
+      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
+      secret: SecretBytes(text: name), in: nil
+    ).id
+  }
+
+  @Test("one touch under the biometric policy opens what a finger opens, and not what needs the passcode")
+  func oneTouch() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let bound = try await add(vault, "bound", .biometryCurrentSet)
+    let present = try await add(vault, "present", .userPresence)
+    let passcode = try await add(vault, "passcode", .devicePasscode)
+    let both = try await add(vault, "both", [.biometryAny, .devicePasscode])
+    let either = try await add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    let person = Person(touches: [image.press(.rightIndex, 100)])
+    try await person.with(vault, Self.keeping) { handle in
+      try await vault.evaluate(.biometrics, reason: "test", in: handle)
+      #expect(
+        try await vault.secrets(of: [bound, present, either], reason: nil, in: handle).map(\.text) == [
+          "bound", "present", "either",
+        ])
+      for refused in [passcode, both] {
+        #expect(try await !vault.isSatisfied(refused, by: handle))
+        await #expect(throws: VaultError.interactionNotAllowed) {
+          _ = try await vault.secrets(of: [refused], reason: nil, in: handle)
+        }
+      }
+      #expect(try await vault.isSatisfied(bound, by: handle))
+      #expect(try await !vault.isSatisfied(bound, by: nil))
+    }
+    let touches = person.events.filter { if case .touchWanted = $0 { true } else { false } }
+    #expect(touches.count == 1)
+    await vault.shutdown()
+  }
+
+  @Test("an added finger ends what a context was satisfied with, and the bound items; one with another way in lives on")
+  func changedSet() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let state = try await vault.enrolmentState()
+    let bound = try await add(vault, "bound", .biometryCurrentSet)
+    let either = try await add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    let any = try await add(vault, "any", .biometryAny)
+    let person = Person(passcodes: [ScratchStore.passcode], touches: [image.press(.rightIndex, 101)])
+    try await person.with(vault, Self.keeping) { handle in
+      try await vault.evaluate(.biometrics, reason: nil, in: handle)
+      let change = try await image.enroll(.leftIndex, in: vault)
+      #expect(change.lost.map(\.description) == ["bound"])
+      #expect(try await vault.enrolmentState() != state)
+      #expect(try await !vault.isSatisfied(any, by: handle))
+      #expect(try await vault.secrets(of: [either], reason: nil, in: handle)[0].text == "either", "by the passcode")
+      await #expect(throws: VaultError.itemGone) {
+        _ = try await vault.secrets(of: [bound], reason: nil, in: handle)
+      }
+    }
+    await vault.shutdown()
+  }
+
+  @Test("a recent match is reused only where the context asks for it, and evaluation of an invalidated one ends")
+  func reuse() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let any = try await add(vault, "any", .biometryAny)
+    let first = Person(touches: [image.press(.rightIndex, 102)])
+    try await first.with(vault, Self.keeping) { try await vault.evaluate(.deviceOwner, reason: nil, in: $0) }
+    var silent = Self.keeping
+    silent.interactionNotAllowed = true
+    try await Person().with(vault, silent) { handle in
+      _ = await #expect(throws: VaultError.interactionNotAllowed) {
+        _ = try await vault.secrets(of: [any], reason: nil, in: handle)
+      }
+    }
+    silent.reuseDuration = .seconds(60)
+    try await Person().with(vault, silent) { handle in
+      let reused = try await vault.secrets(of: [any], reason: nil, in: handle)
+      #expect(reused[0].text == "any")
+    }
+    let (handle, events) = try await vault.openContext(Self.keeping)
+    let running = Task { try await vault.evaluate(.biometrics, reason: nil, in: handle) }
+    for await event in events {
+      if case .touchWanted = event { await vault.closeContext(handle, reason: .appCancelled) }
+    }
+    await #expect(throws: VaultError.appCancelled) { try await running.value }
+    await #expect(throws: VaultError.contextInvalidated) {
+      try await vault.evaluate(.biometrics, reason: nil, in: handle)
+    }
+    await vault.shutdown()
+  }
+}
