@@ -18,7 +18,9 @@ public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: Unsa
   guard count >= 0 else { return errSecParam }
   do {
     // The caller lends `count` bytes.
-    try SecretBytes(random: count).withUnsafeBytes { bytes.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(bytes), byteCount: count) }
+    try SecretBytes(random: count).withUnsafeBytes {
+      bytes.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(bytes), byteCount: count)
+    }
     return errSecSuccess
   } catch {
     return errSecInternalError

@@ -56,7 +56,8 @@ enum AttributeKind {
     ]) { $1 },
     .key: shared.merging([
       "kcls": .code, "type": .code, "klbl": .bytes, "atag": .bytes, "bsiz": .number, "esiz": .number, "sdat": .date,
-      "edat": .date, "tkid": .text, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth, "extr": .truth,
+      "edat": .date, "tkid": .text, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth,
+      "extr": .truth,
       "next": .truth, "encr": .truth, "decr": .truth, "drve": .truth, "sign": .truth, "vrfy": .truth, "snrc": .truth,
       "vyrc": .truth, "wrap": .truth, "unwp": .truth,
     ]) { $1 },

@@ -65,7 +65,7 @@ final class ResultArray: NSArray {
   init(_ rows: [ResultRow]) {
     self.rows = rows
     objects = Array(repeating: nil, count: rows.count)
-    super.init(objects: [], count: 0)
+    super.init(objects: UnsafePointer<AnyObject>?.none, count: 0)
   }
 
   required init(objects: UnsafePointer<AnyObject>?, count: Int) {

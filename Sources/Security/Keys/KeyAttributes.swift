@@ -17,7 +17,8 @@ enum KeyAttributes {
     let isRSA = publicKey.algorithm.family == .rsa
     let uses: [(name: String, holds: Bool)] = [
       ("priv", isPrivate), ("modi", true), ("sens", staysInVault), ("asen", staysInVault), ("extr", !staysInVault),
-      ("next", staysInVault), ("encr", !isPrivate && isRSA), ("decr", isPrivate && isRSA), ("drve", !isRSA || isPrivate),
+      ("next", staysInVault), ("encr", !isPrivate && isRSA), ("decr", isPrivate && isRSA),
+      ("drve", !isRSA || isPrivate),
       ("sign", isPrivate), ("vrfy", !isPrivate), ("snrc", false), ("vyrc", false), ("wrap", !isPrivate && isRSA),
       ("unwp", isPrivate && isRSA),
     ]

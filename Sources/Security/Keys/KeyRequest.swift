@@ -51,10 +51,12 @@ struct KeyRequest {
   }
 
   private static func half(_ common: NSDictionary, _ own: NSDictionary?) throws(KeychainFailure) -> Half {
-    let all = NSMutableDictionary(dictionary: common)
-    for (key, value) in own ?? NSDictionary(dictionary: [:]) {
-      guard let key = key as? String else { throw .parameter }
-      all.setObject(value, forKey: key as NSString)
+    let all = NSMutableDictionary()
+    for part in [common, own ?? NSDictionary()] {
+      for (key, value) in part {
+        guard let key = key as? String else { throw .parameter }
+        all.setObject(value, forKey: key as NSString)
+      }
     }
     let query = try KeychainQuery(all, assuming: .key)
     return Half(isPermanent: query.attributes[.isPermanent] == .number(1), query: query)

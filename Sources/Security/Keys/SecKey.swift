@@ -77,7 +77,9 @@ public final class SecKey: NSObject, Sendable {
   /// Whether both are the same half of the same pair.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecKey, isPrivate == other.isPrivate else { return false }
-    guard let publicKey, let otherKey = other.publicKey else { return storedItem != nil && storedItem == other.storedItem }
+    guard let publicKey, let otherKey = other.publicKey else {
+      return storedItem != nil && storedItem == other.storedItem
+    }
     return publicKey == otherKey
   }
 
