@@ -1,5 +1,5 @@
 internal import Foundation
-package import Vault
+internal import Vault
 
 /// The values of `kSecAttrAccessible`.
 enum Protection: String, CaseIterable {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// What has to happen before an item is read. The bits are Apple's.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable, Hashable {
   /// The bits.

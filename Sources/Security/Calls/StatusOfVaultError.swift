@@ -19,7 +19,8 @@ extension VaultError {
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
 
-    case .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected, .busy: errSecNotAvailable
+    case .configuration, .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected, .busy:
+      errSecNotAvailable
     case .storeExists: errSecDuplicateKeychain
     case .storeDamaged: errSecInvalidKeychain
     case .itemDamaged: errSecDecode

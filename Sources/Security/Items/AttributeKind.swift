@@ -10,8 +10,9 @@ internal import Vault
 /// | data | bytes | itself |
 /// | text | bytes | its UTF-8 |
 /// | a number or a Boolean | a number or a Boolean | the number |
-/// | text that is a number | a number | the number, so that `kSecAttrKeyTypeRSA` is 42 |
+/// | text that is a number | a number | the number |
 /// | other text | a number | itself, so that `kSecAttrProtocolHTTPS` is `htps` |
+/// | text or a number | a code | text, so that `kSecAttrKeyTypeRSA` and 42 are the same |
 /// | a date | a date | itself |
 /// | anything else | | `errSecParam` |
 /// | anything | an attribute the class does not have | `errSecNoSuchAttr` |
@@ -19,6 +20,8 @@ enum AttributeKind {
   case text
   case bytes
   case number
+  /// One of a set of names, some of which look like numbers.
+  case code
   case truth
   case date
 
@@ -33,26 +36,28 @@ enum AttributeKind {
     case .text: .text(try AttributeReading.text(value))
     case .bytes: .bytes(try AttributeReading.bytes(value))
     case .number: try AttributeReading.number(value)
+    case .code: .text(try AttributeReading.code(value))
     case .truth: .number(try AttributeReading.truth(value) ? 1 : 0)
     case .date: .date(try AttributeReading.date(value).timeIntervalSinceReferenceDate)
     }
   }
 
-  private static let shared: [String: AttributeKind] = ["agrp": .text, "labl": .text, "crtr": .number, "type": .number]
+  private static let shared: [String: AttributeKind] = ["agrp": .text, "labl": .text, "crtr": .number]
 
   private static let passwords: [String: AttributeKind] = [
-    "desc": .text, "icmt": .text, "acct": .text, "invi": .truth, "nega": .truth, "scrp": .number, "cusi": .truth,
-    "alis": .bytes,
+    "desc": .text, "icmt": .text, "acct": .text, "type": .number, "invi": .truth, "nega": .truth, "scrp": .number,
+    "cusi": .truth, "alis": .bytes,
   ]
 
   private static let rows: [ItemClass: [String: AttributeKind]] = [
     .genericPassword: shared.merging(passwords) { $1 }.merging(["svce": .text, "gena": .bytes]) { $1 },
     .internetPassword: shared.merging(passwords) { $1 }.merging([
-      "sdmn": .text, "srvr": .text, "path": .text, "ptcl": .number, "atyp": .number, "port": .number,
+      "sdmn": .text, "srvr": .text, "path": .text, "ptcl": .code, "atyp": .code, "port": .number,
     ]) { $1 },
     .key: shared.merging([
-      "kcls": .number, "klbl": .bytes, "atag": .bytes, "bsiz": .number, "esiz": .number, "sdat": .date, "edat": .date,
-      "tkid": .text, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth, "extr": .truth,
+      "kcls": .code, "type": .code, "klbl": .bytes, "atag": .bytes, "bsiz": .number, "esiz": .number, "sdat": .date,
+      "edat": .date, "tkid": .text, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth,
+      "extr": .truth,
       "next": .truth, "encr": .truth, "decr": .truth, "drve": .truth, "sign": .truth, "vrfy": .truth, "snrc": .truth,
       "vyrc": .truth, "wrap": .truth, "unwp": .truth,
     ]) { $1 },
@@ -79,6 +84,14 @@ enum AttributeReading {
     guard let text = value as? String else { throw .parameter }
     if let number = Int64(text), String(number) == text { return .number(number) }
     return .text(text)
+  }
+
+  static func code(_ value: Any) throws(KeychainFailure) -> String {
+    switch try number(value) {
+    case .number(let number): String(number)
+    case .text(let text): text
+    case .bytes, .date: throw .parameter
+    }
   }
 
   static func truth(_ value: Any) throws(KeychainFailure) -> Bool {

@@ -53,9 +53,10 @@ struct KeychainQuery {
   /// Whether there is a key of matching, which only searches have.
   var mentionsMatching = false
 
+  /// - Parameter assumed: the class of a dictionary that names none.
   /// - Throws: the status of a dictionary that makes no sense.
-  init(_ dictionary: CFDictionary) throws(KeychainFailure) {
-    itemClass = try Self.itemClass(of: dictionary)
+  init(_ dictionary: CFDictionary, assuming assumed: ItemClass? = nil) throws(KeychainFailure) {
+    itemClass = try Self.itemClass(of: dictionary) ?? assumed
     // Which attributes there are depends on the class, and the order of the pairs is nobody's.
     if itemClass == nil, dictionary.object(forKey: kSecValueRef) is SecKey { itemClass = .key }
     for (key, value) in dictionary {
@@ -136,10 +137,10 @@ struct KeychainQuery {
       }
     case "u_AuthCtx":
       guard let holder = value as? any AuthenticationContextHolder else { throw .parameter }
-      do {
+      do throws(VaultError) {
         context = try holder.authenticationContext()
       } catch {
-        throw KeychainFailure(error.status)
+        throw KeychainFailure(error)
       }
       if reason == nil { reason = holder.keychainReason }
     // There is one store, and one person in it.
@@ -201,16 +202,6 @@ private let certificateConditions: Set<String> = [
   "m_SubjectEndsWith", "m_SubjectWholeString", "m_DiacriticInsensitive", "m_WidthInsensitive", "m_TrustedOnly",
   "m_ValidOnDate",
 ]
-
-/// A status that ends a call.
-struct KeychainFailure: Error, Equatable {
-  let status: OSStatus
-
-  init(_ status: OSStatus) { self.status = status }
-
-  /// `errSecParam`
-  static let parameter = KeychainFailure(errSecParam)
-}
 
 /// The bytes of `kSecReturnPersistentRef`.
 enum PersistentReference {

@@ -2,7 +2,7 @@
 // The names are Apple's.
 
 public import Foundation
-package import Vault
+internal import Vault
 
 /// The reference of a password: what `kSecReturnRef` gives and `kSecValueRef` takes. Equal to others of the same item.
 public final class SecKeychainItem: NSObject, Sendable {
@@ -18,4 +18,5 @@ public final class SecKeychainItem: NSObject, Sendable {
 }
 
 /// The identifier of references of passwords.
+@discardableResult
 public func SecKeychainItemGetTypeID() -> CFTypeID { 301 }

@@ -29,41 +29,59 @@ extension SecKeyAlgorithm {
   // ECIES: AES-GCM under a key agreed on with a key made for the one message
 
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA1:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionStandardX963SHA1AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA1:AESGCM")
+  public static let eciesEncryptionStandardX963SHA1AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA1:AESGCM")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionStandardX963SHA224AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM")
+  public static let eciesEncryptionStandardX963SHA224AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionStandardX963SHA256AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM")
+  public static let eciesEncryptionStandardX963SHA256AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionStandardX963SHA384AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM")
+  public static let eciesEncryptionStandardX963SHA384AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionStandardX963SHA512AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM")
+  public static let eciesEncryptionStandardX963SHA512AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionStandardVariableIVX963SHA224AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM-KDFIV")
+  public static let eciesEncryptionStandardVariableIVX963SHA224AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA224:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionStandardVariableIVX963SHA256AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM-KDFIV")
+  public static let eciesEncryptionStandardVariableIVX963SHA256AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA256:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionStandardVariableIVX963SHA384AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM-KDFIV")
+  public static let eciesEncryptionStandardVariableIVX963SHA384AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA384:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionStandardVariableIVX963SHA512AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM-KDFIV")
+  public static let eciesEncryptionStandardVariableIVX963SHA512AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDH:KDFX963:SHA512:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA1:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionCofactorX963SHA1AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA1:AESGCM")
+  public static let eciesEncryptionCofactorX963SHA1AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA1:AESGCM")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionCofactorX963SHA224AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM")
+  public static let eciesEncryptionCofactorX963SHA224AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionCofactorX963SHA256AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM")
+  public static let eciesEncryptionCofactorX963SHA256AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionCofactorX963SHA384AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM")
+  public static let eciesEncryptionCofactorX963SHA384AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM`: a nonce of zeros.
-  public static let eciesEncryptionCofactorX963SHA512AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM")
+  public static let eciesEncryptionCofactorX963SHA512AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionCofactorVariableIVX963SHA224AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM-KDFIV")
+  public static let eciesEncryptionCofactorVariableIVX963SHA224AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA224:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionCofactorVariableIVX963SHA256AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM-KDFIV")
+  public static let eciesEncryptionCofactorVariableIVX963SHA256AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA256:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionCofactorVariableIVX963SHA384AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM-KDFIV")
+  public static let eciesEncryptionCofactorVariableIVX963SHA384AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA384:AESGCM-KDFIV")
   /// `algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM-KDFIV`: a nonce from the derivation.
-  public static let eciesEncryptionCofactorVariableIVX963SHA512AESGCM = SecKeyAlgorithm(name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM-KDFIV")
+  public static let eciesEncryptionCofactorVariableIVX963SHA512AESGCM = SecKeyAlgorithm(
+    name: "algid:encrypt:ECIES:ECDHC:KDFX963:SHA512:AESGCM-KDFIV")
 
   // Key exchange
 

@@ -87,11 +87,15 @@ extension SecKeyAlgorithm {
   /// `algid:sign:ECDSA:message-RFC4754:SHA1`: both numbers over a message.
   public static let ecdsaSignatureMessageRFC4754SHA1 = SecKeyAlgorithm(name: "algid:sign:ECDSA:message-RFC4754:SHA1")
   /// `algid:sign:ECDSA:message-RFC4754:SHA224`: both numbers over a message.
-  public static let ecdsaSignatureMessageRFC4754SHA224 = SecKeyAlgorithm(name: "algid:sign:ECDSA:message-RFC4754:SHA224")
+  public static let ecdsaSignatureMessageRFC4754SHA224 = SecKeyAlgorithm(
+    name: "algid:sign:ECDSA:message-RFC4754:SHA224")
   /// `algid:sign:ECDSA:message-RFC4754:SHA256`: both numbers over a message.
-  public static let ecdsaSignatureMessageRFC4754SHA256 = SecKeyAlgorithm(name: "algid:sign:ECDSA:message-RFC4754:SHA256")
+  public static let ecdsaSignatureMessageRFC4754SHA256 = SecKeyAlgorithm(
+    name: "algid:sign:ECDSA:message-RFC4754:SHA256")
   /// `algid:sign:ECDSA:message-RFC4754:SHA384`: both numbers over a message.
-  public static let ecdsaSignatureMessageRFC4754SHA384 = SecKeyAlgorithm(name: "algid:sign:ECDSA:message-RFC4754:SHA384")
+  public static let ecdsaSignatureMessageRFC4754SHA384 = SecKeyAlgorithm(
+    name: "algid:sign:ECDSA:message-RFC4754:SHA384")
   /// `algid:sign:ECDSA:message-RFC4754:SHA512`: both numbers over a message.
-  public static let ecdsaSignatureMessageRFC4754SHA512 = SecKeyAlgorithm(name: "algid:sign:ECDSA:message-RFC4754:SHA512")
+  public static let ecdsaSignatureMessageRFC4754SHA512 = SecKeyAlgorithm(
+    name: "algid:sign:ECDSA:message-RFC4754:SHA512")
 }
