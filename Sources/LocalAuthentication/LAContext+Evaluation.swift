@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import OwnThreads
 internal import Security
 internal import Synchronization
 package import Vault
@@ -59,7 +60,7 @@ extension LAContext {
     _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
   ) {
-    Task {
+    Task(executorPreference: TaskThread.shared) {
       let outcome: LAError?
       do throws(VaultError) {
         let context = try self.authenticationContext()

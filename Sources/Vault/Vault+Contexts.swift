@@ -1,5 +1,6 @@
 import GRDB
 import Keys
+import OwnThreads
 package import SecureMemory
 
 extension Vault {
@@ -71,15 +72,21 @@ extension Vault {
     while context.running {
       // Apple's contexts take calls from anywhere; the command line's know one at a time.
       guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
-      await withCheckedContinuation { context.queue.append($0) }
+      // Looked at again in the body: under a preference for a task executor other calls come between.
+      await withCheckedContinuation { turn in
+        if context.running { context.queue.append(turn) } else { turn.resume() }
+      }
     }
-    guard contexts[handle] != nil else { throw .contextInvalidated }
+    guard contexts[handle] != nil else {
+      context.giveTurn()
+      throw .contextInvalidated
+    }
     context.running = true
     context.calls += 1
     let call = context.calls
     defer {
       context.running = false
-      if !context.queue.isEmpty { context.queue.removeFirst().resume() }
+      context.giveTurn()
     }
     context.cancelled = false
     context.fallbackChosen = false
@@ -87,7 +94,7 @@ extension Vault {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
-        Task { await self.cancel(handle, call: call) }
+        Task(executorPreference: TaskThread.shared) { await self.cancel(handle, call: call) }
       }
     } catch VaultError.cancelled {
       throw context.cancelReason ?? .cancelled
@@ -108,7 +115,9 @@ extension Vault {
     let supplied = if case .passcode = request { context.options.passcodeSupplied } else { false }
     guard supplied || !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-    let answer = await withCheckedContinuation { continuation in
+    let answer: SecretBox? = await withCheckedContinuation { continuation in
+      // A cancel that came since has found nobody waiting.
+      guard !context.cancelled else { return continuation.resume(returning: nil) }
       context.waiting = continuation
       context.events.yield(.secretWanted(request))
     }

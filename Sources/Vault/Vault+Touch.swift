@@ -2,6 +2,7 @@ import Fingerprint
 import GRDB
 import Glibc
 import Keys
+import OwnThreads
 import SecureMemory
 import Synchronization
 
@@ -103,7 +104,7 @@ extension Vault {
     try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
-    let armed = Task { [source = self.reader, events = context.events] in
+    let armed = Task(executorPreference: TaskThread.shared) { [source = self.reader, events = context.events] in
       try await source.look(for: gallery, on: reader, nonce: nonce) { event in
         finger.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
@@ -147,15 +148,18 @@ extension Vault {
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
     let activity = activity ?? Activity()
-    let watch = context.options.timeout.map { timeout in
-      Task {
+    let idle = context.options.timeout.map { timeout in
+      Task(executorPreference: TaskThread.shared) {
         while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
-        // The answer may have come while this woke up; then there is nothing to end.
-        if !Task.isCancelled { self.expire(context) }
       }
     }
+    let watch = Task {
+      // The answer may have come while this woke up; then there is nothing to end.
+      if case .success = await idle?.result, !Task.isCancelled { self.expire(context) }
+    }
     let result = await action.result
-    watch?.cancel()
+    idle?.cancel()
+    watch.cancel()
     context.scanCancel = nil
     return result
   }
