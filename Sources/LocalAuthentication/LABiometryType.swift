@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 /// The kinds of biometry there are. Linux has fingerprint readers: it is ``touchID`` or ``none`` here.
 @nonexhaustive(warn)
 public enum LABiometryType: Int, Sendable {

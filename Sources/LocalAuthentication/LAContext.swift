@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
 internal import Dispatch
 @_exported public import Security
 internal import Synchronization

@@ -106,14 +106,17 @@ public struct LAError: _BridgedStoredNSError {
 
 // What lets `nsError as? LAError` see through an `NSError` that some other call made.
 extension LAError: _ObjectiveCBridgeable {
+  /// The error as Foundation knows it.
   public func _bridgeToObjectiveC() -> NSError { _nsError }
 
+  /// For the compiler's casts.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
     guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
       preconditionFailure("\(source.domain) \(source.code) is no LAError")
     }
   }
 
+  /// For the compiler's casts: refuses other domains and unknown codes.
   public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
     // A code that is not listed has no case, so that it must not become an LAError whose code nobody can ask for.
     result =
@@ -121,6 +124,7 @@ extension LAError: _ObjectiveCBridgeable {
     return result != nil
   }
 
+  /// For the compiler's casts.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
     var result: LAError?
     guard let source, _conditionallyBridgeFromObjectiveC(source, result: &result), let result else {

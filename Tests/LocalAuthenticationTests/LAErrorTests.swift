@@ -1,8 +1,9 @@
 import Foundation
-@testable import LocalAuthentication
 import Testing
 import Vault
 import Whorl
+
+@testable import LocalAuthentication
 
 @Suite("LAError, as Swift code meets it")
 struct LAErrorTests {
