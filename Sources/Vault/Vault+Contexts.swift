@@ -212,5 +212,6 @@ struct ProvenPasscode {
 /// a millisecond to start; no key is made of these.
 func randomID() -> [UInt8] {
   var generator = SystemRandomNumberGenerator()
-  return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  let halves = (generator.next(), generator.next())
+  return withUnsafeBytes(of: halves) { Array($0) }
 }
