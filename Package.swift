@@ -89,7 +89,9 @@ let package = Package(
 
     .executableTarget(
       name: "whorl-bench",
-      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger"],
+      dependencies: [
+        "CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger", "Whorl", "Security",
+      ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
     // Layer T: fingers for machines without a reader

@@ -29,7 +29,7 @@ enum Floors {
     }
   }
 
-  private static func commit(_ path: String) throws -> Samples {
+  static func commit(_ path: String) throws -> Samples {
     let database = try Connection(path)
     try database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (a, b BLOB)")
     return try Samples.taking("floor: SQLite commit, WAL and FULL", 200) {

@@ -7,7 +7,7 @@ extension Vault {
   package func openContext(_ options: ContextOptions = ContextOptions())
     throws(VaultError) -> (handle: ContextHandle, events: AsyncStream<AuthenticationEvent>)
   {
-    let handle = ContextHandle(bytes: try randomID())
+    let handle = ContextHandle(bytes: randomID())
     let (events, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
     contexts[handle] = Context(options: options, events: continuation)
     return (handle, events)
@@ -208,11 +208,9 @@ struct ProvenPasscode {
   }
 }
 
-/// Sixteen random bytes: an id or a nonce.
-func randomID() throws(VaultError) -> [UInt8] {
-  do {
-    return try Random.bytes(16)
-  } catch {
-    throw VaultError(keys: error)
-  }
+/// Sixteen random bytes of the kernel's: an id or a nonce. Not libcrypto's generator, which takes a program that only reads
+/// a millisecond to start; no key is made of these.
+func randomID() -> [UInt8] {
+  var generator = SystemRandomNumberGenerator()
+  return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
 }

@@ -88,7 +88,7 @@ extension Vault {
     let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
     let (template, lift) = try await enrolTemplate(finger, reader, context)
-    let print = EnrolledPrint(id: EnrolmentID(bytes: try randomID()), template: template)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
     let onChip = reader.features.contains(.storage)
     do throws(VaultError) {
       if reader.features.contains(.storageList) {
@@ -161,7 +161,7 @@ extension Vault {
     let events = context.events
     var failed = 0
     while true {
-      let nonce = ScanNonce(bytes: try randomID())
+      let nonce = ScanNonce(bytes: randomID())
       let lift = FingerLift()
       lastLift = lift
       let observer: ScanObserver = { event in
@@ -198,7 +198,7 @@ extension Vault {
     throws(VaultError) -> [ItemName]
   {
     var set = changed
-    set.generation = try randomID()
+    set.generation = randomID()
     let store = store
     let lost = try store.commit { db, authority in
       let now = try store.set(of: set.reader, set.nature, db, authority)

@@ -46,7 +46,7 @@ extension Vault {
       var record = record
       record.modified = secondsSince1970()
       var row = ItemRow(
-        row: nil, id: try randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
+        row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
         access: Int64(bitPattern: access.flags.rawValue), accessibility: accessibility.rawValue, dead: false,
         attributes: [], derivation: password?.parameters.encoded)
       if let old, let place = old.row {

@@ -63,7 +63,7 @@ extension Vault {
     while true {
       let request = TouchRequest(
         purpose: touching.purpose, reader: reader, passcodeInstead: context.fallbackOffered)
-      let nonce = ScanNonce(bytes: try randomID())
+      let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
         gallery: gallery, nonce: nonce, armedAt: nanoseconds(of: CLOCK_MONOTONIC))

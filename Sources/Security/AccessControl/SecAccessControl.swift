@@ -41,6 +41,7 @@ extension AccessControl {
 }
 
 /// The identifier of access controls.
+@discardableResult
 public func SecAccessControlGetTypeID() -> CFTypeID { 300 }
 
 /// An access control for new items.
@@ -53,6 +54,7 @@ public func SecAccessControlGetTypeID() -> CFTypeID { 300 }
 /// - Returns: nil for an unknown protection, for `or` with `and`, for both kinds of biometry, for `userPresence` with
 ///   anything but `applicationPassword` or `privateKeyUsage`, for a companion that is not one of several under `or`,
 ///   and for unknown flags.
+@discardableResult
 public func SecAccessControlCreateWithFlags(
   _ allocator: CFAllocator?, _ protection: Any, _ flags: SecAccessControlCreateFlags,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

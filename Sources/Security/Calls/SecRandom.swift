@@ -14,6 +14,7 @@ public let kSecRandomDefault: SecRandomRef? = nil
 /// Fills `count` bytes with random ones fit for keys.
 ///
 /// - Returns: 0, or an error after which the bytes must not be used.
+@discardableResult
 public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
   guard count >= 0 else { return errSecParam }
   do {

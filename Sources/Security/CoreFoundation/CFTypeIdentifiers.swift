@@ -4,6 +4,7 @@
 internal import Foundation
 
 /// The identifier of an object's type: 0 for one this module does not name.
+@discardableResult
 public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   switch object {
   case is NSString: CFStringGetTypeID()
@@ -21,20 +22,28 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
 }
 
 /// The identifier of text.
+@discardableResult
 public func CFStringGetTypeID() -> CFTypeID { 7 }
 /// The identifier of dictionaries.
+@discardableResult
 public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
 /// The identifier of arrays.
+@discardableResult
 public func CFArrayGetTypeID() -> CFTypeID { 19 }
 /// The identifier of bytes.
+@discardableResult
 public func CFDataGetTypeID() -> CFTypeID { 20 }
 /// The identifier of truth values.
+@discardableResult
 public func CFBooleanGetTypeID() -> CFTypeID { 21 }
 /// The identifier of numbers.
+@discardableResult
 public func CFNumberGetTypeID() -> CFTypeID { 22 }
 /// The identifier of errors.
+@discardableResult
 public func CFErrorGetTypeID() -> CFTypeID { 27 }
 /// The identifier of points in time.
+@discardableResult
 public func CFDateGetTypeID() -> CFTypeID { 42 }
 
 extension NSNumber {

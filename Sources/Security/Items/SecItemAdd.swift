@@ -13,6 +13,7 @@ internal import Whorl
 ///   - result: gets what `kSecReturn…` asks for.
 /// - Returns: `errSecDuplicateItem` where an item with the same primary attributes lives; over one whose set is gone it
 ///   succeeds.
+@discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
     let query = try KeychainQuery(attributes)

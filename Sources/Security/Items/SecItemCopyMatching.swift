@@ -15,6 +15,7 @@ internal import Whorl
 ///
 /// A secret that is protected is asked for: one touch for all that are found. Attributes and references ask for nothing.
 /// Blocks the calling thread while somebody is asked; not for the main thread.
+@discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
     let query = try KeychainQuery(query)

@@ -8,6 +8,7 @@ internal import Whorl
 /// Removes every item a query finds, all of them or none. Never asks for anything.
 ///
 /// - Returns: `errSecItemNotFound` where there are none.
+@discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
     var query = try KeychainQuery(query)

@@ -15,6 +15,7 @@ internal import Whorl
 ///   double.
 ///
 /// An item that is protected asks for what reading it asks for: one touch for all of them.
+@discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
     let query = try KeychainQuery(query)

@@ -18,4 +18,5 @@ public final class SecKeychainItem: NSObject, Sendable {
 }
 
 /// The identifier of references of passwords.
+@discardableResult
 public func SecKeychainItemGetTypeID() -> CFTypeID { 301 }

@@ -16,6 +16,7 @@ internal import Whorl
 ///   - error: says why there is none; the caller releases it.
 ///
 /// Never asks for anything.
+@discardableResult
 public func SecKeyCreateRandomKey(
   _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -32,6 +33,7 @@ public func SecKeyCreateRandomKey(
 }
 
 /// Makes a new pair of keys; the older form of ``SecKeyCreateRandomKey(_:_:)``.
+@discardableResult
 public func SecKeyGeneratePair(
   _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?, _ privateKey: UnsafeMutablePointer<SecKey?>?
 ) -> OSStatus {
@@ -51,6 +53,7 @@ public func SecKeyGeneratePair(
 ///   - keyData: PKCS #1 for RSA; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
 ///   - error: says why there is none; the caller releases it.
+@discardableResult
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {

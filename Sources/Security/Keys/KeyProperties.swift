@@ -7,6 +7,7 @@ internal import Vault
 internal import Whorl
 
 /// The public half; of a public key, the key itself. Nil for a key this module cannot use.
+@discardableResult
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
   key.isPrivate ? key.publicKey.map { SecKey($0) } : key
 }
@@ -15,6 +16,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 ///
 /// - Returns: nil, with `errSecUnimplemented`, for a private key that is used in the vault alone. Another private key in
 ///   the store asks for what reading it asks for.
+@discardableResult
 public func SecKeyCopyExternalRepresentation(
   _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
@@ -36,6 +38,7 @@ public func SecKeyCopyExternalRepresentation(
 }
 
 /// What is known of a key: its class, type, size, label and what it can be used for, and what it is stored under.
+@discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   let dictionary = NSMutableDictionary()
   for (name, value) in key.attributes where name != .publicKey {
@@ -50,4 +53,5 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
 }
 
 /// The bytes of a coordinate of the curve, or of the modulus.
+@discardableResult
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { key.publicKey?.algorithm.blockCount ?? 0 }

@@ -11,6 +11,7 @@ internal import Whorl
 ///
 /// - Returns: nil for an algorithm that is none of this key's, for data that is no digest of the right length, and where
 ///   nobody could be asked; `error` says which, and the caller releases it.
+@discardableResult
 public func SecKeyCreateSignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -29,6 +30,7 @@ public func SecKeyCreateSignature(
 ///
 /// - Returns: false with `errSecVerifyFailed` where it is not, and false with `errSecParam` for an algorithm that is none
 ///   of this key's.
+@discardableResult
 public func SecKeyVerifySignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -51,6 +53,7 @@ public func SecKeyVerifySignature(
 /// Encrypts to a public key.
 ///
 /// - Returns: nil, with `errSecParam`, for an algorithm that is none of this key's and for a plaintext it does not take.
+@discardableResult
 public func SecKeyCreateEncryptedData(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -72,6 +75,7 @@ public func SecKeyCreateEncryptedData(
 /// Decrypts with a private key. A key in the store is used there, after what its access control asks for.
 ///
 /// - Returns: nil, with `errSecParam`, for what was not encrypted to this key like that.
+@discardableResult
 public func SecKeyCreateDecryptedData(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -90,6 +94,7 @@ public func SecKeyCreateDecryptedData(
 ///
 /// - Parameter parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a
 ///   digest where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+@discardableResult
 public func SecKeyCopyKeyExchangeResult(
   _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -118,6 +123,7 @@ public func SecKeyCopyKeyExchangeResult(
 }
 
 /// Whether a key can do something like that.
+@discardableResult
 public func SecKeyIsAlgorithmSupported(
   _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
 ) -> Bool {

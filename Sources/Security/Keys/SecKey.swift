@@ -125,4 +125,5 @@ extension KeychainFailure {
 }
 
 /// The identifier of keys.
+@discardableResult
 public func SecKeyGetTypeID() -> CFTypeID { 302 }

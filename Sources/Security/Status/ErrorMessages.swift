@@ -4,6 +4,7 @@
 public import Foundation
 
 /// A status in words, in English. Nil for none; optional as Apple's is.
+@discardableResult
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
   words(for: status) as NSString
 }
