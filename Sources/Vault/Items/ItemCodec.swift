@@ -63,7 +63,7 @@ extension Store {
   /// written.
   func item(like record: ItemRecord, _ db: Database) throws -> ItemRow? {
     let row = try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?",
+      db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
       arguments: [owner, nameIndex(record).data])
     guard let row else { return nil }
     guard self.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
