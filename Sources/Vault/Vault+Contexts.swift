@@ -1,3 +1,4 @@
+import Fingerprint
 import GRDB
 import Keys
 package import SecureMemory
@@ -87,7 +88,7 @@ extension Vault {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
-        Task { await self.cancel(handle, call: call) }
+        Task(executorPreference: BackgroundThread.shared) { await self.cancel(handle, call: call) }
       }
     } catch VaultError.cancelled {
       throw context.cancelReason ?? .cancelled

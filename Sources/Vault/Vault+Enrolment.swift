@@ -121,7 +121,9 @@ extension Vault {
     } catch {
       // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
       if onChip {
-        let deletion = Task { [source = self.reader] in try await source.delete(template) }
+        let deletion = Task(executorPreference: BackgroundThread.shared) { [source = self.reader] in
+          try await source.delete(template)
+        }
         if case .failure(let error) = await deletion.result {
           context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
         }

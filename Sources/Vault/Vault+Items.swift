@@ -240,11 +240,15 @@ extension Vault {
   /// Empties the log a moment later, once for many changes: the caller waits for its own change alone.
   func forgetSoon() {
     guard forgetting == nil else { return }
-    forgetting = Task {
+    forgetting = Task(executorPreference: BackgroundThread.shared) {
       try? await Task.sleep(for: .seconds(1))
-      self.forgetting = nil
-      self.store.database.forgetOldPages()
+      await self.forget()
     }
+  }
+
+  private func forget() {
+    forgetting = nil
+    store.database.forgetOldPages()
   }
 }
 

@@ -103,7 +103,7 @@ extension Vault {
     try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
-    let armed = Task { [source = self.reader, events = context.events] in
+    let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
       try await source.look(for: gallery, on: reader, nonce: nonce) { event in
         finger.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
@@ -147,11 +147,12 @@ extension Vault {
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
     let activity = activity ?? Activity()
+    let watched = ObjectIdentifier(context)
     let watch = context.options.timeout.map { timeout in
-      Task {
+      Task(executorPreference: BackgroundThread.shared) {
         while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
         // The answer may have come while this woke up; then there is nothing to end.
-        if !Task.isCancelled { self.expire(context) }
+        if !Task.isCancelled { await self.expire(watched) }
       }
     }
     let result = await action.result
@@ -160,7 +161,8 @@ extension Vault {
     return result
   }
 
-  private func expire(_ context: Context) {
+  private func expire(_ watched: ObjectIdentifier) {
+    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }) else { return }
     context.timedOut = true
     context.scanCancel?()
   }

@@ -20,6 +20,18 @@ extension SharedStore {
       }
     }
 
+    @Test("callers that hold every thread of the pool are still asked for their fingers")
+    func fingersWithoutPool() async throws {
+      let guarded = try await GuardedKeychain()
+      let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .biometryAny, nil))
+      #expect(add("alice", "secret", [kSecAttrAccessControl: control]) == errSecSuccess)
+      await withTaskGroup(of: Bool.self) { group in
+        for _ in 1...6 { group.addTask { secret("alice") == "secret" } }
+        for await right in group { #expect(right) }
+      }
+      #expect(guarded.person.touches == 6)
+    }
+
     @Test("the main thread, other threads and actors may all call")
     func everywhere() async {
       #expect(add("alice") == errSecSuccess)
