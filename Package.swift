@@ -39,7 +39,6 @@ let package = Package(
     .target(name: "SecureMemory", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
     .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
-    .target(name: "OwnThreads", swiftSettings: strict),
 
     // Layer 2
     .target(name: "Fingerprint", swiftSettings: strict),
@@ -49,9 +48,7 @@ let package = Package(
     .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
-      dependencies: [
-        "CSQLite", "OwnThreads", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift"),
-      ],
+      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
       swiftSettings: strict),
 
     // Layer 4
@@ -59,19 +56,16 @@ let package = Package(
       name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
-      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "OwnThreads", "Fingerprint", "ReaderBus"],
-      swiftSettings: strict),
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus"], swiftSettings: strict),
 
     // Layer 5
     .target(
-      name: "Whorl", dependencies: ["SecureMemory", "OwnThreads", "Fingerprint", "ReaderClient", "Vault"],
-      swiftSettings: strict),
+      name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
 
     // Layer 6 and 7: the Apple-shaped API
     .target(name: "Security", dependencies: ["Whorl", "Vault", "Keys", "SecureMemory"], swiftSettings: strict),
     .target(
-      name: "LocalAuthentication",
-      dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory", "OwnThreads"],
+      name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
       swiftSettings: strict),
 
     // Layer 8: thin executables

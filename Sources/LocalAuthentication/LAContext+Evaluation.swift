@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import OwnThreads
+internal import Fingerprint
 internal import Security
 internal import Synchronization
 package import Vault
@@ -60,7 +60,7 @@ extension LAContext {
     _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
   ) {
-    Task(executorPreference: TaskThread.shared) {
+    Task(executorPreference: BackgroundThread.shared) {
       let outcome: LAError?
       do throws(VaultError) {
         let context = try self.authenticationContext()

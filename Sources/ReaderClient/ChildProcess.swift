@@ -1,6 +1,6 @@
 internal import CSystemd
+internal import Fingerprint
 internal import Glibc
-internal import OwnThreads
 internal import Synchronization
 
 /// A child in a process group of its own, from its start until it is reaped.
@@ -63,7 +63,7 @@ final class ChildProcess: Sendable {
   func end(grace: Duration) -> Task<String, Never> {
     ending.withLock { ending in
       if let ending { return ending }
-      let task = Task(executorPreference: TaskThread.shared) { await self.endedAnyway(grace) }
+      let task = Task(executorPreference: BackgroundThread.shared) { await self.endedAnyway(grace) }
       ending = task
       return task
     }

@@ -1,5 +1,4 @@
 package import Fingerprint
-internal import OwnThreads
 internal import ReaderBus
 internal import SDBus
 
@@ -195,7 +194,7 @@ package actor ReaderProcess: FingerprintReader {
   /// Sees a cancelled call to its end, beside whatever its caller does meanwhile.
   private func settle(_ session: ReaderSession, _ number: UInt64) {
     let previous = settling
-    settling = Task(executorPreference: TaskThread.shared) {
+    settling = Task(executorPreference: BackgroundThread.shared) {
       await previous?.value
       if await session.answers(.cancel, number: number, within: Self.cancelGrace) == nil {
         await self.end(session, grace: .zero)

@@ -1,6 +1,5 @@
 internal import Fingerprint
 internal import Glibc
-internal import OwnThreads
 internal import ReaderBus
 internal import SDBus
 internal import Synchronization
@@ -65,7 +64,7 @@ final class ReaderSession: Sendable {
 
   /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
   func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
-    await Task(executorPreference: TaskThread.shared) {
+    await Task(executorPreference: BackgroundThread.shared) {
       await withTaskGroup { group in
         group.addTask { () -> Result<Void, BusError>? in
           do throws(BusError) {

@@ -1,6 +1,6 @@
+import Fingerprint
 import GRDB
 import Keys
-import OwnThreads
 package import SecureMemory
 
 extension Vault {
@@ -94,7 +94,7 @@ extension Vault {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
-        Task(executorPreference: TaskThread.shared) { await self.cancel(handle, call: call) }
+        Task(executorPreference: BackgroundThread.shared) { await self.cancel(handle, call: call) }
       }
     } catch VaultError.cancelled {
       throw context.cancelReason ?? .cancelled
@@ -221,5 +221,6 @@ struct ProvenPasscode {
 /// a millisecond to start; no key is made of these.
 func randomID() -> [UInt8] {
   var generator = SystemRandomNumberGenerator()
-  return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  let halves = (generator.next(), generator.next())
+  return withUnsafeBytes(of: halves) { Array($0) }
 }

@@ -2,7 +2,6 @@ package import Fingerprint
 import GRDB
 import Glibc
 import Keys
-import OwnThreads
 import SecureMemory
 
 extension Vault {
@@ -122,7 +121,7 @@ extension Vault {
     } catch {
       // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
       if onChip {
-        let deletion = Task(executorPreference: TaskThread.shared) { [source = self.reader] in
+        let deletion = Task(executorPreference: BackgroundThread.shared) { [source = self.reader] in
           try await source.delete(template)
         }
         if case .failure(let error) = await deletion.result {

@@ -34,13 +34,13 @@ extension Vault {
     guard secret.secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     try record.check()
     let requirement = Requirement(access)
-    guard try passcodeIsSet() || !(accessibility == .passcodeSet || requirement.mentions(.passcode)) else {
-      throw .passcodeNotSet
+    if accessibility == .passcodeSet || requirement.mentions(.passcode) {
+      guard try passcodeIsSet() else { throw .passcodeNotSet }
     }
     let bound: StoredSet? = requirement.mentions(.boundFinger) ? try await setForBinding() : nil
     if requirement.mentions(.finger), bound == nil, !requirement.mentions(.passcodeGate) { _ = try anyEnrolledSet() }
     let store = store
-    return try store.commit { db, authority in
+    return try store.commit(items: true) { db, authority in
       let old = try store.replaceable(record, db, replacing == .living)
       if let old, !old.dead, replacing == .never { throw VaultError.duplicateItem }
       var record = record
@@ -54,7 +54,7 @@ extension Vault {
         try store.removeFromIndex(place, earlier, db)
         if old.dead {
           // What is added over a dead item is a new one, at the end of the order.
-          try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+          try ItemRow.delete(place, db)
         } else {
           row.row = place
           row.id = old.id
@@ -132,7 +132,7 @@ extension Vault {
     try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       let released = try self.release(wanted, evidence)
       let store = self.store
-      try store.commit { db, authority in
+      try store.commit(items: true) { db, authority in
         for (item, released) in zip(wanted, released) {
           if let fresh {
             try Self.rewrite(item, change, secret: fresh.secret, newSet, newPassword, store, db, authority)
@@ -165,7 +165,7 @@ extension Vault {
     if row.nameIndex != item.row.nameIndex, let other = try store.replaceable(record, db, false) {
       guard other.dead, let place = other.row else { throw VaultError.duplicateItem }
       try store.removeFromIndex(place, store.record(of: other), db)
-      try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+      try ItemRow.delete(place, db)
     }
     row.revision += 1
     row.access = Int64(bitPattern: access.flags.rawValue)
@@ -197,11 +197,11 @@ extension Vault {
   package func delete(_ ids: [ItemID]) throws(VaultError) {
     let store = store
     guard !ids.isEmpty else { return }
-    try store.commit { db, _ in
+    try store.commit(items: true) { db, _ in
       for id in ids {
         guard let row = try store.item(id.bytes, db), let place = row.row else { continue }
         try store.removeFromIndex(place, store.record(of: row), db)
-        try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+        try ItemRow.delete(place, db)
       }
     }
     forgetSoon()
@@ -240,11 +240,15 @@ extension Vault {
   /// Empties the log a moment later, once for many changes: the caller waits for its own change alone.
   func forgetSoon() {
     guard forgetting == nil else { return }
-    forgetting = Task {
-      try? await Task.sleep(for: .milliseconds(100))
-      self.forgetting = nil
-      self.store.database.forgetOldPages()
+    forgetting = Task(executorPreference: BackgroundThread.shared) {
+      try? await Task.sleep(for: .seconds(1))
+      await self.forget()
     }
+  }
+
+  private func forget() {
+    forgetting = nil
+    store.database.forgetOldPages()
   }
 }
 

@@ -82,7 +82,7 @@ extension Vault {
   /// Removes items, all of them or none. Needs no finger, and no row that verifies.
   package func remove(_ names: [ItemName]) throws(VaultError) {
     let store = store
-    try store.commit { db, _ in
+    try store.commit(items: true) { db, _ in
       for name in names {
         let index = store.nameIndex(ItemRecord(name: name)).data
         let row = try ItemRow.fetchOne(
@@ -90,7 +90,7 @@ extension Vault {
           arguments: [store.owner, index])
         guard let row, let place = row.row else { throw VaultError.itemNotFound(name) }
         try store.removeFromIndex(place, store.record(of: row), db)
-        try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+        try ItemRow.delete(place, db)
       }
     }
     store.database.forgetOldPages()

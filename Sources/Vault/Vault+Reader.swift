@@ -2,7 +2,6 @@ import Fingerprint
 import GRDB
 import Glibc
 import Keys
-import OwnThreads
 import SecureMemory
 
 extension Vault {
@@ -63,7 +62,7 @@ extension Vault {
     lastLift = nil
     guard !holdsReader, opened != nil else { return }
     opened = nil
-    closing = Task(executorPreference: TaskThread.shared) { [reader] in
+    closing = Task(executorPreference: BackgroundThread.shared) { [reader] in
       try? await reader.close()
       withExtendedLifetime(lock) {}
     }
@@ -76,7 +75,7 @@ extension Vault {
     _ question: @escaping @Sendable (any FingerprintReader) async throws -> T
   ) async throws(VaultError) -> T {
     switch await ended(
-      Task(executorPreference: TaskThread.shared) { [reader] in try await question(reader) }, context, activity)
+      Task(executorPreference: BackgroundThread.shared) { [reader] in try await question(reader) }, context, activity)
     {
     case .success(let value): return value
     case .failure(let error): throw failure(error, context)

@@ -2,7 +2,6 @@ import Fingerprint
 import GRDB
 import Glibc
 import Keys
-import OwnThreads
 import SecureMemory
 import Synchronization
 
@@ -104,7 +103,7 @@ extension Vault {
     try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
-    let armed = Task(executorPreference: TaskThread.shared) { [source = self.reader, events = context.events] in
+    let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
       try await source.look(for: gallery, on: reader, nonce: nonce) { event in
         finger.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
@@ -148,23 +147,22 @@ extension Vault {
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
     let activity = activity ?? Activity()
-    let idle = context.options.timeout.map { timeout in
-      Task(executorPreference: TaskThread.shared) {
+    let watched = ObjectIdentifier(context)
+    let watch = context.options.timeout.map { timeout in
+      Task(executorPreference: BackgroundThread.shared) {
         while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
+        // The answer may have come while this woke up; then there is nothing to end.
+        if !Task.isCancelled { await self.expire(watched) }
       }
     }
-    let watch = Task {
-      // The answer may have come while this woke up; then there is nothing to end.
-      if case .success = await idle?.result, !Task.isCancelled { self.expire(context) }
-    }
     let result = await action.result
-    idle?.cancel()
-    watch.cancel()
+    watch?.cancel()
     context.scanCancel = nil
     return result
   }
 
-  private func expire(_ context: Context) {
+  private func expire(_ watched: ObjectIdentifier) {
+    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }) else { return }
     context.timedOut = true
     context.scanCancel?()
   }

@@ -2,7 +2,6 @@ package import Fingerprint
 import GRDB
 import Glibc
 package import Keys
-import OwnThreads
 import SecureMemory
 
 /// The vault: items, who may read them, and the fingers that say so. Embedded mode calls it directly; the daemon's bus
@@ -11,9 +10,8 @@ package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = 1 << 20
 
-  /// A thread that is never blocked by those who wait for the vault.
-  private nonisolated let thread = ActorThread("whorl.vault")
-  package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+  private let executor = VaultExecutor()
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   let store: Store
   let reader: any FingerprintReader

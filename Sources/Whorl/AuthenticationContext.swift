@@ -1,4 +1,4 @@
-internal import OwnThreads
+internal import Fingerprint
 public import SecureMemory
 internal import Synchronization
 public import Vault
@@ -120,7 +120,7 @@ public final class AuthenticationContext: Sendable {
       return state.opening
     }
     guard let opening else { return }
-    Task(executorPreference: TaskThread.shared) { [vault] in
+    Task(executorPreference: BackgroundThread.shared) { [vault] in
       if let handle = await opening.value { await vault.closeContext(handle, reason: reason) }
     }
   }
@@ -164,13 +164,13 @@ public final class AuthenticationContext: Sendable {
   }
 
   private func open() -> Task<ContextHandle?, Never> {
-    Task(executorPreference: TaskThread.shared) { [vault, prompt, words] in
+    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words] in
       guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
         return nil
       }
       let session = PromptSession(vault: vault, handle: handle, words: words)
-      // A prompt may block its thread while a person thinks; no other context's is that thread.
-      Task(executorPreference: TaskThread("whorl.prompt")) {
+      // A prompt may block its thread, waiting for keys.
+      Task(executorPreference: BackgroundThread()) {
         for await event in events { await prompt.handle(event, in: session) }
       }
       return handle

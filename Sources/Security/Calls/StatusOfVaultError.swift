@@ -1,9 +1,9 @@
-internal import Vault
+package import Vault
 
 extension VaultError {
   /// What a call of Keychain Services answers. Authentication follows one rule: cancelled by the person is −128,
   /// nobody may be asked −25308, and everything else that keeps somebody from authenticating −25293.
-  var status: OSStatus {
+  package var status: OSStatus {
     switch self {
     case .cancelled: errSecUserCanceled
     case .interactionNotAllowed: errSecInteractionNotAllowed

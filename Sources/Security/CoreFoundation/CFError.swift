@@ -1,4 +1,4 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
 // The names are Apple's.
 
 public import Foundation
@@ -8,17 +8,14 @@ public import Foundation
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
 
 /// The domain of an error. Never nil; optional as Apple's is.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 @discardableResult
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain! { error.domain as NSString }
 
 /// What else an error says. Never nil; optional as Apple's is.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 @discardableResult
 public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userInfo as NSDictionary }
 
 /// An error in words. Never nil; optional as Apple's is.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 @discardableResult
 public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription as NSString }
 

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
+
 @_exported public import Foundation
 
 // What keychain code calls the types of Core Foundation, which is not a module of its own here. `Foundation`'s classes
@@ -64,11 +66,8 @@ public final class CFAllocator: Sendable {
 // Implicitly unwrapped as Apple's are: code says both `kCFBooleanTrue` and `kCFBooleanTrue!`.
 
 /// The usual allocator.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFAllocatorDefault: CFAllocator! = nil
 /// True.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanTrue: CFBoolean! = true
 /// False.
-// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 public let kCFBooleanFalse: CFBoolean! = false

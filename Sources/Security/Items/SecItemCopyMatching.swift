@@ -28,7 +28,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
       }
     let finder = ItemFinder(query, limit: limit)
     let (returns, context, reason) = (query.returns, query.context, query.reason)
-    let rows = try call { store throws(VaultError) in
+    let rows: [ResultRow]? = try call { store throws(VaultError) in
       let items = try await finder.items(in: store)
       guard returns.contains(.data) else {
         return items.map {
@@ -36,12 +36,13 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
         }
       }
       // A key that is only used in the vault is nobody's data.
-      guard !items.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { throw .invalidRequest("") }
+      guard !items.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { return nil }
       let released = try await store.secrets(of: items.map(\.id), reason: reason, using: context)
       return zip(items, released).map {
         ResultRow(item: $0, secret: .released($1), returns: returns, context: context, reason: reason)
       }
     }
+    guard let rows else { throw KeychainFailure(errSecUnimplemented) }
     guard let result, !returns.isEmpty else { return }
     if limit == 1 {
       result.pointee = rows[0].object

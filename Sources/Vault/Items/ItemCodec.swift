@@ -63,7 +63,7 @@ extension Store {
   /// written.
   func item(like record: ItemRecord, _ db: Database) throws -> ItemRow? {
     let row = try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?",
+      db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
       arguments: [owner, nameIndex(record).data])
     guard let row else { return nil }
     guard self.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
@@ -73,7 +73,8 @@ extension Store {
   /// The item of this id, or nil.
   func item(_ id: [UInt8], _ db: Database) throws -> ItemRow? {
     try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE id = ? AND owner = ?", arguments: [id.data, owner])
+      db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE id = ? AND owner = ?"),
+      arguments: [id.data, owner])
   }
 
   /// The row a new item takes the place of. A damaged one can be replaced, but not kept.
@@ -83,7 +84,8 @@ extension Store {
     } catch VaultError.itemDamaged where replace {
       let index = nameIndex(record)
       if let row = try Int64.fetchOne(
-        db, sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, index.data])
+        db.cachedStatement(sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?"),
+        arguments: [owner, index.data])
       {
         try removeFromIndex(row, nil, db)
       }
@@ -175,7 +177,8 @@ extension Store {
   ) throws -> SecretBytes {
     guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
       let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
-      let secret = try Row.fetchOne(db, sql: "SELECT secret FROM item WHERE row = ?", arguments: [row.row])?
+      let secret = try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT secret FROM item WHERE row = ?"), arguments: [row.row])?
         .optionalBytes(0)
     else { throw VaultError.itemDamaged(record.name) }
     let aad = row.secretAAD(self.keys.databaseID, record)
