@@ -61,6 +61,10 @@ extension Vault {
     context.evidence = Evidence()
     context.applicationPassword = nil
     context.events.finish()
+    // None of them becomes the running call any more, which would have told the next.
+    let waiting = context.queue
+    context.queue = []
+    for call in waiting { call.resume() }
   }
 
   /// Runs a call in a context; cancelling the caller's task cancels the call.
@@ -72,8 +76,8 @@ extension Vault {
       // Apple's contexts take calls from anywhere; the command line's know one at a time.
       guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
       await withCheckedContinuation { context.queue.append($0) }
+      guard contexts[handle] != nil else { throw .contextInvalidated }
     }
-    guard contexts[handle] != nil else { throw .contextInvalidated }
     context.running = true
     context.calls += 1
     let call = context.calls
@@ -137,8 +141,11 @@ extension Vault {
         _ = try Self.unwrap(slots.root, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
         let key = try Self.unwrap(
           slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        try accept(restore: acceptingRestore)
-        return ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        let proven = ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        try accept(restore: acceptingRestore, provenBy: proven)
+        // Nothing follows for a call that was cancelled while scrypt ran.
+        guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+        return proven
       } catch .wrongPasscode {
         let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
@@ -151,14 +158,18 @@ extension Vault {
   }
 
   /// The right passcode or recovery key clears every count and, where that was asked for, accepts a restore.
-  func accept(restore: Bool) throws(VaultError) {
+  func accept(restore: Bool, provenBy passcode: ProvenPasscode? = nil) throws(VaultError) {
     let store = store
     try store.commit(evenRestored: true) { db, authority in
       authority.lockout.clear()
       if restore, authority.restored {
         // An earlier copy brings its own digests. Only where the record itself did not verify is there nothing to
         // compare with, and the rows are taken as they stand.
-        if authority.rows.isEmpty { try store.adoptRows(db, &authority) }
+        if authority.rows.isEmpty {
+          try store.adoptRows(db, &authority)
+          // The one row that nothing is sealed in: it may be anybody's key, and is made anew.
+          if let passcode { try store.putPasscodePublicKey(passcode.key.secret, db, &authority) }
+        }
         authority.restored = false
       }
     }
