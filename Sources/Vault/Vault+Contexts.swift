@@ -62,6 +62,10 @@ extension Vault {
     context.evidence = Evidence()
     context.applicationPassword = nil
     context.events.finish()
+    // None of them becomes the running call any more, which would have told the next.
+    let waiting = context.queue
+    context.queue = []
+    for call in waiting { call.resume() }
   }
 
   /// Runs a call in a context; cancelling the caller's task cancels the call.
@@ -146,8 +150,11 @@ extension Vault {
         _ = try Self.unwrap(slots.root, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
         let key = try Self.unwrap(
           slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        try accept(restore: acceptingRestore)
-        return ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        let proven = ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        try accept(restore: acceptingRestore, provenBy: proven)
+        // Nothing follows for a call that was cancelled while scrypt ran.
+        guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+        return proven
       } catch .wrongPasscode {
         let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
@@ -160,14 +167,18 @@ extension Vault {
   }
 
   /// The right passcode or recovery key clears every count and, where that was asked for, accepts a restore.
-  func accept(restore: Bool) throws(VaultError) {
+  func accept(restore: Bool, provenBy passcode: ProvenPasscode? = nil) throws(VaultError) {
     let store = store
     try store.commit(evenRestored: true) { db, authority in
       authority.lockout.clear()
       if restore, authority.restored {
         // An earlier copy brings its own digests. Only where the record itself did not verify is there nothing to
         // compare with, and the rows are taken as they stand.
-        if authority.rows.isEmpty { try store.adoptRows(db, &authority) }
+        if authority.rows.isEmpty {
+          try store.adoptRows(db, &authority)
+          // The one row that nothing is sealed in: it may be anybody's key, and is made anew.
+          if let passcode { try store.putPasscodePublicKey(passcode.key.secret, db, &authority) }
+        }
         authority.restored = false
       }
     }

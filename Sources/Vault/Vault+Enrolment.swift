@@ -25,7 +25,9 @@ extension Vault {
         db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
         arguments: [store.owner, changing.set.generation.data]
       ).compactMap { row in
-        guard let access = row.accessControl, Requirement(access).always(.boundFinger) else { return nil }
+        guard let access = row.accessControl.map(Requirement.init),
+          access.without(Wrapping.closed(row.itemKey, access)).always(.boundFinger)
+        else { return nil }
         return store.record(of: row)?.name
       }
     }

@@ -89,7 +89,7 @@ extension Vault {
         return found.count < limit
       }
       if let ids = search.ids {
-        var rows = try ids.compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
+        var rows = try Set(ids).compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
         rows.sort { ($0.row ?? 0) < ($1.row ?? 0) }
         for row in rows where !look(row) { break }
         return found
@@ -119,7 +119,10 @@ extension Vault {
   ) async throws(VaultError) {
     guard (secret?.count ?? 0) <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
+    var seen: Set<ItemID> = []
+    let ids = ids.filter { seen.insert($0).inserted }
     let wanted = try wanted(ids)
+    guard wanted.count == ids.count else { throw .itemGone }
     guard !wanted.isEmpty else { return }
     var bound: StoredSet?
     if let access = change.access, Requirement(access).mentions(.boundFinger) { bound = try await setForBinding() }
@@ -161,6 +164,9 @@ extension Vault {
     try record.check()
     let access = change.access ?? item.access
     let accessibility = change.accessibility ?? item.accessibility
+    guard access.flags.contains(.privateKeyUsage) || !item.access.flags.contains(.privateKeyUsage) else {
+      throw VaultError.invalidRequest("this key is used in the vault and never leaves it")
+    }
     row.nameIndex = store.nameIndex(record)
     if row.nameIndex != item.row.nameIndex, let other = try store.replaceable(record, db, false) {
       guard other.dead, let place = other.row else { throw VaultError.duplicateItem }
@@ -171,9 +177,14 @@ extension Vault {
     row.access = Int64(bitPattern: access.flags.rawValue)
     row.accessibility = accessibility.rawValue
     let requirement = Requirement(access)
+    // A way in that is gone stays gone: nobody has said that another set or passcode should take its place.
+    let closed = change.access == nil ? Set(requirement.wrappings).subtracting(item.requirement.wrappings) : []
+    if !closed.isSubset(of: Wrapping.closed(row.itemKey, requirement)), try store.damagedSets(db, authority) > 0 {
+      // One that cannot be read may be this one.
+      throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+    }
     var bound: StoredSet?
-    if requirement.mentions(.boundFinger) {
-      // Its own set, which for another way in may be gone; then it is bound to none any more.
+    if requirement.without(closed).mentions(.boundFinger) {
       bound =
         try newSet.map { try store.current($0, db, authority) }
         ?? store.sets(db, authority).first { $0.set.generation == item.row.generation }
@@ -187,7 +198,8 @@ extension Vault {
     }
     try store.removeFromIndex(place, item.record, db)
     let box = try store.fill(
-      &row, record, requirement, secret: secret, bound: bound, password: password, accessibility: accessibility, db,
+      &row, record, requirement, closed: closed, secret: secret, bound: bound, password: password,
+      accessibility: accessibility, db,
       authority)
     try row.write(db, secret: box)
     try store.addToIndex(place, record, db)

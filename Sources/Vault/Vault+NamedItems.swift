@@ -31,9 +31,7 @@ extension Vault {
       let summaries = rows.compactMap { row -> ItemSummary? in
         guard let record = store.record(of: row) else { return store.summary(of: row) }
         let own =
-          record.itemClass == .genericPassword
-          && record.attributes[.accessGroup] == .text(ItemRecord.defaultAccessGroup)
-          && record.attributes[.synchronizable].map { $0.isEmpty } ?? true
+          search.matches(record) && record.attributes[.accessGroup] == .text(ItemRecord.defaultAccessGroup)
         return own ? store.summary(of: row) : nil
       }
       guard case .pattern(let pattern) = query else { return summaries }
@@ -107,6 +105,7 @@ extension Vault {
         return try Self.wanted(row, named: name, store, db, authority)
       }
     }
+    try Self.requireReleasable(wanted)
     return try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       try self.release(wanted, evidence)
     }

@@ -13,6 +13,7 @@ extension Vault {
     // What asks for nothing is released in the look that finds it.
     let (wanted, open) = try store.read { db, authority in
       let wanted = try Self.wanted(ids, store, db, authority)
+      try Self.requireReleasable(wanted)
       let open = wanted.allSatisfy(\.isOpen)
       return (wanted, open ? try Self.release(wanted, Evidence(), store, db, authority) : nil)
     }
@@ -20,6 +21,13 @@ extension Vault {
     if let open { return open }
     return try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       try self.release(wanted, evidence)
+    }
+  }
+
+  /// Refuses keys that are only ever used in the vault.
+  static func requireReleasable(_ wanted: [WantedItem]) throws(VaultError) {
+    guard !wanted.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else {
+      throw .invalidRequest("this key is used in the vault and never leaves it")
     }
   }
 
@@ -54,7 +62,8 @@ extension Vault {
       let accessibility = Accessibility(rawValue: row.accessibility)
     else { throw VaultError.itemDamaged(name) }
     guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
-    let requirement = Requirement(access)
+    let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
+    guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }
     if authority.restored, !(requirement.isOpen && !access.applicationPassword) { throw VaultError.restoreDetected }
     var setLives = true
     if requirement.mentions(.boundFinger) {

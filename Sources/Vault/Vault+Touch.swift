@@ -29,12 +29,14 @@ extension Vault {
     do throws(VaultError) {
       return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
         guard let presence = try await self.touches(touching, reader, context) else { return nil }
+        // The reader may find a match before it hears of the end.
+        try Self.requireRunning(context)
         let grant = try PresenceGrant(consuming: presence, owner: self.store.owner)
         if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
         return try body(grant)
       }
     } catch {
-      if case .cancelled = error, context.fallbackChosen {
+      if case .cancelled = error, context.fallbackChosen, !context.cancelled {
         guard passcodeInstead else { throw .userFallback }
         return nil
       }

@@ -25,6 +25,7 @@ struct Wrapping {
   var keys: Set<Requirement.Factor>
   /// Nil where the passcode has no part in it.
   var passcodeShare: [UInt8]?
+  /// Empty where this way in is closed for good: the set or the passcode it hung on is gone.
   var box: [UInt8]
 
   static func encode(_ wrappings: [Wrapping]) -> [UInt8] {
@@ -47,6 +48,14 @@ struct Wrapping {
     } catch {
       return nil
     }
+  }
+
+  static func closed(_ keys: Set<Requirement.Factor>) -> Wrapping { Wrapping(keys: keys, passcodeShare: nil, box: []) }
+
+  /// The ways in that are closed for good.
+  static func closed(_ bytes: [UInt8]?, _ requirement: Requirement) -> Set<Set<Requirement.Factor>> {
+    let wrappings = bytes.flatMap { decode($0, requirement) } ?? []
+    return Set(wrappings.filter(\.box.isEmpty).map(\.keys))
   }
 
   /// Each wrapping of an item is sealed for its own place.
@@ -132,9 +141,10 @@ extension Store {
   /// row's boxes and gives that of the secret.
   ///
   /// Nothing is asked for: the passcode's part is a key agreement with its public key (X25519), whose private half only
-  /// the passcode gives.
+  /// the passcode gives. What is `closed` stays it.
   func fill(
-    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement, secret: borrowing SecretBytes,
+    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement,
+    closed: Set<Set<Requirement.Factor>> = [], secret: borrowing SecretBytes,
     bound: StoredSet?, password: SecretBox?, accessibility: Accessibility, _ db: Database, _ authority: Authority
   ) throws -> [UInt8] {
     try seal(record, into: &row)
@@ -144,6 +154,10 @@ extension Store {
       let itemKey = try Random.key()
       var wrappings: [Wrapping] = []
       for keys in requirement.wrappings {
+        guard !closed.contains(keys) else {
+          wrappings.append(.closed(keys))
+          continue
+        }
         var parts = WrappingParts(classKey: classKey)
         var share: [UInt8]?
         if keys.contains(.boundFinger) {
@@ -201,7 +215,7 @@ extension Store {
   }
 
   /// Ends items for good: their keys and secrets are overwritten, the name stays so that the loss can be told. Items
-  /// with another way in, by the factors that stay, live on.
+  /// with another way in, by the factors that stay, live on without the one that is gone.
   func kill(_ db: Database, where condition: String, _ arguments: StatementArguments, by gone: Requirement.Factor?)
     throws -> [ItemName]
   {
@@ -210,7 +224,15 @@ extension Store {
       db, sql: "SELECT \(ItemRow.columns) FROM item WHERE dead = 0 AND owner = \(owner) AND (\(condition))",
       arguments: arguments)
     for var row in rows {
-      if let gone, let access = row.accessControl, !Requirement(access).always(gone) { continue }
+      if let gone, let access = row.accessControl, !Requirement(access).always(gone) {
+        guard let ways = row.itemKey.flatMap({ Wrapping.decode($0, Requirement(access)) }) else { continue }
+        let left = ways.map { $0.keys.contains(gone) ? .closed($0.keys) : $0 }
+        if left.contains(where: { !$0.box.isEmpty }) {
+          try db.execute(
+            sql: "UPDATE item SET item_key = ? WHERE row = ?", arguments: [Wrapping.encode(left).data, row.row])
+          continue
+        }
+      }
       if let record = record(of: row) {
         lost.append(record.name)
         row.dead = true
