@@ -178,11 +178,26 @@ extension SharedStore {
       #expect(secret("alice", [kSecMatchCaseInsensitive: false]) == nil)
     }
 
-    @Test("an account given as data is the text it holds")
-    func accountAsData() {
+    @Test("an account given as data names the same item as the text it holds, and comes back as it was given")
+    func accountAsData() throws {
       #expect(add("alice") == errSecSuccess)
+      #expect(SecItemAdd(password(nil, [kSecAttrAccount: Data("alice".utf8)]), nil) == errSecDuplicateItem)
       #expect(copy(password(nil, [kSecAttrAccount: Data("alice".utf8), kSecReturnData: true])).0 == errSecSuccess)
-      #expect(copy(password(nil, [kSecAttrAccount: Data([0xff]), kSecReturnData: true])).0 == errSecParam)
+      func account(_ query: CFDictionary) throws -> Any? {
+        try #require(copy(query).1 as? [String: Any])[kSecAttrAccount as String]
+      }
+      #expect(try account(password("alice", [kSecReturnAttributes: true])) as? String == "alice")
+      for bytes in [Data("bob".utf8), Data([0xff, 0])] {
+        let given: [CFString: Any] = [kSecAttrAccount: bytes, kSecValueData: bytes, kSecAttrGeneric: "text"]
+        #expect(SecItemAdd(password(nil, given), nil) == errSecSuccess)
+        let row = try #require(
+          copy(password(nil, [kSecAttrAccount: bytes, kSecReturnAttributes: true])).1 as? [String: Any])
+        #expect(row[kSecAttrAccount as String] as? Data == bytes)
+        #expect(row[kSecAttrGeneric as String] as? String == "text")
+        #expect(!row.keys.contains { $0.hasPrefix("whorl") })
+      }
+      #expect(SecItemUpdate(password("bob"), [kSecAttrAccount: "carl"] as CFDictionary) == errSecSuccess)
+      #expect(try account(password("carl", [kSecReturnAttributes: true])) as? String == "carl")
     }
 
     @Test("every accessibility is kept under Apple's name, and is a condition of a search")

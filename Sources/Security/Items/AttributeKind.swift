@@ -1,23 +1,25 @@
 internal import Foundation
 internal import Vault
 
-/// What an attribute holds, and which class has it. The rows of ``rows`` are the table of attributes:
+/// What an attribute holds, and which class has it:
 ///
-/// | given | for an attribute of | taken as |
-/// | --- | --- | --- |
-/// | text | text | itself |
-/// | data | text | text, where it is UTF-8 |
-/// | data | bytes | itself |
-/// | text | bytes | its UTF-8 |
-/// | a number or a Boolean | a number or a Boolean | the number |
-/// | text that is a number | a number | the number |
-/// | other text | a number | itself, so that `kSecAttrProtocolHTTPS` is `htps` |
-/// | text or a number | a code | text, so that `kSecAttrKeyTypeRSA` and 42 are the same |
-/// | a date | a date | itself |
-/// | anything else | | `errSecParam` |
-/// | anything | an attribute the class does not have | `errSecNoSuchAttr` |
+/// | given | for an attribute of | taken as | comes back as |
+/// | --- | --- | --- | --- |
+/// | text | text | itself | text |
+/// | data | text | text, where it is UTF-8; else itself | data |
+/// | data | bytes | itself | data |
+/// | text | bytes | its UTF-8 | text |
+/// | a number or a Boolean | a number or a Boolean | the number | a number |
+/// | text that is a number | a number | the number | a number |
+/// | other text | a number | itself | text |
+/// | text or a number | a code, such as `kSecAttrKeyTypeRSA` or 42 | text | text |
+/// | a date | a date | itself | a date |
+/// | anything else | | `errSecParam` | |
+/// | anything | an attribute the class does not have | `errSecNoSuchAttr` | |
 enum AttributeKind {
   case text
+  /// Text that no client gives as data.
+  case name
   case bytes
   case number
   /// One of a set of names, some of which look like numbers.
@@ -33,7 +35,8 @@ enum AttributeKind {
 
   func read(_ value: Any) throws(KeychainFailure) -> AttributeValue {
     switch self {
-    case .text: .text(try AttributeReading.text(value))
+    case .text: try AttributeReading.textOrData(value)
+    case .name: .text(try AttributeReading.text(value))
     case .bytes: .bytes(try AttributeReading.bytes(value))
     case .number: try AttributeReading.number(value)
     case .code: .text(try AttributeReading.code(value))
@@ -42,7 +45,24 @@ enum AttributeKind {
     }
   }
 
-  private static let shared: [String: AttributeKind] = ["agrp": .text, "labl": .text, "crtr": .number]
+  /// Whether a value of this kind is to come back as it was given rather than as it is kept.
+  func isKeptAsAnother(_ value: Any) -> Bool {
+    switch self {
+    case .text: value is Data
+    case .bytes: value is String
+    case .name, .number, .code, .truth, .date: false
+    }
+  }
+
+  /// Whether ``isKeptAsAnother(_:)`` can be.
+  var hasTwoForms: Bool {
+    switch self {
+    case .text, .bytes: true
+    case .name, .number, .code, .truth, .date: false
+    }
+  }
+
+  private static let shared: [String: AttributeKind] = ["agrp": .name, "labl": .text, "crtr": .number]
 
   private static let passwords: [String: AttributeKind] = [
     "desc": .text, "icmt": .text, "acct": .text, "type": .number, "invi": .truth, "nega": .truth, "scrp": .number,
@@ -56,7 +76,7 @@ enum AttributeKind {
     ]) { $1 },
     .key: shared.merging([
       "kcls": .code, "type": .code, "klbl": .bytes, "atag": .bytes, "bsiz": .number, "esiz": .number, "sdat": .date,
-      "edat": .date, "tkid": .text, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth,
+      "edat": .date, "tkid": .name, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth,
       "extr": .truth,
       "next": .truth, "encr": .truth, "decr": .truth, "drve": .truth, "sign": .truth, "vrfy": .truth, "snrc": .truth,
       "vyrc": .truth, "wrap": .truth, "unwp": .truth,
@@ -67,10 +87,14 @@ enum AttributeKind {
 /// Reads the values of a client's dictionary; each fails with `errSecParam`.
 enum AttributeReading {
   static func text(_ value: Any) throws(KeychainFailure) -> String {
-    if let text = value as? String { return text }
-    // Old code passes accounts as data.
-    guard let data = value as? Data, let text = String(data: data, encoding: .utf8) else { throw .parameter }
+    guard let text = value as? String else { throw .parameter }
     return text
+  }
+
+  /// Some clients give accounts and services as data; they name the same items as those that give text.
+  static func textOrData(_ value: Any) throws(KeychainFailure) -> AttributeValue {
+    guard let data = value as? Data else { return .text(try text(value)) }
+    return String(data: data, encoding: .utf8).map { .text($0) } ?? .bytes(Array(data))
   }
 
   static func bytes(_ value: Any) throws(KeychainFailure) -> [UInt8] {

@@ -5,8 +5,8 @@ extension Item {
   /// Everything but the secret, under Apple's names, as a dictionary a program may change and give back.
   var attributeDictionary: NSMutableDictionary {
     let dictionary = NSMutableDictionary(capacity: attributes.count + 8)
-    for (name, value) in attributes where name != .publicKey {
-      dictionary.setObject(value.object, forKey: name.rawValue as NSString)
+    for (name, value) in attributes where !name.isOwn {
+      dictionary.setObject(attributes[name.mark] == nil ? value.object : value.otherForm, forKey: name.rawValue as NSString)
     }
     for name in itemClass.attributesNeverAbsent where attributes[name] == nil {
       dictionary.setObject("" as NSString, forKey: name.rawValue as NSString)
@@ -44,7 +44,24 @@ extension ItemClass {
   }
 }
 
+extension AttributeName {
+  /// The attribute that says that this one was given as what it is not kept as.
+  var mark: AttributeName { AttributeName(rawValue: "whorl.form.\(rawValue)") }
+
+  /// Whether it is the library's, and no client sees it.
+  var isOwn: Bool { rawValue.hasPrefix("whorl.") }
+}
+
 extension AttributeValue {
+  /// Text as data, and data as text.
+  fileprivate var otherForm: NSObject {
+    switch self {
+    case .text(let text): NSData(data: Data(text.utf8))
+    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self) as NSString
+    case .number, .date: object
+    }
+  }
+
   /// As a client reads it.
   var object: NSObject {
     switch self {

@@ -30,6 +30,8 @@ struct KeychainQuery {
 
   var itemClass: ItemClass?
   var attributes: [AttributeName: AttributeValue] = [:]
+  /// Of the attributes that may be text or data, whether this one came as what it is not kept as.
+  var isOtherForm: [AttributeName: Bool] = [:]
   /// Nil where nothing is said about it.
   var synchronizable: ItemSearch.Synchronizable?
   var protection: Protection?
@@ -191,7 +193,9 @@ struct KeychainQuery {
     case "tomb", "sha1", "musr", "UUID", "persistref", "vwht": break
     default:
       guard let kind = AttributeKind.of(key, in: itemClass) else { throw KeychainFailure(errSecNoSuchAttr) }
-      attributes[AttributeName(rawValue: key)] = try kind.read(value)
+      let name = AttributeName(rawValue: key)
+      attributes[name] = try kind.read(value)
+      if kind.hasTwoForms { isOtherForm[name] = kind.isKeptAsAnother(value) }
     }
   }
 }

@@ -48,6 +48,7 @@ extension KeychainQuery {
       secret = SecretCarrier(self.secret ?? Data())
       if itemClass == .key { attributes.merge(KeyAttributes.read(attributes, secret)) { own, _ in own } }
     }
+    for (name, isOther) in isOtherForm where isOther { attributes[name.mark] = .number(1) }
     let protection = try settledProtection() ?? .whenUnlocked
     attributes[.accessible] = .text(protection.rawValue)
     switch synchronizable {

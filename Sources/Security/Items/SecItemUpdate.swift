@@ -48,6 +48,7 @@ extension KeychainQuery {
 
   fileprivate func change() throws(KeychainFailure) -> ItemChange {
     var change = ItemChange(attributes: attributes.mapValues { $0 })
+    for (name, isOther) in isOtherForm { change.attributes[name.mark] = .some(isOther ? .number(1) : nil) }
     if let protection = try settledProtection() {
       change.accessibility = protection.accessibility
       change.attributes[.accessible] = .text(protection.rawValue)

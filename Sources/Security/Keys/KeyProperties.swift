@@ -41,7 +41,7 @@ public func SecKeyCopyExternalRepresentation(
 @discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   let dictionary = NSMutableDictionary()
-  for (name, value) in key.attributes where name != .publicKey {
+  for (name, value) in key.attributes where !name.isOwn {
     dictionary.setObject(value.object, forKey: name.rawValue as NSString)
   }
   dictionary.setObject(kSecClassKey, forKey: kSecClass)
