@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// The calling thread itself does the work, so that nothing here ever waits for a thread of the cooperative pool, of
 /// which the caller may hold the last one; and a call costs no change of threads.
-func blocking<Value: Sendable, Failure: Error>(
+package func blocking<Value: Sendable, Failure: Error>(
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) -> Result<Value, Failure> {
   let executor = CallingThreadExecutor()
