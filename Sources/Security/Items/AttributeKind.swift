@@ -45,16 +45,17 @@ enum AttributeKind {
     }
   }
 
-  /// Whether a value of this kind is to come back as it was given rather than as it is kept.
-  func isKeptAsAnother(_ value: Any) -> Bool {
-    switch self {
+  /// Whether a value that is kept as `kept` is to come back as the other of text and data.
+  func isKeptAsAnother(_ value: Any, _ kept: AttributeValue) -> Bool {
+    guard hasTwoForms else { return false }
+    return switch kept {
     case .text: value is Data
     case .bytes: value is String
-    case .name, .number, .code, .truth, .date: false
+    case .number, .date: false
     }
   }
 
-  /// Whether ``isKeptAsAnother(_:)`` can be.
+  /// Whether ``isKeptAsAnother(_:_:)`` can be.
   var hasTwoForms: Bool {
     switch self {
     case .text, .bytes: true

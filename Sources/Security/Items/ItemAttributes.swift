@@ -6,7 +6,8 @@ extension Item {
   var attributeDictionary: NSMutableDictionary {
     let dictionary = NSMutableDictionary(capacity: attributes.count + 8)
     for (name, value) in attributes where !name.isOwn {
-      dictionary.setObject(attributes[name.mark] == nil ? value.object : value.otherForm, forKey: name.rawValue as NSString)
+      dictionary.setObject(
+        attributes[name.mark] == nil ? value.object : value.otherForm, forKey: name.rawValue as NSString)
     }
     for name in itemClass.attributesNeverAbsent where attributes[name] == nil {
       dictionary.setObject("" as NSString, forKey: name.rawValue as NSString)

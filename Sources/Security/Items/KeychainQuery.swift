@@ -194,8 +194,9 @@ struct KeychainQuery {
     default:
       guard let kind = AttributeKind.of(key, in: itemClass) else { throw KeychainFailure(errSecNoSuchAttr) }
       let name = AttributeName(rawValue: key)
-      attributes[name] = try kind.read(value)
-      if kind.hasTwoForms { isOtherForm[name] = kind.isKeptAsAnother(value) }
+      let kept = try kind.read(value)
+      attributes[name] = kept
+      if kind.hasTwoForms { isOtherForm[name] = kind.isKeptAsAnother(value, kept) }
     }
   }
 }
