@@ -1,3 +1,6 @@
+// swift-format-ignore-file: NeverForceUnwrap
+// As articles write it: what cannot be nil here is unwrapped.
+
 // A secret that is bound to the fingers enrolled now: whoever enrols another finger later does not inherit it.
 //
 //     bound-secret add        stores it; nothing is asked

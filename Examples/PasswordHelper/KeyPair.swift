@@ -1,3 +1,6 @@
+// swift-format-ignore-file: NeverForceUnwrap
+// As articles write it: what cannot be nil here is unwrapped.
+
 import Security
 
 /// A key pair that is found again by its tag. The private half signs where it lies, after a finger, and never comes out.

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: NeverForceUnwrap
+// As articles write it: what cannot be nil here is unwrapped.
+
 // A password helper, a key pair under an application tag, and an item under a password of the application's own.
 
 import LocalAuthentication
