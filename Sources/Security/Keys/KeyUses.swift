@@ -92,8 +92,13 @@ public func SecKeyCreateDecryptedData(
 /// Agrees on a secret with the owner of a public key. A key in the store is used there, after what its access control
 /// asks for.
 ///
-/// - Parameter parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a
-///   digest where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+/// - Parameters:
+///   - privateKey: a key of an elliptic curve.
+///   - algorithm: one of `SecKeyAlgorithm`'s ECDH ones.
+///   - publicKey: the other side's, on the same curve.
+///   - parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a digest
+///     where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+///   - error: why there is no result.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(
   _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
