@@ -18,7 +18,7 @@ func signInWithPassword() -> Session {
 
 func signIn(_ policy: LAPolicy) async -> Session {
   let context = LAContext()
-  context.localizedFallbackTitle = "Use the account's password"
+  context.localizedFallbackTitle = "Use a password"
   context.localizedCancelTitle = "Not now"
 
   var error: NSError?
