@@ -49,8 +49,7 @@ struct ItemFinder: Sendable {
   /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where one would ask and may not.
   func items(in store: SecretStore) async throws(VaultError) -> [Item] {
     var found: [Item] = []
-    for item in try await store.items(search)
-    where Self.isSame(item.created, created) && Self.isSame(item.modified, modified) {
+    for item in try await store.items(search) where hasDates(item) {
       if item.access.isConstrained, interaction != .allow {
         guard try await store.isSatisfied(item, by: context) else {
           if interaction == .skip { continue }
@@ -62,6 +61,11 @@ struct ItemFinder: Sendable {
     }
     guard !found.isEmpty else { throw .itemGone }
     return found
+  }
+
+  /// Whether the item is of the dates the query names.
+  func hasDates(_ item: Item) -> Bool {
+    Self.isSame(item.created, created) && Self.isSame(item.modified, modified)
   }
 
   /// Dates come back to the microsecond.
