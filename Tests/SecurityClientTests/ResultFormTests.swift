@@ -1,3 +1,6 @@
+// swift-format-ignore-file: NeverForceUnwrap, NeverUseImplicitlyUnwrappedOptionals
+// Written as articles write it.
+
 import Security
 import Testing
 
