@@ -1,6 +1,7 @@
 // swift-format-ignore-file: NeverForceUnwrap, NeverUseImplicitlyUnwrappedOptionals
 // Written as articles write it.
 
+import LocalAuthentication
 import Security
 import Testing
 
@@ -116,6 +117,39 @@ extension ClientCode {
       let service = Bundle.main.infoDictionary?[String(kCFBundleIdentifierKey)] as? String ?? "default"
       #expect(!service.isEmpty)
       #expect(kCFBundleNameKey as String == "CFBundleName")
+    }
+
+    @Test("what is optional is taken for what it holds")
+    func optionals() async throws {
+      let store = try await ClientStore()
+      defer { withExtendedLifetime(store) {} }
+      let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [], nil)
+      let secret = "secret".data(using: .utf8)
+      let account: String? = "me"
+      let adding: [String: Any] = [
+        kSecClass as String: kSecClassInternetPassword, kSecAttrAccount as String: account as Any,
+        kSecAttrServer as String: "www.example.com", kSecAttrAccessControl as String: access as Any,
+        kSecAttrPort as String: Optional(443) as Any, kSecValueData as String: secret as Any,
+        kSecUseAuthenticationContext as String: Optional(LAContext()) as Any,
+        kSecReturnAttributes as String: kCFBooleanTrue as Any,
+      ]
+      var result: CFTypeRef?
+      #expect(SecItemAdd(adding as CFDictionary, &result) == errSecSuccess)
+      #expect((result as? [String: Any])?[kSecAttrPort as String] as? Int == 443)
+      let reading: [String: Any?] = [
+        kSecClass as String: kSecClassInternetPassword, kSecAttrAccount as String: account,
+        kSecReturnData as String: kCFBooleanTrue,
+      ]
+      #expect(SecItemCopyMatching(reading as CFDictionary, &result) == errSecSuccess)
+      #expect(result as? Data == secret)
+      let older = NSMutableDictionary(
+        objects: [kSecClassInternetPassword as NSString, account as Any, kCFBooleanTrue as Any],
+        forKeys: [NSString(format: kSecClass), NSString(format: kSecAttrAccount), NSString(format: kSecReturnData)])
+      #expect(SecItemCopyMatching(older, &result) == errSecSuccess)
+      #expect(result as? Data == secret)
+      let nothing: String? = nil
+      let empty = [kSecClass: kSecClassInternetPassword, kSecAttrAccount: nothing as Any] as [CFString: Any]
+      #expect(SecItemCopyMatching(empty as CFDictionary, &result) == errSecParam, "as null is on Apple's systems")
     }
   }
 }
