@@ -66,7 +66,8 @@ let package = Package(
       name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
 
     // Layer 6 and 7: the Apple-shaped API
-    .target(name: "Security", dependencies: ["Whorl", "Vault", "Keys", "SecureMemory"], swiftSettings: strict),
+    .target(
+      name: "Security", dependencies: ["Whorl", "Vault", "Fingerprint", "Keys", "SecureMemory"], swiftSettings: strict),
     .target(
       name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
       swiftSettings: strict),
@@ -155,7 +156,7 @@ let package = Package(
       swiftSettings: strict),
     // Code as articles print it, in the language mode it was written in.
     .testTarget(
-      name: "SecurityClientTests", dependencies: ["Security", "Whorl", "VaultDriver"],
+      name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "VaultDriver"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",

@@ -12,7 +12,9 @@ extension KeychainQuery {
       conditions[.keyClass] = .text(key.isPrivate ? "1" : "0")
     }
     return ItemSearch(
-      itemClass, conditions, ids: ids, synchronizable: synchronizable ?? .no, ignoresCase: ignoresCase,
+      // A reference names its item, synchronizable or not: programs read secrets by references they have listed.
+      itemClass, conditions, ids: ids, synchronizable: synchronizable ?? (ids == nil ? .no : .any),
+      ignoresCase: ignoresCase,
       // Dates are looked at afterwards.
       limit: created == nil && modified == nil ? limit : nil)
   }
