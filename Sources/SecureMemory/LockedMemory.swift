@@ -12,12 +12,13 @@ enum LockedMemory {
   struct Block: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int
-    /// The slab the block is a slot of; nil for a mapping of its own.
-    fileprivate let slab: Int?
+    /// The slab the block is a slot of, and of which size; nil for a mapping of its own.
+    fileprivate let slab: (size: Int, index: Int)?
   }
 
-  /// Most secrets are keys of 32 bytes: they share slabs, so that a key costs neither four system calls nor a page.
-  private static let slotSize = 256
+  /// Most secrets are keys of 32 bytes, and most records some hundred bytes: they share slabs, so that neither costs four
+  /// system calls and a page.
+  private static let slotSizes = [256, 1024]
   private static let slotsPerSlab = UInt64.bitWidth
 
   /// `@unchecked Sendable`: reached through the mutex of `slabs` alone.
@@ -27,30 +28,31 @@ enum LockedMemory {
     var free: UInt64
   }
 
-  /// Slabs are kept once made: the most secrets ever alive together bounds them.
-  private static let slabs = Mutex<[Slab]>([])
+  /// Slabs of each size, kept once made: the most secrets ever alive together bounds them.
+  private static let slabs = Mutex<[[Slab]]>(slotSizes.map { _ in [] })
 
   /// At least `count` zeroed bytes; never an empty block, so that C functions that refuse NULL take an empty secret.
   static func allocate(_ count: Int) -> Block {
     precondition(count >= 0, "a secret cannot have a negative length")
-    guard count <= slotSize else {
+    guard let size = slotSizes.firstIndex(where: { count <= $0 }) else {
       let page = Int(getpagesize())
       let (rounded, overflow) = count.addingReportingOverflow(page - 1)
       guard !overflow else { fatalError("out of memory") }
       let capacity = rounded / page * page
       return Block(base: map(capacity), capacity: capacity, slab: nil)
     }
+    let slotSize = slotSizes[size]
     return slabs.withLock { slabs in
       let index: Int
-      if let found = slabs.firstIndex(where: { $0.free != 0 }) {
+      if let found = slabs[size].firstIndex(where: { $0.free != 0 }) {
         index = found
       } else {
-        slabs.append(Slab(base: map(slotSize * slotsPerSlab), free: .max))
-        index = slabs.count - 1
+        slabs[size].append(Slab(base: map(slotSize * slotsPerSlab), free: .max))
+        index = slabs[size].count - 1
       }
-      let slot = slabs[index].free.trailingZeroBitCount
-      slabs[index].free &= ~(1 << UInt64(slot))
-      return Block(base: slabs[index].base + slot * slotSize, capacity: slotSize, slab: index)
+      let slot = slabs[size][index].free.trailingZeroBitCount
+      slabs[size][index].free &= ~(1 << UInt64(slot))
+      return Block(base: slabs[size][index].base + slot * slotSize, capacity: slotSize, slab: (size, index))
     }
   }
 
@@ -58,14 +60,14 @@ enum LockedMemory {
   static func release(_ block: Block) {
     // Borrows the memory for the call; a wipe the optimiser may not drop.
     OPENSSL_cleanse(block.base, block.capacity)
-    guard let index = block.slab else {
+    guard let (size, index) = block.slab else {
       // The mapping ends here, its lock with it.
       munmap(block.base, block.capacity)
       return
     }
     slabs.withLock { slabs in
-      let slot = (block.base - slabs[index].base) / slotSize
-      slabs[index].free |= 1 << UInt64(slot)
+      let slot = (block.base - slabs[size][index].base) / slotSizes[size]
+      slabs[size][index].free |= 1 << UInt64(slot)
     }
   }
 

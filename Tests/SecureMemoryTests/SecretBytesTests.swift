@@ -12,7 +12,7 @@ final class Holder: Sendable {
 }
 
 @Suite struct SecretBytesTests {
-  @Test("a new secret is all zeros, whatever its size", arguments: [0, 1, 32, 255, 256, 257, 4096, 4097, 1 << 20 + 3])
+  @Test("a new secret is all zeros, whatever its size", arguments: [0, 1, 32, 255, 256, 257, 1024, 1025, 4096, 4097, 1 << 20 + 3])
   func zeroFilled(count: Int) {
     let secret = SecretBytes(count: count)
     #expect(secret.count == count)
@@ -24,7 +24,7 @@ final class Holder: Sendable {
 
   @Test("a secret is all zeros even in memory another secret has used")
   func zeroFilledAgain() {
-    for count in [1, 32, 256, 5000] {
+    for count in [1, 32, 256, 1024, 5000] {
       for _ in 0..<200 {
         var secret = SecretBytes(count: count)
         #expect(bytes(of: secret).allSatisfy { $0 == 0 })
