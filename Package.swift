@@ -87,7 +87,7 @@ let package = Package(
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own
     // memory, a vault as a person meets it
-    .target(name: "ProgramDriver", dependencies: ["Fingerprint", "VirtualFinger"], swiftSettings: strict),
+    .target(name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
     .target(name: "MemorySearch", dependencies: ["SecureMemory"], swiftSettings: strict),
     .target(
       name: "VaultDriver",
@@ -103,7 +103,8 @@ let package = Package(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],
+      name: "ReaderTests",
+      dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger", "ProgramDriver"],
       swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],

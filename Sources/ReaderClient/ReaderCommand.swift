@@ -10,8 +10,13 @@ struct ReaderCommand: Sendable, Equatable {
 
   private static let replayer = "/usr/bin/umockdev-run"
 
-  init(program: String, selection: ReaderSelection, systemBus: String? = nil) throws(ReaderError) {
-    let reader = [program, "--reader", selection.description] + (systemBus.map { ["--system-bus", $0] } ?? [])
+  init(program: String, selection: ReaderSelection, fprintd: FprintdPlace = .system, systemBus: String? = nil)
+    throws(ReaderError)
+  {
+    var reader = [program, "--reader", selection.description] + (systemBus.map { ["--system-bus", $0] } ?? [])
+    if fprintd != .system {
+      reader += ["--fprintd-bus", fprintd.bus, "--fprintd-templates", fprintd.templates]
+    }
     // A crash ends the process at once: the runtime's own report would print registers and start another program.
     environment = ["SWIFT_BACKTRACE=enable=no"]
     environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
