@@ -14,6 +14,11 @@ package struct FprintdPlace: Sendable, Hashable {
   package static let system = FprintdPlace(
     bus: "unix:path=/run/dbus/system_bus_socket", templates: "/var/lib/fprint")
 
+  /// What ``ReaderError/permissionDenied(_:)`` names where fprintd's files cannot be read.
+  package static let unreadableFiles = "fprintd's template files"
+  /// What it begins with where polkit, through fprintd, said no.
+  package static let refused = "fprintd: "
+
   /// How the readers of this fprintd are driven: one that a configuration puts elsewhere is a stand-in.
   package var nature: ReaderDescription.Nature { self == .system ? .physical : .virtual }
 }

@@ -1,4 +1,4 @@
-import Fingerprint
+package import Fingerprint
 import GRDB
 import Glibc
 import Keys
@@ -95,11 +95,27 @@ extension Vault {
     }
   }
 
-  /// The reader asked for by id or name, else the first.
-  func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
-    guard let wanted = device.map({ device in readers.first { $0.id == device || $0.name == device } }) ?? readers.first
-    else { throw .reader(.absent) }
-    return wanted
+  /// The reader asked for by id or name, else the first that has fingers in this store.
+  ///
+  /// A reader that both fprintd and libfprint drive is two readers. What was enrolled through the one is not looked for
+  /// through the other only because that is listed now: where nobody has named a kind and no enrolled reader is
+  /// attached, it has to be one of the same kind.
+  package func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
+    if let device {
+      guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
+      return named
+    }
+    let sets = try verifiedSets().map(\.set).filter { !$0.enrolments.isEmpty }
+    let enrolled = readers.first { reader in
+      sets.contains { $0.reader == reader.identity && $0.nature == reader.nature }
+    }
+    if let enrolled { return enrolled }
+    let kinds = Set(sets.map(\.reader.isFprintd))
+    let isFree = kinds.isEmpty || !keepsToEnrolledKind
+    guard let first = readers.first(where: { isFree || kinds.contains($0.identity.isFprintd) }) else {
+      throw .reader(.absent)
+    }
+    return first
   }
 
   /// The reader that is attached now, without opening it.
@@ -147,7 +163,7 @@ extension Vault {
         let gone = stored.set.enrolments.filter { missing.contains($0.id) }
         var set = stored.set
         set.enrolments.removeAll { missing.contains($0.id) }
-        let lost = try replace(stored, with: set, adding: nil)
+        let lost = try replace(stored, with: set, adding: [])
         context.events.yield(.notice(.goneFromChip(gone.map(\.finger), lost: lost)))
         throw .setChanged
       }

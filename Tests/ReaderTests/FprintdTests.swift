@@ -126,7 +126,8 @@ struct FprintdTests {
         }
         try await log.wait(for: .fingerNeeded)
         try fprintd.storage.unplug()
-        #expect(await error == .removed)
+        let ended = await error
+        #expect(ended == .removed)
         try? await reader.process.close()
         #expect(try await reader.process.readers().isEmpty)
       }

@@ -154,7 +154,7 @@ extension ReaderError {
       }
       switch name.dropFirst(FprintdNames.error.count) {
       case "AlreadyInUse": self = .busy(holder: "another program, through fprintd")
-      case "PermissionDenied": self = .permissionDenied("fprintd: \(message)")
+      case "PermissionDenied": self = .permissionDenied(FprintdPlace.refused + message)
       case "NoSuchDevice": self = .absent
       case "NoEnrolledPrints": self = .notOnChip
       default: self = .device("fprintd: \(message.isEmpty ? name : message)")
@@ -171,7 +171,7 @@ extension ReaderError {
     case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
       "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected":
       .processDied(FprintdConnection.ended)
-    case "org.freedesktop.DBus.Error.AccessDenied": .permissionDenied("fprintd: \(message)")
+    case "org.freedesktop.DBus.Error.AccessDenied": .permissionDenied(FprintdPlace.refused + message)
     default: .device("fprintd: \(message.isEmpty ? name : message)")
     }
   }

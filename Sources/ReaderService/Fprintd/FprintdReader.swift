@@ -165,9 +165,8 @@ package actor FprintdReader: FingerprintReader {
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
-    let wanted = try Self.parsed(prints)
     let now = try await enrolledPrints()
-    let living = try self.living(wanted, among: now)
+    let living = try living(prints, among: now)
     guard let first = living.first else { throw .notOnChip }
     if living.count == 1 { return try await look(for: living, as: first.print.finger, now, nonce, observer) }
     // A finger that was not offered would be taken for one that was.
@@ -181,40 +180,19 @@ package actor FprintdReader: FingerprintReader {
     async throws(ReaderError) -> ScanAnswer
   {
     let now = try await enrolledPrints()
-    let living = try self.living(try Self.parsed([print]), among: now)
+    let living = try living([print], among: now)
     guard let first = living.first else { throw .notOnChip }
     return try await look(for: living, as: first.print.finger, now, nonce, observer)
   }
 
-  private typealias Wanted = (id: EnrolmentID, print: FprintdPrint)
-
-  private static func parsed(_ prints: [EnrolledPrint]) throws(ReaderError) -> [Wanted] {
-    var parsed: [Wanted] = []
-    for print in prints {
-      guard let one = FprintdPrint(print.template) else { throw .badTemplate }
-      parsed.append((print.id, one))
-    }
-    return parsed
-  }
-
-  /// The prints that fprintd still has. One with a digest needs files that can be read to tell.
-  private func living(_ wanted: [Wanted], among now: [FprintdPrint]) throws(ReaderError) -> [Wanted] {
-    var living: [Wanted] = []
-    for one in wanted {
-      guard let there = now.first(where: { $0.finger == one.print.finger }) else { continue }
-      if one.print.digest != nil, there.digest == nil { throw unreadable }
-      if there.isStill(one.print) { living.append(one) }
-    }
-    return living
-  }
-
-  private var unreadable: ReaderError {
-    .permissionDenied("fprintd's template files: \(templates.folder ?? place.templates)")
+  /// The prints that fprintd still has.
+  private func living(_ prints: [EnrolledPrint], among now: [FprintdPrint]) throws(ReaderError) -> [LivingPrint] {
+    try LivingPrint.all(of: prints, among: now, files: templates.folder ?? place.templates)
   }
 
   /// One scan of one finger, any of these where no one finger is named.
   private func look(
-    for living: [Wanted], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
+    for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
     _ observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {
     let end = try await scan(.verify, finger?.fprintdName ?? FprintdNames.anyFinger, observer) { _ in true }
@@ -223,7 +201,7 @@ package actor FprintdReader: FingerprintReader {
     case .match:
       // The reader is claimed, so that fprintd itself enrols nothing meanwhile; whoever writes its files might.
       guard try await enrolledPrints() == before else { throw .device("the enrolled fingers changed during the scan") }
-      outcome = .match(try Self.matched(living, end.selected, asked: finger))
+      outcome = .match(try LivingPrint.matched(among: living, end.selected, asked: finger))
     case .noMatch: outcome = .noMatch
     case .retry(let reason):
       observer(.retry(reason))
@@ -233,19 +211,6 @@ package actor FprintdReader: FingerprintReader {
     }
     guard !Task.isCancelled else { throw .cancelled }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: end.at)
-  }
-
-  /// The print that matched, by the finger fprintd says it has looked for. Where that was any finger of all there are,
-  /// fprintd does not tell which one it was, and the first stands for them.
-  private static func matched(
-    _ living: [Wanted], _ selected: String?, asked finger: Finger?
-  ) throws(ReaderError) -> EnrolmentID {
-    guard let selected else { throw .device("fprintd does not say which finger it looked for") }
-    if selected == FprintdNames.anyFinger, finger == nil, let first = living.first { return first.id }
-    guard let named = Finger(fprintdName: selected), finger == nil || finger == named,
-      let one = living.first(where: { $0.print.finger == named })
-    else { throw .device("fprintd looked for another finger than it was asked to") }
-    return one.id
   }
 
   // MARK: Prints
@@ -271,10 +236,9 @@ package actor FprintdReader: FingerprintReader {
   }
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
-    let wanted = try Self.parsed(prints)
     let now = try await enrolledPrints()
     // Known by the name alone, and the file can be read by now: that is another print than the one known.
-    let living = try living(wanted, among: now).filter { one in
+    let living = try living(prints, among: now).filter { one in
       now.contains { $0 == one.print }
     }
     let known = Set(living.map(\.print.finger))
@@ -284,9 +248,9 @@ package actor FprintdReader: FingerprintReader {
 
   package func delete(_ template: Template) async throws(ReaderError) {
     guard let print = FprintdPrint(template) else { throw .badTemplate }
-    let id = EnrolmentID(bytes: [])
     let now = try await enrolledPrints()
-    guard try living([(id, print)], among: now).count == 1 else { throw .notOnChip }
+    let wanted = EnrolledPrint(id: EnrolmentID(bytes: []), template: template)
+    guard try living([wanted], among: now).count == 1 else { throw .notOnChip }
     try await delete(print.finger)
   }
 
@@ -361,10 +325,28 @@ package actor FprintdReader: FingerprintReader {
     running = nil
     action.finish()
     switch end {
-    case .status(let status): return status
+    case .status(let status):
+      // Of a reader that was unplugged fprintd often says no more than that there was an error.
+      if case .failed(.device) = status.word { try await checkPresence(link) }
+      return status
     case .failed(let error): throw error
     case .cancelled: throw .cancelled
     case .suspended: throw .suspended
+    }
+  }
+
+  /// Throws where the reader is gone. libfprint keeps one that was unplugged until it is closed, so that fprintd lists
+  /// it as long as it is claimed.
+  private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
+    guard let device = opened, await !link.isOver else { return }
+    await release(device.path, link)
+    let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
+    do throws(ReaderError) {
+      guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else { throw .removed }
+      try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
+    } catch {
+      opened = nil
+      throw error
     }
   }
 

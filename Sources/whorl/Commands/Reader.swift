@@ -33,7 +33,8 @@ struct ReaderList: Command {
     for reader in readers {
       let identity = reader.identity
       var lines = [
-        ("driver", identity.driver), ("id", reader.id), ("nature", reader.nature.rawValue),
+        ("driver", identity.isFprintd ? "fprintd's own" : identity.driver), ("id", reader.id),
+        ("through", identity.isFprintd ? "fprintd" : "libfprint"), ("nature", reader.nature.rawValue),
       ]
       if let vendor = identity.vendor, let product = identity.product {
         lines.append(("usb", "\(Self.hex(vendor)):\(Self.hex(product))"))
@@ -59,8 +60,10 @@ struct ReaderList: Command {
 
 extension Session {
   /// The reader meant among those attached, as the vault chooses it.
+  ///
+  /// Without a store there is nothing enrolled that it would have to follow.
   func chosen(from readers: [ReaderDescription]) throws(Failure) -> ReaderDescription {
-    if case .libfprint(let device?) = selection {
+    if let device = selection.device {
       if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }
     } else if let first = readers.first {
       return first

@@ -42,7 +42,11 @@ struct Status: Command {
     }
     switch readers {
     case .success(let found):
-      for reader in found { lines.append(("reader", Spoken.reader(reader))) }
+      for reader in found {
+        lines.append(
+          ("reader", "\(Spoken.reader(reader)), through \(reader.identity.isFprintd ? "fprintd" : "libfprint")"))
+      }
+      if let choice = await Choice(vault, found, session) { lines.append(("chosen", choice.words)) }
       if found.isEmpty { lines.append(("reader", "none attached")) }
     case .failure(let failure):
       lines.append(("reader", failure.words))
@@ -52,6 +56,27 @@ struct Status: Command {
       "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
     }
     try StandardOutput.write(text.joined())
+  }
+
+  /// The reader that the next request would use, and why that one.
+  private struct Choice {
+    let words: String
+
+    init?(_ vault: Vault, _ found: [ReaderDescription], _ session: Session) async {
+      guard let chosen = try? await vault.choose(from: found) else { return nil }
+      let sets = (try? await vault.status().sets) ?? []
+      let isEnrolled = sets.contains {
+        $0.reader == chosen.identity && $0.nature == chosen.nature && !$0.fingers.isEmpty
+      }
+      let why =
+        switch session.selection {
+        case .automatic where isEnrolled: "it has the enrolled fingers"
+        case .automatic where chosen.identity.isFprintd: "fprintd has it"
+        case .automatic: "fprintd has none"
+        default: "asked for with \(session.selection)"
+        }
+      words = "\(Spoken.reader(chosen)), through \(chosen.identity.isFprintd ? "fprintd" : "libfprint"): \(why)"
+    }
   }
 
   private static func lockout(_ status: VaultStatus) -> String {
