@@ -18,7 +18,8 @@ struct Status: Command {
     let vault = try session.vault()
     let status = try await session.explained { () async throws(VaultError) in try await vault.status() }
     let readers = await ReaderCheck.attached(session)
-    if options.json { return try JSON.print(Report(status, readers, session)) }
+    let choice = await Choice(vault, readers, session)
+    if options.json { return try JSON.print(Report(status, readers, choice, session)) }
     var lines: [(String, String)] = [
       ("store", status.directory),
       ("tier", status.tier.spoken),
@@ -42,11 +43,8 @@ struct Status: Command {
     }
     switch readers {
     case .success(let found):
-      for reader in found {
-        lines.append(
-          ("reader", "\(Spoken.reader(reader)), through \(reader.identity.isFprintd ? "fprintd" : "libfprint")"))
-      }
-      if let choice = await Choice(vault, found, session) { lines.append(("chosen", choice.words)) }
+      for reader in found { lines.append(("reader", Self.words(for: reader))) }
+      if let choice { lines.append(("chosen", "\(Self.words(for: choice.reader)): \(choice.reason)")) }
       if found.isEmpty { lines.append(("reader", "none attached")) }
     case .failure(let failure):
       lines.append(("reader", failure.words))
@@ -58,24 +56,32 @@ struct Status: Command {
     try StandardOutput.write(text.joined())
   }
 
-  /// The reader that the next request would use, and why that one.
-  private struct Choice {
-    let words: String
+  private static func words(for reader: ReaderDescription) -> String {
+    let kind = reader.identity.isFprintd ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
+    return Spoken.reader(reader) + kind
+  }
 
-    init?(_ vault: Vault, _ found: [ReaderDescription], _ session: Session) async {
-      guard let chosen = try? await vault.choose(from: found) else { return nil }
+  /// The reader that the next request would use, and why that one. Nothing where there is no choice to make.
+  private struct Choice {
+    let reader: ReaderDescription
+    let reason: String
+
+    init?(_ vault: Vault, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) async {
+      guard case .success(let found) = readers, let chosen = try? await vault.choose(from: found),
+        chosen.identity.isFprintd || chosen.nature == .physical
+      else { return nil }
+      reader = chosen
       let sets = (try? await vault.status().sets) ?? []
       let isEnrolled = sets.contains {
         $0.reader == chosen.identity && $0.nature == chosen.nature && !$0.fingers.isEmpty
       }
-      let why =
+      reason =
         switch session.selection {
         case .automatic where isEnrolled: "it has the enrolled fingers"
         case .automatic where chosen.identity.isFprintd: "fprintd has it"
         case .automatic: "fprintd has none"
         default: "asked for with \(session.selection)"
         }
-      words = "\(Spoken.reader(chosen)), through \(chosen.identity.isFprintd ? "fprintd" : "libfprint"): \(why)"
     }
   }
 
@@ -97,10 +103,17 @@ struct Status: Command {
     var sets: [SetReport]
     var readerSelection: String
     var readers: [ReaderDescription]
+    /// The id of the reader the next request would use, and why that one.
+    var chosenReader: String?
+    var chosenBecause: String?
     /// Why the readers could not be listed.
     var readerProblem: String?
 
-    init(_ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) {
+    init(
+      _ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ choice: Choice?, _ session: Session
+    ) {
+      chosenReader = choice?.reader.id
+      chosenBecause = choice?.reason
       store = status.directory
       tier = status.tier.spoken
       items = status.items
