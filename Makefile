@@ -13,7 +13,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test lint format bench campaign build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo test lint format bench docs campaign build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +38,9 @@ format: ## put every Swift file into the one format
 bench: build ## measure beside GNOME Keyring and pass; installs these for the comparison
 	@scripts/setup bench
 	@scripts/bench
+
+docs: setup ## the documentation of the libraries in .build/docs; a warning fails it
+	@scripts/docs
 
 campaign: setup ## the test suite with its long forms: fuzzing, kills and snapshots by the thousand
 	@WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')

@@ -14,6 +14,9 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "whorl",
   products: [
+    .library(name: "Whorl", targets: ["Whorl"]),
+    .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "Security", targets: ["Security"]),
     .executable(name: "whorl", targets: ["whorl"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-finger", targets: ["whorl-finger"]),
@@ -59,7 +62,13 @@ let package = Package(
     .target(
       name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
 
-    // Layer 7: thin executables
+    // Layer 6 and 7: the Apple-shaped API
+    .target(name: "Security", dependencies: ["Whorl", "Vault", "Keys", "SecureMemory"], swiftSettings: strict),
+    .target(
+      name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
+      swiftSettings: strict),
+
+    // Layer 8: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
@@ -80,7 +89,9 @@ let package = Package(
 
     .executableTarget(
       name: "whorl-bench",
-      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger"],
+      dependencies: [
+        "CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger", "Whorl", "Security",
+      ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
     // Layer T: fingers for machines without a reader
@@ -114,6 +125,23 @@ let package = Package(
       dependencies: [
         "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SecurityTests",
+      dependencies: [
+        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver", "VirtualFinger",
+      ],
+      swiftSettings: strict),
+    // Code as articles print it, in the language mode it was written in.
+    .testTarget(
+      name: "SecurityClientTests", dependencies: ["Security", "Whorl", "VaultDriver"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "LocalAuthenticationTests",
+      dependencies: [
+        "LocalAuthentication", "Security", "Whorl", "Vault", "Fingerprint", "SecureMemory", "ReaderClient",
+        "VaultDriver", "VirtualFinger",
       ],
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.

@@ -6,6 +6,7 @@ enum Main {
   static let usage = """
     usage: whorl-bench fill DIR COUNT   make a store with so many items
            whorl-bench measure WORK [--json FILE] [--rounds N] [--strict]
+           whorl-bench library WORK                      the calls of the library alone
 
     """
 
@@ -24,6 +25,10 @@ enum Main {
     case "fill" where words.count == 3:
       guard let count = Int(words[2]), count > 0 else { fail(usage) }
       try await FilledStore.make(at: words[1], items: count)
+    case "library" where words.count == 2:
+      var report = Report()
+      try LibraryTimes(work: words[1]).measure(into: &report)
+      print(report.text)
     case "measure" where words.count > 1:
       try await measure(Array(words[1...]))
     default: fail(usage)

@@ -44,6 +44,7 @@ struct Measurement {
       report.add(samples)
     }
     promise(&report, programs.samples, touched)
+    try LibraryTimes(work: work).measure(into: &report)
     report.promise("get, peak memory at 100,000 items", Double(peak) / 1024, atMost: 30, "MiB")
     return report
   }

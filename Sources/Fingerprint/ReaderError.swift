@@ -1,5 +1,5 @@
 /// Why a reader did not do what was asked. A finger that does not match, or that was read badly, is not an error: see
-/// ``ScanOutcome``.
+/// `ScanOutcome`.
 public enum ReaderError: Error, Sendable, Hashable {
   /// No reader is attached, or none answers to the name asked for.
   case absent

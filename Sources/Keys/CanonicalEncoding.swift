@@ -9,13 +9,15 @@ package struct CanonicalEncoding: Sendable, Hashable {
   package init() {}
 
   package mutating func append(tag: UInt8, _ part: [UInt8]) {
-    bytes += Self.header(tag, count: part.count)
+    appendHeader(tag, count: part.count)
     bytes += part
   }
 
   /// As UTF-8, not normalised: names that only look alike stay apart.
   package mutating func append(tag: UInt8, _ part: String) {
-    append(tag: tag, Array(part.utf8))
+    let part = part.utf8
+    appendHeader(tag, count: part.count)
+    bytes += part
   }
 
   /// As eight bytes, big-endian.
@@ -41,6 +43,12 @@ package struct CanonicalEncoding: Sendable, Hashable {
   package mutating func appendAbsence(tag: UInt8) {
     bytes.append(tag)
     bytes += Self.bigEndian(UInt32.max)
+  }
+
+  private mutating func appendHeader(_ tag: UInt8, count: Int) {
+    precondition(count < UInt32.max, "a part is shorter than 4 GiB")
+    bytes.append(tag)
+    withUnsafeBytes(of: UInt32(count).bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   static func header(_ tag: UInt8, count: Int) -> [UInt8] {

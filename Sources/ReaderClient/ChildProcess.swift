@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import Fingerprint
 internal import Glibc
 internal import Synchronization
 
@@ -62,7 +63,7 @@ final class ChildProcess: Sendable {
   func end(grace: Duration) -> Task<String, Never> {
     ending.withLock { ending in
       if let ending { return ending }
-      let task = Task { await self.endedAnyway(grace) }
+      let task = Task(executorPreference: BackgroundThread.shared) { await self.endedAnyway(grace) }
       ending = task
       return task
     }

@@ -209,10 +209,10 @@ package actor ReaderProcess: FingerprintReader {
   /// Sees a cancelled call to its end, beside whatever its caller does meanwhile.
   private func settle(_ session: ReaderSession, _ number: UInt64) {
     let previous = settling
-    settling = Task {
+    settling = Task(executorPreference: BackgroundThread.shared) {
       await previous?.value
       if await session.answers(.cancel, number: number, within: Self.cancelGrace) == nil {
-        await end(session, grace: .zero)
+        await self.end(session, grace: .zero)
       }
     }
   }

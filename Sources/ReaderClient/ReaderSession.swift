@@ -64,7 +64,7 @@ final class ReaderSession: Sendable {
 
   /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
   func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
-    await Task {
+    await Task(executorPreference: BackgroundThread.shared) {
       await withTaskGroup { group in
         group.addTask { () -> Result<Void, BusError>? in
           do throws(BusError) {

@@ -47,7 +47,15 @@ package actor BusConnection: BusLoopSource {
   private let handlers: Handlers
   /// Whether the other side is a message bus, which says who sent a message.
   private let isOnBus: Bool
-  private var waiting: [UInt64: (destination: String?, continuation: CheckedContinuation<Answer, Never>)] = [:]
+  /// Who waits for which answer, by the cookie of the call.
+  private var waiting: [UInt64: Waiting] = [:]
+  private struct Waiting {
+    let destination: String?
+    /// Names the call to its cancel, which knows no cookie.
+    let ticket: UInt64
+    let continuation: CheckedContinuation<Answer, Never>
+  }
+  private var lastTicket: UInt64 = 0
   private var openCalls: [UInt64: BusMessage] = [:]
   private var isGreeted = false
   private var waitingForGreeting: [CheckedContinuation<Void, Never>] = []
@@ -116,23 +124,45 @@ package actor BusConnection: BusLoopSource {
   package func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue] = []
   ) async throws(BusError) -> [BusValue] {
-    // sd-bus blocks its thread over a descriptor sent before the sides have greeted one another.
-    if !isGreeted, bus != nil, arguments.contains(where: \.carriesDescriptor) {
-      await withCheckedContinuation { waitingForGreeting.append($0) }
+    // Under a preference for a task executor the loop turns before a continuation's body runs: what a body relies on
+    // is looked at in the body.
+    if arguments.contains(where: \.carriesDescriptor) {
+      // sd-bus blocks its thread over a descriptor sent before the sides have greeted one another.
+      await withCheckedContinuation { continuation in
+        if isGreeted || bus == nil { continuation.resume() } else { waitingForGreeting.append(continuation) }
+      }
     }
-    let cookie = try send(arguments) { bus, message in
+    lastTicket += 1
+    let ticket = lastTicket
+    let answer: Answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
+        // A cancel from before here has found nothing to end.
+        guard !Task.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
+        do throws(BusError) {
+          let cookie = try sendCall(target, member, arguments)
+          waiting[cookie] = Waiting(destination: target.destination, ticket: ticket, continuation: continuation)
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    } onCancel: {
+      BusLoop.shared.post { self.assumeIsolated { $0.cancel(ticket) } }
+    }
+    return try answer.get()
+  }
+
+  private func sendCall(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) throws(BusError) -> UInt64 {
+    try send(arguments) { bus, message in
       if let destination = target.destination {
         return sd_bus_message_new_method_call(bus, &message, destination, target.path, target.interface, member)
       }
       return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
     }
-    let answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { waiting[cookie] = (target.destination, $0) }
-    } onCancel: {
-      // Runs after the continuation is in place: both happen on the loop, which is busy with this call until then.
-      BusLoop.shared.post { self.assumeIsolated { $0.finish(cookie, .failure(.cancelled)) } }
-    }
-    return try answer.get()
+  }
+
+  private func cancel(_ ticket: UInt64) {
+    guard let cookie = waiting.first(where: { $0.value.ticket == ticket })?.key else { return }
+    finish(cookie, .failure(.cancelled))
   }
 
   /// Emits a signal, after everything sent before: on a bus to the destination alone, or to whoever asked for such

@@ -32,7 +32,8 @@ extension Vault {
       return try await self.gathering(touching, context) { evidence in
         AuthenticationPlan(items.filter { !$0.isSatisfied(by: evidence) }.map(\.requirement))
       } then: { evidence throws(VaultError) in
-        try body(items, evidence)
+        try Self.requireRunning(context)
+        return try body(items, evidence)
       }
     }
   }
@@ -69,7 +70,14 @@ extension Vault {
     }
   }
 
+  /// Refuses where the call was cancelled, or its context closed, after the last question was answered.
+  static func requireRunning(_ context: Context) throws(VaultError) {
+    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+  }
+
   private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError) {
+    // Fingers and passcode of another day satisfy nothing before they are accepted.
+    guard try !store.read({ _, authority in authority.restored }) else { throw .restoreDetected }
     let touching = Touching(
       purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
     try await gathering(touching, context) { evidence in
@@ -82,7 +90,8 @@ extension Vault {
         }
       }
       return AuthenticationPlan(satisfied ? [] : [requirement])
-    } then: { _ in
+    } then: { _ throws(VaultError) in
+      try Self.requireRunning(context)
     }
   }
 
@@ -94,11 +103,11 @@ extension Vault {
     var evidence = try evidence(of: context)
     if let grant = evidence.grant, try await !stillHolds(grant) { evidence.grant = nil }
     var open = plan(evidence)
-    if open.needsPasscode
-      || (context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied && evidence.passcode == nil)
-    {
+    let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
+    if evidence.passcode == nil, open.needsPasscode || preferred {
       evidence.passcode = try await provePasscode(context)
-      context.keep(evidence)
+      // What was shown now: a match of the last seconds that is reused here stays one of those.
+      context.keep(Evidence(passcode: evidence.passcode))
       open = plan(evidence)
     }
     guard !open.isSatisfied else { return try body(evidence) }
@@ -107,33 +116,36 @@ extension Vault {
       grant throws(VaultError) in
       var evidence = shown
       evidence.grant = grant
-      context.keep(evidence)
+      context.keep(Evidence(grant: grant))
       return try body(evidence)
     }
     if let answer { return answer }
     evidence.passcode = try await provePasscode(context)
-    context.keep(evidence)
+    context.keep(Evidence(passcode: evidence.passcode))
     return try body(evidence)
   }
 
   /// What the context has been satisfied with, as far as it still holds: the set is the one of then, the passcode the
-  /// one of then; and, where the context accepts it, a match of the last seconds.
+  /// one of then; and, where the context accepts it and biometry is not locked out, a match of the last seconds.
   func evidence(of context: Context) throws(VaultError) -> Evidence {
     guard context.options.keepsEvidence else { return Evidence() }
     var evidence = context.evidence
+    var reused = false
     if evidence.grant == nil, context.options.reuseDuration > .zero, let lastMatch {
       let age = Duration.nanoseconds(Int64(clamping: store.clock.now() &- lastMatch.at))
       if age >= .zero, age <= min(context.options.reuseDuration, ContextOptions.longestReuse) {
         evidence.grant = lastMatch.grant
+        reused = true
       }
     }
     guard evidence.grant != nil || evidence.passcode != nil else { return evidence }
     let store = store
-    let now = evidence
+    let (now, ofAnother) = (evidence, reused)
     let (set, passcode) = try store.read { db, authority in
       (
         try now.grant.map { grant in
-          try store.sets(db, authority).contains {
+          if ofAnother, authority.lockout.lockedOut { return false }
+          return try store.sets(db, authority).contains {
             $0.set.generation == grant.generation && $0.digest == grant.setDigest
           }
         } ?? false,

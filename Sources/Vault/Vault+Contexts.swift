@@ -1,3 +1,4 @@
+import Fingerprint
 import GRDB
 import Keys
 package import SecureMemory
@@ -7,7 +8,7 @@ extension Vault {
   package func openContext(_ options: ContextOptions = ContextOptions())
     throws(VaultError) -> (handle: ContextHandle, events: AsyncStream<AuthenticationEvent>)
   {
-    let handle = ContextHandle(bytes: try randomID())
+    let handle = ContextHandle(bytes: randomID())
     let (events, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
     contexts[handle] = Context(options: options, events: continuation)
     return (handle, events)
@@ -61,6 +62,10 @@ extension Vault {
     context.evidence = Evidence()
     context.applicationPassword = nil
     context.events.finish()
+    // None of them becomes the running call any more, which would have told the next.
+    let waiting = context.queue
+    context.queue = []
+    for call in waiting { call.resume() }
   }
 
   /// Runs a call in a context; cancelling the caller's task cancels the call.
@@ -71,15 +76,21 @@ extension Vault {
     while context.running {
       // Apple's contexts take calls from anywhere; the command line's know one at a time.
       guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
-      await withCheckedContinuation { context.queue.append($0) }
+      // Looked at again in the body: under a preference for a task executor other calls come between.
+      await withCheckedContinuation { turn in
+        if context.running { context.queue.append(turn) } else { turn.resume() }
+      }
     }
-    guard contexts[handle] != nil else { throw .contextInvalidated }
+    guard contexts[handle] != nil else {
+      context.giveTurn()
+      throw .contextInvalidated
+    }
     context.running = true
     context.calls += 1
     let call = context.calls
     defer {
       context.running = false
-      if !context.queue.isEmpty { context.queue.removeFirst().resume() }
+      context.giveTurn()
     }
     context.cancelled = false
     context.fallbackChosen = false
@@ -87,7 +98,7 @@ extension Vault {
       return try await withTaskCancellationHandler {
         try await body(context)
       } onCancel: {
-        Task { await self.cancel(handle, call: call) }
+        Task(executorPreference: BackgroundThread.shared) { await self.cancel(handle, call: call) }
       }
     } catch VaultError.cancelled {
       throw context.cancelReason ?? .cancelled
@@ -108,7 +119,9 @@ extension Vault {
     let supplied = if case .passcode = request { context.options.passcodeSupplied } else { false }
     guard supplied || !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-    let answer = await withCheckedContinuation { continuation in
+    let answer: SecretBox? = await withCheckedContinuation { continuation in
+      // A cancel that came since has found nobody waiting.
+      guard !context.cancelled else { return continuation.resume(returning: nil) }
       context.waiting = continuation
       context.events.yield(.secretWanted(request))
     }
@@ -137,8 +150,11 @@ extension Vault {
         _ = try Self.unwrap(slots.root, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
         let key = try Self.unwrap(
           slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        try accept(restore: acceptingRestore)
-        return ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        let proven = ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
+        try accept(restore: acceptingRestore, provenBy: proven)
+        // Nothing follows for a call that was cancelled while scrypt ran.
+        guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+        return proven
       } catch .wrongPasscode {
         let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
@@ -151,14 +167,18 @@ extension Vault {
   }
 
   /// The right passcode or recovery key clears every count and, where that was asked for, accepts a restore.
-  func accept(restore: Bool) throws(VaultError) {
+  func accept(restore: Bool, provenBy passcode: ProvenPasscode? = nil) throws(VaultError) {
     let store = store
     try store.commit(evenRestored: true) { db, authority in
       authority.lockout.clear()
       if restore, authority.restored {
         // An earlier copy brings its own digests. Only where the record itself did not verify is there nothing to
         // compare with, and the rows are taken as they stand.
-        if authority.rows.isEmpty { try store.adoptRows(db, &authority) }
+        if authority.rows.isEmpty {
+          try store.adoptRows(db, &authority)
+          // The one row that nothing is sealed in: it may be anybody's key, and is made anew.
+          if let passcode { try store.putPasscodePublicKey(passcode.key.secret, db, &authority) }
+        }
         authority.restored = false
       }
     }
@@ -208,11 +228,10 @@ struct ProvenPasscode {
   }
 }
 
-/// Sixteen random bytes: an id or a nonce.
-func randomID() throws(VaultError) -> [UInt8] {
-  do {
-    return try Random.bytes(16)
-  } catch {
-    throw VaultError(keys: error)
-  }
+/// Sixteen random bytes of the kernel's: an id or a nonce. Not libcrypto's generator, which takes a program that only reads
+/// a millisecond to start; no key is made of these.
+func randomID() -> [UInt8] {
+  var generator = SystemRandomNumberGenerator()
+  let halves = (generator.next(), generator.next())
+  return withUnsafeBytes(of: halves) { Array($0) }
 }

@@ -25,7 +25,9 @@ extension Vault {
         db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
         arguments: [store.owner, changing.set.generation.data]
       ).compactMap { row in
-        guard let access = row.accessControl, Requirement(access).always(.boundFinger) else { return nil }
+        guard let access = row.accessControl.map(Requirement.init),
+          access.without(Wrapping.closed(row.itemKey, access)).always(.boundFinger)
+        else { return nil }
         return store.record(of: row)?.name
       }
     }
@@ -94,7 +96,7 @@ extension Vault {
     let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
     let (template, lift) = try await enrolTemplate(finger, reader, context)
-    let print = EnrolledPrint(id: EnrolmentID(bytes: try randomID()), template: template)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
     let onChip = reader.features.contains(.storage)
     do throws(VaultError) {
       if reader.features.contains(.storageList) {
@@ -127,7 +129,9 @@ extension Vault {
     } catch {
       // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
       if onChip {
-        let deletion = Task { [source = self.reader] in try await source.delete(template) }
+        let deletion = Task(executorPreference: BackgroundThread.shared) { [source = self.reader] in
+          try await source.delete(template)
+        }
         if case .failure(let error) = await deletion.result {
           context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
         }
@@ -167,7 +171,7 @@ extension Vault {
     let events = context.events
     var failed = 0
     while true {
-      let nonce = ScanNonce(bytes: try randomID())
+      let nonce = ScanNonce(bytes: randomID())
       let lift = FingerLift()
       lastLift = lift
       let observer: ScanObserver = { event in
@@ -204,7 +208,7 @@ extension Vault {
     throws(VaultError) -> [ItemName]
   {
     var set = changed
-    set.generation = try randomID()
+    set.generation = randomID()
     let store = store
     let lost = try store.commit { db, authority in
       let now = try store.set(of: set.reader, set.nature, db, authority)

@@ -34,21 +34,21 @@ extension Vault {
     guard secret.secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     try record.check()
     let requirement = Requirement(access)
-    guard try passcodeIsSet() || !(accessibility == .passcodeSet || requirement.mentions(.passcode)) else {
-      throw .passcodeNotSet
+    if accessibility == .passcodeSet || requirement.mentions(.passcode) {
+      guard try passcodeIsSet() else { throw .passcodeNotSet }
     }
     let bound: StoredSet? = requirement.mentions(.boundFinger) ? try await setForBinding() : nil
     if requirement.mentions(.finger), bound == nil, !requirement.mentions(.passcodeGate) {
       _ = try await anyEnrolledSet()
     }
     let store = store
-    return try store.commit { db, authority in
+    return try store.commit(items: true) { db, authority in
       let old = try store.replaceable(record, db, replacing == .living)
       if let old, !old.dead, replacing == .never { throw VaultError.duplicateItem }
       var record = record
       record.modified = secondsSince1970()
       var row = ItemRow(
-        row: nil, id: try randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
+        row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
         access: Int64(bitPattern: access.flags.rawValue), accessibility: accessibility.rawValue, dead: false,
         attributes: [], derivation: password?.parameters.encoded)
       if let old, let place = old.row {
@@ -56,7 +56,7 @@ extension Vault {
         try store.removeFromIndex(place, earlier, db)
         if old.dead {
           // What is added over a dead item is a new one, at the end of the order.
-          try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+          try ItemRow.delete(place, db)
         } else {
           row.row = place
           row.id = old.id
@@ -91,7 +91,7 @@ extension Vault {
         return found.count < limit
       }
       if let ids = search.ids {
-        var rows = try ids.compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
+        var rows = try Set(ids).compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
         rows.sort { ($0.row ?? 0) < ($1.row ?? 0) }
         for row in rows where !look(row) { break }
         return found
@@ -121,7 +121,10 @@ extension Vault {
   ) async throws(VaultError) {
     guard (secret?.count ?? 0) <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
+    var seen: Set<ItemID> = []
+    let ids = ids.filter { seen.insert($0).inserted }
     let wanted = try wanted(ids)
+    guard wanted.count == ids.count else { throw .itemGone }
     guard !wanted.isEmpty else { return }
     var bound: StoredSet?
     if let access = change.access, Requirement(access).mentions(.boundFinger) { bound = try await setForBinding() }
@@ -134,7 +137,7 @@ extension Vault {
     try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       let released = try self.release(wanted, evidence)
       let store = self.store
-      try store.commit { db, authority in
+      try store.commit(items: true) { db, authority in
         for (item, released) in zip(wanted, released) {
           if let fresh {
             try Self.rewrite(item, change, secret: fresh.secret, newSet, newPassword, store, db, authority)
@@ -163,19 +166,27 @@ extension Vault {
     try record.check()
     let access = change.access ?? item.access
     let accessibility = change.accessibility ?? item.accessibility
+    guard access.flags.contains(.privateKeyUsage) || !item.access.flags.contains(.privateKeyUsage) else {
+      throw VaultError.invalidRequest("this key is used in the vault and never leaves it")
+    }
     row.nameIndex = store.nameIndex(record)
     if row.nameIndex != item.row.nameIndex, let other = try store.replaceable(record, db, false) {
       guard other.dead, let place = other.row else { throw VaultError.duplicateItem }
       try store.removeFromIndex(place, store.record(of: other), db)
-      try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+      try ItemRow.delete(place, db)
     }
     row.revision += 1
     row.access = Int64(bitPattern: access.flags.rawValue)
     row.accessibility = accessibility.rawValue
     let requirement = Requirement(access)
+    // A way in that is gone stays gone: nobody has said that another set or passcode should take its place.
+    let closed = change.access == nil ? Set(requirement.wrappings).subtracting(item.requirement.wrappings) : []
+    if !closed.isSubset(of: Wrapping.closed(row.itemKey, requirement)), try store.damagedSets(db, authority) > 0 {
+      // One that cannot be read may be this one.
+      throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+    }
     var bound: StoredSet?
-    if requirement.mentions(.boundFinger) {
-      // Its own set, which for another way in may be gone; then it is bound to none any more.
+    if requirement.without(closed).mentions(.boundFinger) {
       bound =
         try newSet.map { try store.current($0, db, authority) }
         ?? store.sets(db, authority).first { $0.set.generation == item.row.generation }
@@ -189,7 +200,8 @@ extension Vault {
     }
     try store.removeFromIndex(place, item.record, db)
     let box = try store.fill(
-      &row, record, requirement, secret: secret, bound: bound, password: password, accessibility: accessibility, db,
+      &row, record, requirement, closed: closed, secret: secret, bound: bound, password: password,
+      accessibility: accessibility, db,
       authority)
     try row.write(db, secret: box)
     try store.addToIndex(place, record, db)
@@ -199,11 +211,11 @@ extension Vault {
   package func delete(_ ids: [ItemID]) throws(VaultError) {
     let store = store
     guard !ids.isEmpty else { return }
-    try store.commit { db, _ in
+    try store.commit(items: true) { db, _ in
       for id in ids {
         guard let row = try store.item(id.bytes, db), let place = row.row else { continue }
         try store.removeFromIndex(place, store.record(of: row), db)
-        try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+        try ItemRow.delete(place, db)
       }
     }
     forgetSoon()
@@ -262,11 +274,15 @@ extension Vault {
   /// Empties the log a moment later, once for many changes: the caller waits for its own change alone.
   func forgetSoon() {
     guard forgetting == nil else { return }
-    forgetting = Task {
-      try? await Task.sleep(for: .milliseconds(100))
-      self.forgetting = nil
-      self.store.database.forgetOldPages()
+    forgetting = Task(executorPreference: BackgroundThread.shared) {
+      try? await Task.sleep(for: .seconds(1))
+      await self.forget()
     }
+  }
+
+  private func forget() {
+    forgetting = nil
+    store.database.forgetOldPages()
   }
 }
 

@@ -23,9 +23,7 @@ extension Vault {
     guard item.record.itemClass == .key, let family = item.record.keyFamily else {
       throw .invalidRequest("this item is not a private key")
     }
-    if case .export = use, item.access.flags.contains(.privateKeyUsage) {
-      throw .invalidRequest("this key is used in the vault and never leaves it")
-    }
+    if case .export = use { try Self.requireReleasable(wanted) }
     let answer = try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       let key = try self.release(wanted, evidence)[0]
       return SecretBox(try Self.use(key.secret, family, use))

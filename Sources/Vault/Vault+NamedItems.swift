@@ -31,9 +31,7 @@ extension Vault {
       let summaries = rows.compactMap { row -> ItemSummary? in
         guard let record = store.record(of: row) else { return store.summary(of: row) }
         let own =
-          record.itemClass == .genericPassword
-          && record.attributes[.accessGroup] == .text(ItemRecord.defaultAccessGroup)
-          && record.attributes[.synchronizable].map { $0.isEmpty } ?? true
+          search.matches(record) && record.attributes[.accessGroup] == .text(ItemRecord.defaultAccessGroup)
         return own ? store.summary(of: row) : nil
       }
       guard case .pattern(let pattern) = query else { return summaries }
@@ -82,7 +80,7 @@ extension Vault {
   /// Removes items, all of them or none. Needs no finger, and no row that verifies.
   package func remove(_ names: [ItemName]) throws(VaultError) {
     let store = store
-    try store.commit { db, _ in
+    try store.commit(items: true) { db, _ in
       for name in names {
         let index = store.nameIndex(ItemRecord(name: name)).data
         let row = try ItemRow.fetchOne(
@@ -90,7 +88,7 @@ extension Vault {
           arguments: [store.owner, index])
         guard let row, let place = row.row else { throw VaultError.itemNotFound(name) }
         try store.removeFromIndex(place, store.record(of: row), db)
-        try db.execute(sql: "DELETE FROM item WHERE row = ?", arguments: [place])
+        try ItemRow.delete(place, db)
       }
     }
     store.database.forgetOldPages()
@@ -107,6 +105,7 @@ extension Vault {
         return try Self.wanted(row, named: name, store, db, authority)
       }
     }
+    try Self.requireReleasable(wanted)
     return try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       try self.release(wanted, evidence)
     }

@@ -62,7 +62,7 @@ extension Vault {
     lastLift = nil
     guard !holdsReader, opened != nil else { return }
     opened = nil
-    closing = Task { [reader] in
+    closing = Task(executorPreference: BackgroundThread.shared) { [reader] in
       try? await reader.close()
       withExtendedLifetime(lock) {}
     }
@@ -74,7 +74,9 @@ extension Vault {
     _ context: Context, activity: Activity? = nil,
     _ question: @escaping @Sendable (any FingerprintReader) async throws -> T
   ) async throws(VaultError) -> T {
-    switch await ended(Task { [reader] in try await question(reader) }, context, activity) {
+    switch await ended(
+      Task(executorPreference: BackgroundThread.shared) { [reader] in try await question(reader) }, context, activity)
+    {
     case .success(let value): return value
     case .failure(let error): throw failure(error, context)
     }

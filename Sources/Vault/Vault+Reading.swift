@@ -9,10 +9,25 @@ extension Vault {
   package func secrets(of ids: [ItemID], reason: String?, in handle: ContextHandle?)
     async throws(VaultError) -> [ReleasedItem]
   {
-    let wanted = try wanted(ids)
+    let store = store
+    // What asks for nothing is released in the look that finds it.
+    let (wanted, open) = try store.read { db, authority in
+      let wanted = try Self.wanted(ids, store, db, authority)
+      try Self.requireReleasable(wanted)
+      let open = wanted.allSatisfy(\.isOpen)
+      return (wanted, open ? try Self.release(wanted, Evidence(), store, db, authority) : nil)
+    }
     guard wanted.count == ids.count else { throw .itemGone }
+    if let open { return open }
     return try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
       try self.release(wanted, evidence)
+    }
+  }
+
+  /// Refuses keys that are only ever used in the vault.
+  static func requireReleasable(_ wanted: [WantedItem]) throws(VaultError) {
+    guard !wanted.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else {
+      throw .invalidRequest("this key is used in the vault and never leaves it")
     }
   }
 
@@ -27,11 +42,15 @@ extension Vault {
 
   func wanted(_ ids: [ItemID]) throws(VaultError) -> [WantedItem] {
     let store = store
-    return try store.read { db, authority in
-      try ids.compactMap { id in
-        try store.item(id.bytes, db).flatMap { row in
-          row.dead ? nil : try Self.wanted(row, named: nil, store, db, authority)
-        }
+    return try store.read { db, authority in try Self.wanted(ids, store, db, authority) }
+  }
+
+  private static func wanted(_ ids: [ItemID], _ store: Store, _ db: Database, _ authority: Authority) throws
+    -> [WantedItem]
+  {
+    try ids.compactMap { id in
+      try store.item(id.bytes, db).flatMap { row in
+        row.dead ? nil : try Self.wanted(row, named: nil, store, db, authority)
       }
     }
   }
@@ -43,7 +62,8 @@ extension Vault {
       let accessibility = Accessibility(rawValue: row.accessibility)
     else { throw VaultError.itemDamaged(name) }
     guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
-    let requirement = Requirement(access)
+    let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
+    guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }
     if authority.restored, !(requirement.isOpen && !access.applicationPassword) { throw VaultError.restoreDetected }
     var setLives = true
     if requirement.mentions(.boundFinger) {
@@ -65,45 +85,49 @@ extension Vault {
   /// the proof was given for.
   func release(_ wanted: [WantedItem], _ evidence: Evidence) throws(VaultError) -> [ReleasedItem] {
     let store = store
-    return try store.read { db, authority in
-      if let grant = evidence.grant {
-        let now = try store.sets(db, authority).first { $0.set.generation == grant.generation }
-        guard let now, now.digest == grant.setDigest, !authority.restored else { throw VaultError.setChanged }
+    return try store.read { db, authority in try Self.release(wanted, evidence, store, db, authority) }
+  }
+
+  private static func release(
+    _ wanted: [WantedItem], _ evidence: Evidence, _ store: Store, _ db: Database, _ authority: Authority
+  ) throws -> [ReleasedItem] {
+    if let grant = evidence.grant {
+      let now = try store.sets(db, authority).first { $0.set.generation == grant.generation }
+      guard let now, now.digest == grant.setDigest, !authority.restored else { throw VaultError.setChanged }
+    }
+    try evidence.passcode?.requireCurrent(store, db, authority)
+    return try wanted.map { item in
+      guard let row = try store.item(item.row.id, db), row.reference == item.row.reference,
+        row.access == item.row.access
+      else { throw VaultError.busy("\(item.record.name) was changed meanwhile") }
+      guard let classKey = try store.classKey(item.accessibility, db, authority) else {
+        throw VaultError.itemInvalidated(item.record.name)
       }
-      try evidence.passcode?.requireCurrent(store, db, authority)
-      return try wanted.map { item in
-        guard let row = try store.item(item.row.id, db), row.reference == item.row.reference,
-          row.access == item.row.access
-        else { throw VaultError.busy("\(item.record.name) was changed meanwhile") }
-        guard let classKey = try store.classKey(item.accessibility, db, authority) else {
-          throw VaultError.itemInvalidated(item.record.name)
+      let satisfied = item.requirement.alternatives.first { item.isSatisfied($0, by: evidence) }
+      guard let satisfied else { throw VaultError.touchRefused }
+      let keys = Requirement.wrapping(of: satisfied)
+      var parts = WrappingParts(classKey: classKey)
+      if keys.contains(.boundFinger) {
+        guard let set = try store.sets(db, authority).first(where: { $0.set.generation == row.generation }) else {
+          throw VaultError.touchRefused
         }
-        let satisfied = item.requirement.alternatives.first { item.isSatisfied($0, by: evidence) }
-        guard let satisfied else { throw VaultError.touchRefused }
-        let keys = Requirement.wrapping(of: satisfied)
-        var parts = WrappingParts(classKey: classKey)
-        if keys.contains(.boundFinger) {
-          guard let set = try store.sets(db, authority).first(where: { $0.set.generation == row.generation }) else {
-            throw VaultError.touchRefused
-          }
-          parts.add(setKey: try store.setKey(of: set))
-        }
-        if keys.contains(.passcode) {
-          guard let passcode = evidence.passcode, let boxes = row.itemKey,
-            let share = Wrapping.decode(boxes, Requirement(item.access))?.first(where: { $0.keys == keys })?.passcodeShare
-          else { throw VaultError.itemDamaged(item.record.name) }
-          do {
-            parts.add(passcodeShare: try store.passcodeShare(share, passcode.key.secret))
-          } catch {
-            throw VaultError.itemDamaged(item.record.name)
-          }
-        }
-        if let password = item.password { parts.add(applicationPassword: password.secret) }
-        let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
-        return ReleasedItem(
-          id: ItemID(bytes: row.id), name: item.record.name,
-          secret: try store.open(row, item.record, keys, under: parts, otherwise: wrong, db))
+        parts.add(setKey: try store.setKey(of: set))
       }
+      if keys.contains(.passcode) {
+        guard let passcode = evidence.passcode, let boxes = row.itemKey,
+          let share = Wrapping.decode(boxes, Requirement(item.access))?.first(where: { $0.keys == keys })?.passcodeShare
+        else { throw VaultError.itemDamaged(item.record.name) }
+        do {
+          parts.add(passcodeShare: try store.passcodeShare(share, passcode.key.secret))
+        } catch {
+          throw VaultError.itemDamaged(item.record.name)
+        }
+      }
+      if let password = item.password { parts.add(applicationPassword: password.secret) }
+      let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
+      return ReleasedItem(
+        id: ItemID(bytes: row.id), name: item.record.name,
+        secret: try store.open(row, item.record, keys, under: parts, otherwise: wrong, db))
     }
   }
 }

@@ -29,12 +29,14 @@ extension Vault {
     do throws(VaultError) {
       return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
         guard let presence = try await self.touches(touching, reader, context) else { return nil }
+        // The reader may find a match before it hears of the end.
+        try Self.requireRunning(context)
         let grant = try PresenceGrant(consuming: presence, owner: self.store.owner)
         if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
         return try body(grant)
       }
     } catch {
-      if case .cancelled = error, context.fallbackChosen {
+      if case .cancelled = error, context.fallbackChosen, !context.cancelled {
         guard passcodeInstead else { throw .userFallback }
         return nil
       }
@@ -73,7 +75,7 @@ extension Vault {
     while true {
       let request = TouchRequest(
         purpose: touching.purpose, reader: reader, passcodeInstead: context.fallbackOffered)
-      let nonce = ScanNonce(bytes: try randomID())
+      let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
         gallery: gallery, nonce: nonce, armedAt: nanoseconds(of: CLOCK_MONOTONIC))
@@ -113,7 +115,7 @@ extension Vault {
     try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
-    let armed = Task { [source = self.reader, events = context.events] in
+    let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
       try await source.look(for: gallery, on: reader, nonce: nonce) { event in
         finger.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
@@ -157,11 +159,12 @@ extension Vault {
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
     let activity = activity ?? Activity()
+    let watched = ObjectIdentifier(context)
     let watch = context.options.timeout.map { timeout in
-      Task {
+      Task(executorPreference: BackgroundThread.shared) {
         while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
         // The answer may have come while this woke up; then there is nothing to end.
-        if !Task.isCancelled { self.expire(context) }
+        if !Task.isCancelled { await self.expire(watched) }
       }
     }
     let result = await action.result
@@ -170,7 +173,8 @@ extension Vault {
     return result
   }
 
-  private func expire(_ context: Context) {
+  private func expire(_ watched: ObjectIdentifier) {
+    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }) else { return }
     context.timedOut = true
     context.scanCancel?()
   }

@@ -10,6 +10,9 @@ package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = 1 << 20
 
+  private let executor = VaultExecutor()
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
   let store: Store
   let reader: any FingerprintReader
   /// The id or name of the reader wanted; nil for the first there is.

@@ -1,3 +1,4 @@
+internal import Fingerprint
 public import SecureMemory
 internal import Synchronization
 public import Vault
@@ -119,7 +120,7 @@ public final class AuthenticationContext: Sendable {
       return state.opening
     }
     guard let opening else { return }
-    Task { [vault] in
+    Task(executorPreference: BackgroundThread.shared) { [vault] in
       if let handle = await opening.value { await vault.closeContext(handle, reason: reason) }
     }
   }
@@ -163,12 +164,15 @@ public final class AuthenticationContext: Sendable {
   }
 
   private func open() -> Task<ContextHandle?, Never> {
-    Task { [vault, prompt, words] in
+    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words] in
       guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
         return nil
       }
       let session = PromptSession(vault: vault, handle: handle, words: words)
-      Task { for await event in events { await prompt.handle(event, in: session) } }
+      // A prompt may block its thread, waiting for keys.
+      Task(executorPreference: BackgroundThread()) {
+        for await event in events { await prompt.handle(event, in: session) }
+      }
       return handle
     }
   }

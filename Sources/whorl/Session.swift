@@ -46,11 +46,11 @@ struct Session {
   /// comes, and releases the reader at the end.
   func converse<Answer: Sendable>(
     with vault: Vault, _ answers: Answers, awaiting: Dialogue.Awaiting = .stored,
-    contextOptions: ContextOptions = ContextOptions(),
+    contextOptions: ContextOptions? = nil,
     _ call: (Vault, ContextHandle) async throws -> Answer
   ) async throws(Failure) -> Answer {
     let (context, events) = try await explained { () async throws(VaultError) in
-      try await vault.openContext(contextOptions)
+      try await vault.openContext(contextOptions ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
     }
     let dialogue = Task {
       await Dialogue(vault: vault, context: context, answers: answers, awaiting: awaiting).run(events)

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import SDBus
 import Testing
@@ -59,6 +60,29 @@ struct ConnectionTests {
     defer { bus.close() }
     _ = try await bus.client.call(target, "Run")
     #expect(seen.elements == Array(0..<100))
+  }
+
+  // Such a preference makes the loop turn between a call's steps, which must not let the answer in before its wait.
+  @Test(
+    "answers every call of tasks that prefer another executor, also calls that are cancelled",
+    .timeLimit(.minutes(1)))
+  func preferredExecutor() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+    defer { bus.close() }
+    let executor = OneThread()
+    let answers = await withTaskGroup(of: UInt32?.self) { group in
+      for number in 0..<2_000 as Range<UInt32> {
+        group.addTask(executorPreference: executor) {
+          let call = Task(executorPreference: executor) { try await bus.client.call(target, "Echo", [.uint32(number)]) }
+          if number % 7 == 0 { call.cancel() }
+          return try? await call.value.first?.asUInt32
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.count == 2_000)
+    let answered = Set(answers.compactMap { $0 })
+    #expect(answered.isSuperset(of: (0..<2_000 as Range<UInt32>).filter { $0 % 7 != 0 }))
   }
 
   @Test("throws the peer's errors under their names")
@@ -147,4 +171,14 @@ private func oneExchange() async throws {
   let file = BusDescriptor(taking: open("/proc/self/comm", O_RDONLY | O_CLOEXEC))
   _ = try await bus.client.call(target, "Ask", [.descriptor(file)])
   bus.close()
+}
+
+/// Runs tasks on a thread outside the pool.
+private final class OneThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "test")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
 }

@@ -129,4 +129,48 @@ struct ClassItemTests {
     _ = try await add(vault, [.service: .text("p")], secret: "anew")
     #expect(try await vault.get("p") == "anew")
   }
+
+  @Test("a key that is used in the vault leaves it by no call, and no change lets it")
+  func keyStays() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let stays = try await add(
+      vault, [.label: .text("k")], .key, access: try AccessControl([.privateKeyUsage]), secret: "key")
+    await #expect(throws: VaultError.self) { _ = try await read(vault, stays.id) }
+    await #expect(throws: VaultError.self) {
+      try await vault.update([stays.id], ItemChange(access: AccessControl.none), secret: nil, reason: nil, in: nil)
+    }
+    #expect(try await vault.items(ItemSearch(.key))[0].access.flags == [.privateKeyUsage])
+    try await vault.update(
+      [stays.id], ItemChange(attributes: [.label: .text("l")]), secret: nil, reason: nil, in: nil)
+    let named = try await add(vault, [.service: .text("k")], access: try AccessControl([.privateKeyUsage]))
+    await #expect(throws: VaultError.self) { _ = try await vault.get("k") }
+    await #expect(throws: VaultError.self) { _ = try await read(vault, named.id) }
+  }
+
+  @Test("an update of an item that is gone or dead says so, and one that is named twice is changed once")
+  func updateOfGone() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let item = try await add(vault, [.service: .text("a")])
+    let dead = try await add(vault, [.service: .text("p")], access: try AccessControl(.devicePasscode))
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.removePasscode(in: $0) }
+    let change = ItemChange(attributes: [.label: .text("new")])
+    await #expect(throws: VaultError.itemGone) {
+      try await vault.update([item.id, dead.id], change, secret: nil, reason: nil, in: nil)
+    }
+    #expect(try await vault.items(ItemSearch(.genericPassword))[0].attributes[.label] == nil)
+    try await vault.update([item.id, item.id], change, secret: nil, reason: nil, in: nil)
+    #expect(try await vault.items(ItemSearch(ids: [item.id, item.id])).map { $0.attributes[.label] } == [.text("new")])
+  }
+
+  @Test("a control character in an item's attributes does not reach those who read its name")
+  func controlCharacters() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    _ = try await add(vault, [.service: .text("a\nb"), .account: .text("\u{1b}[2J")])
+    let name = try #require(try await vault.items(.all)[0].name)
+    let scalars = name.description.unicodeScalars
+    #expect(!scalars.contains { $0.properties.generalCategory == .control })
+  }
 }

@@ -1,3 +1,5 @@
+import GRDB
+import Keys
 import Synchronization
 import Testing
 import VaultDriver
@@ -113,5 +115,43 @@ struct RollbackTests {
     later.withLock { $0 = 61 }
     try await unlock()
     #expect(try await vault.status().restoreDetected == false)
+  }
+
+  @Test("while a restore is not accepted, no policy is satisfied either")
+  func evaluation() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    var options = ContextOptions(preferPasscode: true)
+    options.keepsEvidence = true
+    let person = Person(passcodes: [ScratchStore.passcode, ScratchStore.passcode])
+    try await person.with(vault, options) { handle in
+      try await vault.evaluate(.deviceOwner, reason: nil, in: handle)
+      try store.restore(["state"], from: "/nonexistent")
+      await #expect(throws: VaultError.restoreDetected, "by what was shown before") {
+        try await vault.evaluate(.deviceOwner, reason: nil, in: handle)
+      }
+    }
+    await #expect(throws: VaultError.restoreDetected, "by the passcode") {
+      try await person.with(vault, options) { try await vault.evaluate(.deviceOwner, reason: nil, in: $0) }
+    }
+  }
+
+  @Test("accepting a restore whose record does not verify takes nobody else's key for the passcode's")
+  func plantedPublicKey() async throws {
+    let store = try await ScratchStore()
+    let planted = try X25519.publicKey(of: try Random.key())
+    do {
+      let editor = try DatabaseQueue(path: store.path + "/vault.db")
+      try await editor.write { db in
+        try db.execute(sql: "UPDATE store SET authority = x'00'")
+        try db.execute(
+          sql: "UPDATE slot SET parameters = ? WHERE name = 'passcode public key'", arguments: [planted.data])
+      }
+    }
+    let vault = try store.open()
+    let right = ScratchStore.passcode
+    try await Person(passcodes: [right]).with(vault) { try await vault.unlock(in: $0) }
+    try await vault.put("gated", "1", .passcode)
+    #expect(try await vault.get("gated", by: Person(passcodes: [right])) == "1")
   }
 }

@@ -163,4 +163,18 @@ struct TamperTests {
       }
     }
   }
+
+  @Test("a service is listed by what its items say, not by the tags beside them")
+  func tags() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a", "alpha")
+    try await vault.put("b", "beta")
+    let editor = try DatabaseQueue(path: store.path + "/vault.db")
+    try await editor.write { db in
+      try db.execute(
+        sql: "INSERT OR IGNORE INTO item_index (tag, row) SELECT tag, (SELECT max(row) FROM item) FROM item_index")
+    }
+    #expect(try await vault.items(.service("a")).map(\.name?.description) == ["a"])
+  }
 }

@@ -80,6 +80,11 @@ final class Context {
     if let passcode = shown.passcode { evidence.passcode = passcode }
   }
 
+  /// Lets the next of the waiting calls look whether it can run.
+  func giveTurn() {
+    if !queue.isEmpty { queue.removeFirst().resume() }
+  }
+
   func answer(_ secret: SecretBox?) {
     waiting?.resume(returning: secret)
     waiting = nil

@@ -25,6 +25,7 @@ struct Wrapping {
   var keys: Set<Requirement.Factor>
   /// Nil where the passcode has no part in it.
   var passcodeShare: [UInt8]?
+  /// Empty where this way in is closed for good: the set or the passcode it hung on is gone.
   var box: [UInt8]
 
   static func encode(_ wrappings: [Wrapping]) -> [UInt8] {
@@ -49,6 +50,14 @@ struct Wrapping {
     }
   }
 
+  static func closed(_ keys: Set<Requirement.Factor>) -> Wrapping { Wrapping(keys: keys, passcodeShare: nil, box: []) }
+
+  /// The ways in that are closed for good.
+  static func closed(_ bytes: [UInt8]?, _ requirement: Requirement) -> Set<Set<Requirement.Factor>> {
+    let wrappings = bytes.flatMap { decode($0, requirement) } ?? []
+    return Set(wrappings.filter(\.box.isEmpty).map(\.keys))
+  }
+
   /// Each wrapping of an item is sealed for its own place.
   static func aad(_ item: [UInt8], _ keys: Set<Requirement.Factor>) -> [UInt8] {
     var aad = CanonicalEncoding()
@@ -63,7 +72,7 @@ extension Store {
   /// written.
   func item(like record: ItemRecord, _ db: Database) throws -> ItemRow? {
     let row = try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?",
+      db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
       arguments: [owner, nameIndex(record).data])
     guard let row else { return nil }
     guard self.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
@@ -73,7 +82,8 @@ extension Store {
   /// The item of this id, or nil.
   func item(_ id: [UInt8], _ db: Database) throws -> ItemRow? {
     try ItemRow.fetchOne(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE id = ? AND owner = ?", arguments: [id.data, owner])
+      db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE id = ? AND owner = ?"),
+      arguments: [id.data, owner])
   }
 
   /// The row a new item takes the place of. A damaged one can be replaced, but not kept.
@@ -83,7 +93,8 @@ extension Store {
     } catch VaultError.itemDamaged where replace {
       let index = nameIndex(record)
       if let row = try Int64.fetchOne(
-        db, sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?", arguments: [owner, index.data])
+        db.cachedStatement(sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?"),
+        arguments: [owner, index.data])
       {
         try removeFromIndex(row, nil, db)
       }
@@ -130,9 +141,10 @@ extension Store {
   /// row's boxes and gives that of the secret.
   ///
   /// Nothing is asked for: the passcode's part is a key agreement with its public key (X25519), whose private half only
-  /// the passcode gives.
+  /// the passcode gives. What is `closed` stays it.
   func fill(
-    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement, secret: borrowing SecretBytes,
+    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement,
+    closed: Set<Set<Requirement.Factor>> = [], secret: borrowing SecretBytes,
     bound: StoredSet?, password: SecretBox?, accessibility: Accessibility, _ db: Database, _ authority: Authority
   ) throws -> [UInt8] {
     try seal(record, into: &row)
@@ -142,6 +154,10 @@ extension Store {
       let itemKey = try Random.key()
       var wrappings: [Wrapping] = []
       for keys in requirement.wrappings {
+        guard !closed.contains(keys) else {
+          wrappings.append(.closed(keys))
+          continue
+        }
         var parts = WrappingParts(classKey: classKey)
         var share: [UInt8]?
         if keys.contains(.boundFinger) {
@@ -175,7 +191,8 @@ extension Store {
   ) throws -> SecretBytes {
     guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
       let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
-      let secret = try Row.fetchOne(db, sql: "SELECT secret FROM item WHERE row = ?", arguments: [row.row])?
+      let secret = try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT secret FROM item WHERE row = ?"), arguments: [row.row])?
         .optionalBytes(0)
     else { throw VaultError.itemDamaged(record.name) }
     let aad = row.secretAAD(self.keys.databaseID, record)
@@ -198,7 +215,7 @@ extension Store {
   }
 
   /// Ends items for good: their keys and secrets are overwritten, the name stays so that the loss can be told. Items
-  /// with another way in, by the factors that stay, live on.
+  /// with another way in, by the factors that stay, live on without the one that is gone.
   func kill(_ db: Database, where condition: String, _ arguments: StatementArguments, by gone: Requirement.Factor?)
     throws -> [ItemName]
   {
@@ -207,7 +224,15 @@ extension Store {
       db, sql: "SELECT \(ItemRow.columns) FROM item WHERE dead = 0 AND owner = \(owner) AND (\(condition))",
       arguments: arguments)
     for var row in rows {
-      if let gone, let access = row.accessControl, !Requirement(access).always(gone) { continue }
+      if let gone, let access = row.accessControl, !Requirement(access).always(gone) {
+        guard let ways = row.itemKey.flatMap({ Wrapping.decode($0, Requirement(access)) }) else { continue }
+        let left = ways.map { $0.keys.contains(gone) ? .closed($0.keys) : $0 }
+        if left.contains(where: { !$0.box.isEmpty }) {
+          try db.execute(
+            sql: "UPDATE item SET item_key = ? WHERE row = ?", arguments: [Wrapping.encode(left).data, row.row])
+          continue
+        }
+      }
       if let record = record(of: row) {
         lost.append(record.name)
         row.dead = true

@@ -34,7 +34,8 @@ extension Store {
   private func values(_ names: [AttributeName], of attributes: [AttributeName: AttributeValue])
     -> [AttributeName: AttributeValue]?
   {
-    let found = attributes.filter { names.contains($0.key) }
+    // Absent and empty are the same, in an item and in a search.
+    let found = attributes.filter { names.contains($0.key) && !$0.value.isEmpty }
     return found.count == names.count ? found : nil
   }
 

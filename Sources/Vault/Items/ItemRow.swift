@@ -90,10 +90,16 @@ extension ItemRow: FetchableRecord {
     Int64.fromDatabaseValue(row[column]) ?? -1
   }
 
+  private static let insertion =
+    "INSERT OR REPLACE INTO item (\(columns), secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+  static func delete(_ row: Int64, _ db: Database) throws {
+    try db.cachedStatement(sql: "DELETE FROM item WHERE row = ?").execute(arguments: [row])
+  }
+
   /// Inserts the row, or replaces the one it was made over, which keeps its place in the order.
   mutating func write(_ db: Database, secret: [UInt8]?) throws {
-    try db.execute(
-      sql: "INSERT OR REPLACE INTO item (\(Self.columns), secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    try db.cachedStatement(sql: Self.insertion).execute(
       arguments: [
         row, id.data, owner, nameIndex.data, revision, access, accessibility, generation?.data, dead, attributes.data,
         derivation?.data, itemKey?.data, secret?.data,

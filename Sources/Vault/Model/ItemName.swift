@@ -22,10 +22,17 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
     self.account = account
   }
 
-  /// What an item of any class is called in a message.
+  /// What an item of any class is called in a message, on a line of its own and on terminals: without control
+  /// characters, which its attributes may have.
   init(unchecked service: String, account: String) {
-    self.service = service
-    self.account = account
+    func shown(_ text: String) -> String {
+      guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+      return String(
+        String.UnicodeScalarView(
+          text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    }
+    self.service = shown(service)
+    self.account = shown(account)
   }
 
   /// Reads `SERVICE[/ACCOUNT]`: the first slash splits, so an account may hold slashes and a service may not.

@@ -33,6 +33,11 @@ struct Requirement {
     Requirement(alternatives: alternatives.filter { !$0.contains(factor) })
   }
 
+  /// The alternatives but for those with these wrappings.
+  func without(_ wrappings: Set<Set<Factor>>) -> Requirement {
+    Requirement(alternatives: alternatives.filter { !wrappings.contains(Self.wrapping(of: $0)) })
+  }
+
   /// Nothing is asked for.
   var isOpen: Bool { alternatives.contains([]) }
 

@@ -48,16 +48,27 @@ struct Manifest: Equatable {
     return newest
   }
 
-  /// Writes the slot of this sequence number and waits until it is on the disk.
-  func write(to path: String, key: borrowing SecretBytes) throws(VaultError) {
+  /// Writes the slot of this sequence number and, unless it is left to ``sync(_:)``, waits until it is on the disk.
+  func write(to path: String, key: borrowing SecretBytes, syncing: Bool = true) throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
     defer { Glibc.close(descriptor) }
     let bytes = payload + MAC.hmacSHA256(key: key, payload)
     let offset = Int(sequence % 2) * Self.slotSize
-    guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, fdatasync(descriptor) == 0 else {
+    guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, !syncing || fdatasync(descriptor) == 0 else {
       throw .inputOutput("cannot write \(path): \(errnoText())")
     }
+  }
+
+  /// Waits until what was written is on the disk; does nothing where there is no manifest.
+  static func sync(_ path: String) throws(VaultError) {
+    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      throw .inputOutput("cannot open \(path): \(errnoText())")
+    }
+    defer { Glibc.close(descriptor) }
+    guard fdatasync(descriptor) == 0 else { throw .inputOutput("cannot write \(path): \(errnoText())") }
   }
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {

@@ -9,7 +9,8 @@ import SecureMemory
 extension Store {
   func slot(_ name: Slot.Name, _ db: Database, _ authority: Authority) throws -> Slot? {
     guard
-      let row = try Row.fetchOne(db, sql: "SELECT parameters, box FROM slot WHERE name = ?", arguments: [name.text])
+      let row = try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT parameters, box FROM slot WHERE name = ?"), arguments: [name.text])
     else {
       guard authority.rows[Self.key(name)] == nil else {
         throw VaultError.storeDamaged("the \(name.text) slot is gone")
@@ -52,7 +53,8 @@ extension Store {
   /// The sets of this user that verify; see ``damagedSets(_:_:)`` for the others.
   func sets(_ db: Database, _ authority: Authority) throws -> [StoredSet] {
     let key = try keys.derive("sets")
-    return try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set").compactMap { row in
+    return try Row.fetchAll(db.cachedStatement(sql: "SELECT reader, record, set_key FROM enrolment_set")).compactMap {
+      row in
       try? stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key, authority)
     }.filter { $0.set.owner == owner }
   }
@@ -68,7 +70,7 @@ extension Store {
   func dropDamagedSets(_ db: Database, _ authority: inout Authority) throws -> [ItemName] {
     let good = try sets(db, authority)
     let verified = Set(good.map { Self.key(set: $0.index) })
-    for row in try Row.fetchAll(db, sql: "SELECT reader FROM enrolment_set") {
+    for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT reader FROM enrolment_set")) {
       let index = row.bytes(0)
       guard !verified.contains(Self.key(set: index)) else { continue }
       try db.execute(sql: "DELETE FROM enrolment_set WHERE reader = ?", arguments: [index.data])
@@ -77,10 +79,12 @@ extension Store {
     for key in authority.rows.keys where key.hasPrefix(Self.setPrefix) && !verified.contains(key) {
       authority.rows[key] = nil
     }
-    return try Row.fetchAll(db, sql: "SELECT DISTINCT generation FROM item WHERE generation IS NOT NULL AND dead = 0")
-      .map { $0.bytes(0) }
-      .filter { generation in !good.contains { $0.set.generation == generation } }
-      .flatMap { try kill(db, where: "generation = ?", [$0.data], by: .boundFinger) }
+    return try Row.fetchAll(
+      db.cachedStatement(sql: "SELECT DISTINCT generation FROM item WHERE generation IS NOT NULL AND dead = 0")
+    )
+    .map { $0.bytes(0) }
+    .filter { generation in !good.contains { $0.set.generation == generation } }
+    .flatMap { try kill(db, where: "generation = ?", [$0.data], by: .boundFinger) }
   }
 
   func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature, _ db: Database, _ authority: Authority)
@@ -89,7 +93,7 @@ extension Store {
     let index = readerIndex(reader, nature)
     guard
       let row = try Row.fetchOne(
-        db, sql: "SELECT record, set_key FROM enrolment_set WHERE reader = ?", arguments: [index.data])
+        db.cachedStatement(sql: "SELECT record, set_key FROM enrolment_set WHERE reader = ?"), arguments: [index.data])
     else {
       guard authority.rows[Self.key(set: index)] == nil else {
         throw VaultError.storeDamaged("an enrolment set is gone")
@@ -144,11 +148,11 @@ extension Store {
   /// Takes every row as it stands: only the passcode or the recovery key may do this, after a restore.
   func adoptRows(_ db: Database, _ authority: inout Authority) throws {
     authority.rows = [:]
-    for row in try Row.fetchAll(db, sql: "SELECT name, parameters, box FROM slot") {
+    for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT name, parameters, box FROM slot")) {
       guard let text = String.fromDatabaseValue(row[0]) else { continue }
       authority.rows["slot \(text)"] = Slot.digest(text, parameters: row.bytes(1), box: row.bytes(2))
     }
-    for row in try Row.fetchAll(db, sql: "SELECT reader, record, set_key FROM enrolment_set") {
+    for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT reader, record, set_key FROM enrolment_set")) {
       authority.rows[Self.key(set: row.bytes(0))] = Self.digest(row.bytes(0), row.bytes(1), row.bytes(2))
     }
   }

@@ -1,7 +1,9 @@
+import Dispatch
 import GRDB
 import Glibc
 import Keys
 import SecureMemory
+import Synchronization
 
 /// A store opened: its folder, database and root keys, and the two ways to touch it. Confined to the vault's actor.
 ///
@@ -15,6 +17,9 @@ final class Store {
   let clock: BootClock
   /// The least an scrypt slot must cost; tests alone ask for less.
   let floor: Scrypt.Floor
+  /// Syncing the manifest after the caller has its answer failed.
+  private let syncing = Syncing()
+  private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, clock: BootClock, floor: Scrypt.Floor
@@ -33,7 +38,16 @@ final class Store {
     let lock = try FileLock.brief(directory.commitLock, .shared)
     defer { withExtendedLifetime(lock) {} }
     do {
-      return try database.queue.read { db in try body(db, try authority(db).current) }
+      // Not `read`, which makes the connection read-only and back at the price of two more statements.
+      return try database.queue.inDatabase { db in
+        var result: T?
+        try db.inTransaction(.deferred) {
+          result = try body(db, try authority(db).current)
+          return .commit
+        }
+        guard let result else { throw VaultError.internalError("a look ended without a result") }
+        return result
+      }
     } catch {
       throw VaultError(storage: error)
     }
@@ -42,9 +56,12 @@ final class Store {
   /// Makes one change: all of it, or none. `evenRestored` is for what must work before a restore is accepted.
   ///
   /// A manifest that cannot be written after the commit is brought along by the next one, which is refused while it
-  /// still cannot; only a `charge`, which must not be put back, is not made without it.
+  /// still cannot; only a `charge`, which must not be put back, is not made without it. Where nothing but `items` changes
+  /// the caller does not wait for the manifest to be on the disk: a power cut then leaves it one behind, as a crash
+  /// between the two would, and the next commit waits before it makes its own.
   func commit<T>(
-    evenRestored: Bool = false, charge: Bool = false, _ body: (Database, inout Authority) throws -> T
+    evenRestored: Bool = false, charge: Bool = false, items: Bool = false,
+    _ body: (Database, inout Authority) throws -> T
   ) throws(VaultError) -> T {
     let lock = try FileLock.brief(directory.commitLock, .exclusive)
     defer { withExtendedLifetime(lock) {} }
@@ -57,22 +74,56 @@ final class Store {
           guard evenRestored || !authority.restored else { throw VaultError.restoreDetected }
           // The manifest may be one commit behind, never two: bring it along before there is another.
           if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
+          try settle(highest)
           result = try body(db, &authority)
           authority.sequence = highest + 1
           let box = try authority.sealed(keys)
-          try db.execute(sql: "UPDATE store SET authority = ?", arguments: [box.data])
+          try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
           manifest = self.manifest(of: authority, box)
           return .commit
         }
         return result
       }
-      let written = Result { try manifest?.write(to: directory.manifest, key: keys.manifest) }
+      let written = Result { try manifest?.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
       if charge { try written.get() }
+      if !items, let manifest, (try? written.get()) != nil {
+        syncing.done.store(manifest.sequence, ordering: .releasing)
+      }
+      if items, let manifest { syncSoon(manifest.sequence) }
       guard let result else { throw VaultError.internalError("a change ended without a result") }
       return result
     } catch {
       throw VaultError(storage: error)
     }
+  }
+
+  /// Waits for the manifest of the commit before, whichever program made it. Once syncing has failed nobody knows what
+  /// the disk holds, and nothing more is stored by this program.
+  private func settle(_ sequence: UInt64) throws(VaultError) {
+    guard !syncing.failed.load(ordering: .acquiring) else {
+      throw .inputOutput("\(directory.manifest) cannot be kept on the disk")
+    }
+    guard syncing.done.load(ordering: .acquiring) != sequence else { return }
+    try Manifest.sync(directory.manifest)
+  }
+
+  private func syncSoon(_ sequence: UInt64) {
+    DispatchQueue.global(qos: .utility).async { [syncing, manifest = directory.manifest] in
+      if (try? Manifest.sync(manifest)) != nil {
+        syncing.done.store(sequence, ordering: .releasing)
+      } else {
+        syncing.failed.store(true, ordering: .releasing)
+      }
+    }
+  }
+
+  /// The record in a box, with the box's digest. Most looks find the box of the look before.
+  private func opened(_ box: [UInt8]) -> (Authority, digest: [UInt8])? {
+    if let lastOpened, lastOpened.box == box { return (lastOpened.authority, lastOpened.digest) }
+    guard let authority = Authority(box: box, keys: keys) else { return nil }
+    let digest = Digest.sha256(box)
+    lastOpened = (box, authority, digest)
+    return (authority, digest)
   }
 
   private func manifest(of authority: Authority, _ box: [UInt8]) -> Manifest {
@@ -84,9 +135,9 @@ final class Store {
   /// The authenticated record as it stands, with what the manifest has to say about it: the highest number either has
   /// reached, and the manifest that a crash kept from being written.
   private func authority(_ db: Database) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
-    let box = try Row.fetchOne(db, sql: "SELECT authority FROM store")?.bytes(0) ?? []
+    let box = try Row.fetchOne(db.cachedStatement(sql: "SELECT authority FROM store"))?.bytes(0) ?? []
     let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
-    guard var authority = Authority(box: box, keys: keys) else {
+    guard let (known, digest) = opened(box) else {
       // Nothing can be believed of the counts: the worst is assumed until the passcode says otherwise.
       var unknown = Authority()
       unknown.restored = true
@@ -94,9 +145,10 @@ final class Store {
       unknown.lockout.passcodeFailures = max(4, manifest?.passcodeFailures ?? 0)
       return (unknown, manifest?.sequence ?? 0, nil)
     }
+    var authority = known
     let highest = max(authority.sequence, manifest?.sequence ?? 0)
     if let manifest {
-      if manifest.sequence == authority.sequence, manifest.digest == Digest.sha256(box) {
+      if manifest.sequence == authority.sequence, manifest.digest == digest {
         return (authority, highest, nil)
       }
       if manifest.sequence + 1 == authority.sequence {
@@ -114,4 +166,11 @@ final class Store {
     }
     return (authority, highest, nil)
   }
+}
+
+/// What became of the manifests that nobody waited for.
+private final class Syncing: Sendable {
+  let failed = Atomic(false)
+  /// The number of the last commit of this program whose manifest is known to be on the disk.
+  let done = Atomic<UInt64>(0)
 }

@@ -1,0 +1,27 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+/// The kinds of biometry there are. Linux has fingerprint readers: it is ``touchID`` or ``none`` here.
+@nonexhaustive(warn)
+public enum LABiometryType: Int, Sendable {
+  /// No reader is attached, or nobody asked yet.
+  case none = 0
+  /// A fingerprint reader, of whatever make.
+  case touchID = 1
+  /// A face; never here.
+  case faceID = 2
+  /// An iris; never here.
+  case opticID = 4
+
+  /// The earlier name of ``none``.
+  public static var LABiometryNone: LABiometryType { .none }
+}
+
+/// `LABiometryType.none` as a number.
+public let kLABiometryTypeNone: Int32 = 0
+/// `LABiometryType.touchID` as a number.
+public let kLABiometryTypeTouchID: Int32 = 1
+/// `LABiometryType.faceID` as a number.
+public let kLABiometryTypeFaceID: Int32 = 2
+/// `LABiometryType.opticID` as a number.
+public let kLABiometryTypeOpticID: Int32 = 4

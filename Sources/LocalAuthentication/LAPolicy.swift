@@ -1,0 +1,44 @@
+/// Which proof an evaluation wants.
+@nonexhaustive(warn)
+public enum LAPolicy: Int, Sendable {
+  /// A finger. No passcode is asked for: the fallback is the caller's own.
+  case deviceOwnerAuthenticationWithBiometrics = 1
+  /// A finger where one can be used, and the passcode where not, where the person chooses it, or after three touches
+  /// that matched nobody.
+  case deviceOwnerAuthentication = 2
+}
+
+/// What an access control is evaluated for.
+@nonexhaustive(warn)
+public enum LAAccessControlOperation: Int, Sendable {
+  /// Storing an item.
+  case createItem = 0
+  /// Reading an item's secret.
+  case useItem = 1
+  /// Making a private key.
+  case createKey = 2
+  /// Signing with a private key.
+  case useKeySign = 3
+  /// Decrypting with a private key.
+  case useKeyDecrypt = 4
+  /// Agreeing on a secret with a private key.
+  case useKeyKeyExchange = 5
+}
+
+/// The kinds of credentials a caller can supply itself.
+@nonexhaustive(warn)
+public enum LACredentialType: Int, Sendable {
+  /// The password of items whose access control says `applicationPassword`.
+  case applicationPassword = 0
+  /// The PIN of a smart card, of which there is none here: setting it is refused.
+  case smartCardPIN = -3
+}
+
+/// `LAPolicy.deviceOwnerAuthenticationWithBiometrics` as a number.
+public let kLAPolicyDeviceOwnerAuthenticationWithBiometrics: Int32 = 1
+/// `LAPolicy.deviceOwnerAuthentication` as a number.
+public let kLAPolicyDeviceOwnerAuthentication: Int32 = 2
+/// `LACredentialType.applicationPassword` as a number.
+public let kLACredentialTypeApplicationPassword: Int32 = 0
+/// `LACredentialType.smartCardPIN` as a number.
+public let kLACredentialTypeSmartCardPIN: Int32 = -3

@@ -1,0 +1,29 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+internal import SecureMemory
+
+/// A source of random numbers. There is one, and nil means it.
+public final class SecRandomRef: Sendable {
+  private init() {}
+}
+
+/// The one source of random numbers.
+public let kSecRandomDefault: SecRandomRef? = nil
+
+/// Fills `count` bytes with random ones fit for keys.
+///
+/// - Returns: 0, or an error after which the bytes must not be used.
+@discardableResult
+public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
+  guard count >= 0 else { return errSecParam }
+  do {
+    // The caller lends `count` bytes.
+    try SecretBytes(random: count).withUnsafeBytes {
+      bytes.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(bytes), byteCount: count)
+    }
+    return errSecSuccess
+  } catch {
+    return errSecInternalError
+  }
+}

@@ -1,0 +1,32 @@
+package import Vault
+
+extension VaultError {
+  /// What a call of Keychain Services answers. Authentication follows one rule: cancelled by the person is −128,
+  /// nobody may be asked −25308, and everything else that keeps somebody from authenticating −25293.
+  package var status: OSStatus {
+    switch self {
+    case .cancelled: errSecUserCanceled
+    case .interactionNotAllowed: errSecInteractionNotAllowed
+    case .authenticationFailed, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
+      .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
+      .passcodeNotSet, .notEnrolled, .differentReader, .setChanged, .touchRefused, .reader, .chipListMismatch,
+      .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
+      errSecAuthFailed
+
+    case .duplicateItem, .itemExists: errSecDuplicateItem
+    // An item whose set is gone counts as absent: a client would loop on anything else.
+    case .itemNotFound, .itemGone, .itemInvalidated: errSecItemNotFound
+    case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
+    case .secretTooLong: errSecDataTooLarge
+
+    case .configuration, .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected, .busy:
+      errSecNotAvailable
+    case .storeExists: errSecDuplicateKeychain
+    case .storeDamaged: errSecInvalidKeychain
+    case .itemDamaged: errSecDecode
+    case .newerFormat: errSecWrongSecVersion
+    case .inputOutput: errSecIO
+    case .internalError: errSecInternalError
+    }
+  }
+}

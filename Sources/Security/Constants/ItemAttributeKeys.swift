@@ -1,0 +1,87 @@
+public import Foundation
+
+// The keys of the attributes of passwords, and those that every class has.
+// `nonisolated(unsafe)`: an NSString made from a literal never changes.
+
+// Every class
+
+/// `pdmn`: when the item can be read, one of `kSecAttrAccessible…`.
+public nonisolated(unsafe) let kSecAttrAccessible: CFString = "pdmn"
+/// `accc`: a `SecAccessControl`.
+public nonisolated(unsafe) let kSecAttrAccessControl: CFString = "accc"
+/// `agrp`: the access group, text.
+public nonisolated(unsafe) let kSecAttrAccessGroup: CFString = "agrp"
+/// `sync`: whether the item is synchronizable, a Boolean.
+public nonisolated(unsafe) let kSecAttrSynchronizable: CFString = "sync"
+/// `syna`: as a value of `kSecAttrSynchronizable` in a search: either.
+public nonisolated(unsafe) let kSecAttrSynchronizableAny: CFString = "syna"
+/// `cdat`: when the item was added.
+public nonisolated(unsafe) let kSecAttrCreationDate: CFString = "cdat"
+/// `mdat`: when the item was last changed.
+public nonisolated(unsafe) let kSecAttrModificationDate: CFString = "mdat"
+/// `labl`: a label for people, text.
+public nonisolated(unsafe) let kSecAttrLabel: CFString = "labl"
+/// `com.apple.token`: the access group of hardware tokens, of which there are none here.
+public nonisolated(unsafe) let kSecAttrAccessGroupToken: CFString = "com.apple.token"
+/// `vwht`: a hint for synchronization.
+public nonisolated(unsafe) let kSecAttrSyncViewHint: CFString = "vwht"
+/// `persistref`: the persistent reference among the attributes.
+public nonisolated(unsafe) let kSecAttrPersistantReference: CFString = "persistref"
+/// `persistref`: the persistent reference among the attributes.
+public nonisolated(unsafe) let kSecAttrPersistentReference: CFString = "persistref"
+
+// Passwords
+
+/// `desc`: what kind of item it is, text.
+public nonisolated(unsafe) let kSecAttrDescription: CFString = "desc"
+/// `icmt`: a comment, text.
+public nonisolated(unsafe) let kSecAttrComment: CFString = "icmt"
+/// `crtr`: the creator, a number.
+public nonisolated(unsafe) let kSecAttrCreator: CFString = "crtr"
+/// `type`: the type, a number.
+public nonisolated(unsafe) let kSecAttrType: CFString = "type"
+/// `invi`: whether it is hidden from lists, a Boolean.
+public nonisolated(unsafe) let kSecAttrIsInvisible: CFString = "invi"
+/// `nega`: whether there is no valid password, a Boolean.
+public nonisolated(unsafe) let kSecAttrIsNegative: CFString = "nega"
+/// `acct`: the account, text.
+public nonisolated(unsafe) let kSecAttrAccount: CFString = "acct"
+
+// Generic passwords
+
+/// `svce`: the service, text.
+public nonisolated(unsafe) let kSecAttrService: CFString = "svce"
+/// `gena`: the program's own, data.
+public nonisolated(unsafe) let kSecAttrGeneric: CFString = "gena"
+
+// Internet passwords
+
+/// `sdmn`: the security domain, text.
+public nonisolated(unsafe) let kSecAttrSecurityDomain: CFString = "sdmn"
+/// `srvr`: the server, text.
+public nonisolated(unsafe) let kSecAttrServer: CFString = "srvr"
+/// `ptcl`: the protocol, one of `kSecAttrProtocol…`.
+public nonisolated(unsafe) let kSecAttrProtocol: CFString = "ptcl"
+/// `atyp`: the scheme of authentication, one of `kSecAttrAuthenticationType…`.
+public nonisolated(unsafe) let kSecAttrAuthenticationType: CFString = "atyp"
+/// `port`: the port, a number.
+public nonisolated(unsafe) let kSecAttrPort: CFString = "port"
+/// `path`: the path, text.
+public nonisolated(unsafe) let kSecAttrPath: CFString = "path"
+
+// Certificates
+
+/// `subj`: the subject of a certificate.
+public nonisolated(unsafe) let kSecAttrSubject: CFString = "subj"
+/// `issr`: the issuer of a certificate.
+public nonisolated(unsafe) let kSecAttrIssuer: CFString = "issr"
+/// `slnr`: the serial number of a certificate.
+public nonisolated(unsafe) let kSecAttrSerialNumber: CFString = "slnr"
+/// `skid`: the subject key identifier of a certificate.
+public nonisolated(unsafe) let kSecAttrSubjectKeyID: CFString = "skid"
+/// `pkhh`: the hash of a certificate's public key.
+public nonisolated(unsafe) let kSecAttrPublicKeyHash: CFString = "pkhh"
+/// `ctyp`: the type of a certificate.
+public nonisolated(unsafe) let kSecAttrCertificateType: CFString = "ctyp"
+/// `cenc`: the encoding of a certificate.
+public nonisolated(unsafe) let kSecAttrCertificateEncoding: CFString = "cenc"

@@ -1,0 +1,17 @@
+public import Foundation
+
+// The classes of items, and the key that names one.
+// `nonisolated(unsafe)`: an NSString made from a literal never changes.
+
+/// `class`: the key of an item's class.
+public nonisolated(unsafe) let kSecClass: CFString = "class"
+/// `genp`: a password.
+public nonisolated(unsafe) let kSecClassGenericPassword: CFString = "genp"
+/// `inet`: a password for a server.
+public nonisolated(unsafe) let kSecClassInternetPassword: CFString = "inet"
+/// `cert`: a certificate; calls answer `errSecUnimplemented`.
+public nonisolated(unsafe) let kSecClassCertificate: CFString = "cert"
+/// `keys`: a cryptographic key.
+public nonisolated(unsafe) let kSecClassKey: CFString = "keys"
+/// `idnt`: a key with its certificate; calls answer `errSecUnimplemented`.
+public nonisolated(unsafe) let kSecClassIdentity: CFString = "idnt"

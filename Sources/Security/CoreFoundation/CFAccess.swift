@@ -1,0 +1,50 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's: the few functions of Core Foundation that keychain code calls from Swift.
+
+public import Foundation
+
+/// Whether two objects are equal.
+@discardableResult
+public func CFEqual(_ one: CFTypeRef?, _ other: CFTypeRef?) -> Bool {
+  if one === other { return true }
+  guard let one = one as? NSObject, let other = other as? NSObject else { return false }
+  return one.isEqual(other)
+}
+
+/// The number of bytes.
+@discardableResult
+public func CFDataGetLength(_ data: CFData) -> CFIndex { data.length }
+
+/// The bytes, good for as long as `data` is.
+@discardableResult
+public func CFDataGetBytePtr(_ data: CFData) -> UnsafePointer<UInt8>? {
+  data.length == 0 ? nil : data.bytes.assumingMemoryBound(to: UInt8.self)
+}
+
+/// A copy of bytes.
+@discardableResult
+public func CFDataCreate(_ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex) -> CFData? {
+  guard let bytes else { return length == 0 ? NSData() : nil }
+  return NSData(bytes: bytes, length: length)
+}
+
+/// The number of elements.
+@discardableResult
+public func CFArrayGetCount(_ array: CFArray) -> CFIndex { array.count }
+
+/// The number of pairs.
+@discardableResult
+public func CFDictionaryGetCount(_ dictionary: CFDictionary) -> CFIndex { dictionary.count }
+
+/// The number of UTF-16 units.
+@discardableResult
+public func CFStringGetLength(_ text: CFString) -> CFIndex { text.length }
+
+/// The truth of a truth value.
+@discardableResult
+public func CFBooleanGetValue(_ value: CFBoolean) -> Bool { value.boolValue }
+
+/// Sets a value.
+public func CFDictionarySetValue(_ dictionary: CFMutableDictionary, _ key: CFString, _ value: CFTypeRef) {
+  dictionary.setObject(value, forKey: key)
+}

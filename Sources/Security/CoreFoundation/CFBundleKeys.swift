@@ -1,0 +1,14 @@
+// swift-format-ignore-file: NeverUseImplicitlyUnwrappedOptionals
+
+internal import Foundation
+
+// Keys of a bundle's information, by which keychain code names its default service.
+
+/// The identifier of a bundle.
+public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
+/// The build of a bundle.
+public nonisolated(unsafe) let kCFBundleVersionKey: CFString! = "CFBundleVersion"
+/// The short name of a bundle.
+public nonisolated(unsafe) let kCFBundleNameKey: CFString! = "CFBundleName"
+/// The program of a bundle.
+public nonisolated(unsafe) let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"

@@ -1,0 +1,39 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
+// The names are Apple's.
+
+public import Foundation
+
+/// The code of an error.
+@discardableResult
+public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
+
+/// The domain of an error. Never nil; optional as Apple's is.
+@discardableResult
+public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain! { error.domain as NSString }
+
+/// What else an error says. Never nil; optional as Apple's is.
+@discardableResult
+public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userInfo as NSDictionary }
+
+/// An error in words. Never nil; optional as Apple's is.
+@discardableResult
+public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription as NSString }
+
+/// Why it failed, in words, where the error says.
+@discardableResult
+public func CFErrorCopyFailureReason(_ error: CFError) -> CFString? {
+  error.localizedFailureReason.map { $0 as NSString }
+}
+
+extension NSError {
+  /// What a call of this module reports.
+  convenience init(status: OSStatus, _ description: String) {
+    self.init(
+      domain: NSOSStatusErrorDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: description])
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == Unmanaged<CFError>? {
+  /// Hands an error to the caller, who has to release it (transfer full).
+  func set(_ error: NSError) { pointee = Unmanaged.passRetained(error) }
+}

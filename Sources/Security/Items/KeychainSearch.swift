@@ -1,0 +1,71 @@
+internal import Foundation
+internal import Vault
+internal import Whorl
+
+extension KeychainQuery {
+  /// The search this query stands for. An access control is no condition; when the item is accessible is.
+  func search(limit: Int?) -> ItemSearch {
+    var conditions = attributes
+    if let protection { conditions[.accessible] = .text(protection.rawValue) }
+    if let key {
+      conditions[.applicationLabel] = .bytes(key.publicLabel)
+      conditions[.keyClass] = .text(key.isPrivate ? "1" : "0")
+    }
+    return ItemSearch(
+      itemClass, conditions, ids: ids, synchronizable: synchronizable ?? .no, ignoresCase: ignoresCase,
+      // Dates are looked at afterwards.
+      limit: created == nil && modified == nil ? limit : nil)
+  }
+
+  /// What is to be done about an item that asks for somebody; a context that may not ask counts as `fail`.
+  var effectiveInteraction: Interaction {
+    if interaction == .allow, context?.options.interactionNotAllowed == true { return .fail }
+    return interaction
+  }
+}
+
+/// A search on its way: what a query means in a store, and who may be asked.
+///
+/// Sendable, for the thread that does the work is not known to the compiler.
+struct ItemFinder: Sendable {
+  let search: ItemSearch
+  let created: Date?
+  let modified: Date?
+  let interaction: KeychainQuery.Interaction
+  let context: AuthenticationContext?
+  let limit: Int?
+
+  init(_ query: KeychainQuery, limit: Int?) {
+    interaction = query.effectiveInteraction
+    self.limit = limit
+    // What is skipped does not count.
+    search = query.search(limit: interaction == .skip ? nil : limit)
+    (created, modified) = (query.created, query.modified)
+    context = query.context
+  }
+
+  /// The items meant, oldest first.
+  ///
+  /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where one would ask and may not.
+  func items(in store: SecretStore) async throws(VaultError) -> [Item] {
+    var found: [Item] = []
+    for item in try await store.items(search)
+    where Self.isSame(item.created, created) && Self.isSame(item.modified, modified) {
+      if item.access.isConstrained, interaction != .allow {
+        guard try await store.isSatisfied(item, by: context) else {
+          if interaction == .skip { continue }
+          throw .interactionNotAllowed
+        }
+      }
+      found.append(item)
+      if found.count == limit { break }
+    }
+    guard !found.isEmpty else { throw .itemGone }
+    return found
+  }
+
+  /// Dates come back to the microsecond.
+  private static func isSame(_ seconds: Double, _ wanted: Date?) -> Bool {
+    wanted.map { abs($0.timeIntervalSince1970 - seconds) < 1e-3 } ?? true
+  }
+}

@@ -1,0 +1,87 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import Vault
+internal import Whorl
+
+/// Adds an item. Never asks for anything.
+///
+/// - Parameters:
+///   - attributes: the class, the attributes, the secret (`kSecValueData` or, for a key, `kSecValueRef`), how it is
+///     protected, and what is to be returned of it.
+///   - result: gets what `kSecReturn…` asks for.
+/// - Returns: `errSecDuplicateItem` where an item with the same primary attributes lives; over one whose set is gone it
+///   succeeds.
+@discardableResult
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+  status { () throws(KeychainFailure) in
+    let query = try KeychainQuery(attributes)
+    guard query.returns.isEmpty || result != nil else { throw .parameter }
+    guard !query.mentionsMatching, query.interaction != .skip, query.ids == nil else { throw .parameter }
+    let (item, secret) = try query.newItem()
+    let context = query.context
+    let added = try call { store throws(VaultError) in
+      try await store.add(item, secret: secret.copy(), using: context)
+    }
+    guard let result, !query.returns.isEmpty else { return }
+    let row = ResultRow(
+      item: added, secret: .given(query.secret ?? Data()), returns: query.returns, context: context,
+      reason: query.reason)
+    result.pointee = row.object
+  }
+}
+
+extension KeychainQuery {
+  /// The item to add.
+  ///
+  /// - Throws: `errSecParam` for what cannot be one.
+  func newItem() throws(KeychainFailure) -> (NewItem, SecretCarrier) {
+    guard let itemClass else { throw .parameter }
+    var attributes = attributes
+    let secret: SecretCarrier
+    if let key {
+      guard itemClass == .key, self.secret == nil else { throw .parameter }
+      attributes.merge(key.attributes) { own, _ in own }
+      secret = try key.material()
+    } else {
+      secret = SecretCarrier(self.secret ?? Data())
+      if itemClass == .key { attributes.merge(KeyAttributes.read(attributes, secret)) { own, _ in own } }
+    }
+    for (name, isOther) in isOtherForm where isOther { attributes[name.mark] = .number(1) }
+    let protection = try settledProtection() ?? .whenUnlocked
+    attributes[.accessible] = .text(protection.rawValue)
+    switch synchronizable {
+    case nil, .no: break
+    case .yes: attributes[.synchronizable] = .number(1)
+    case .any: throw .parameter
+    }
+    var access = accessControl?.access ?? .none
+    if let key, key.staysInVault { access = try access.with(.privateKeyUsage) }
+    let item = NewItem(itemClass, attributes, access: access, accessibility: protection.accessibility)
+    return (item, secret)
+  }
+
+  /// How an item is to be protected, where the query says so.
+  ///
+  /// - Throws: `errSecParam` for two answers, and for what cannot be synchronizable.
+  func settledProtection() throws(KeychainFailure) -> Protection? {
+    guard accessControl == nil || protection == nil else { throw .parameter }
+    if synchronizable == .yes {
+      if accessControl?.isConstrained == true { throw .parameter }
+      if (accessControl?.protection ?? protection)?.thisDeviceOnly == true { throw .parameter }
+    }
+    return accessControl?.protection ?? protection
+  }
+}
+
+extension AccessControl {
+  /// The same with a flag more.
+  func with(_ flag: Flags) throws(KeychainFailure) -> AccessControl {
+    do throws(VaultError) {
+      return try AccessControl(flags.union(flag))
+    } catch {
+      throw KeychainFailure(error)
+    }
+  }
+}

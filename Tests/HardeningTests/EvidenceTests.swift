@@ -1,0 +1,241 @@
+import Fingerprint
+import Glibc
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+
+/// What a context was satisfied with opens nothing once the context has ended, and is asked for once.
+@Suite("The evidence of a context")
+struct EvidenceTests {
+  private static let right = ScratchStore.passcode
+  private static let keeping: ContextOptions = {
+    var options = ContextOptions(timeout: .seconds(20))
+    options.keepsEvidence = true
+    options.fallback = .afterNoMatch
+    return options
+  }()
+
+  private static func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
+    try await vault.add(
+      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
+      secret: SecretBytes(text: name), in: nil
+    ).id
+  }
+
+  private static func enroll(_ finger: Finger, in vault: Vault) async throws {
+    _ = try await Person(passcodes: [right]).with(vault) { try await vault.enroll(finger, in: $0) }
+  }
+
+  /// How several calls ended.
+  private final class Ends: Sendable {
+    private let errors = Mutex<[VaultError]>([])
+
+    var all: [VaultError] { errors.withLock { $0 } }
+
+    func note(_ call: () async throws(VaultError) -> Void) async {
+      do throws(VaultError) {
+        try await call()
+      } catch {
+        errors.withLock { $0.append(error) }
+      }
+    }
+  }
+
+  private static func passcodesAsked(of person: Person) -> Int {
+    person.events.filter { if case .secretWanted(.passcode) = $0 { true } else { false } }.count
+  }
+
+  @Test("every call that waits in a context ends when the context is closed")
+  func queuedCalls() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let item = try await Self.add(vault, "item", .devicePasscode)
+    let (handle, events) = try await vault.openContext(Self.keeping)
+    let ends = Ends()
+    for _ in 1...4 {
+      Task {
+        await ends.note { () async throws(VaultError) in
+          _ = try await vault.secrets(of: [item], reason: nil, in: handle)
+        }
+      }
+    }
+    for await event in events {
+      guard case .secretWanted = event else { continue }
+      try await Task.sleep(for: .milliseconds(100))
+      await vault.closeContext(handle, reason: .appCancelled)
+    }
+    for _ in 1...100 where ends.all.count < 4 { try await Task.sleep(for: .milliseconds(50)) }
+    #expect(ends.all.count == 4)
+    #expect(ends.all.filter { $0 == .appCancelled }.count == 1)
+    #expect(ends.all.filter { $0 == .contextInvalidated }.count == 3)
+  }
+
+  @Test("a context that is closed while the reader answers releases nothing, and leaves no match to be reused")
+  func closedAtTheMatch() async throws {
+    let store = try await ScratchStore()
+    let closing = Mutex<ContextHandle?>(nil)
+    let box = Mutex<Vault?>(nil)
+    let reader = HookedReader(real: ScriptedReader()) { step in
+      guard step == .answered, let handle = closing.withLock({ $0 }), let vault = box.withLock({ $0 }) else { return }
+      await vault.closeContext(handle, reason: .appCancelled)
+    }
+    let vault = try store.open(reader: reader)
+    box.withLock { $0 = vault }
+    try await Self.enroll(.rightIndex, in: vault)
+    let item = try await Self.add(vault, "item", .biometryAny)
+    for call in ["read", "evaluate"] {
+      let (handle, _) = try await vault.openContext(Self.keeping)
+      closing.withLock { $0 = handle }
+      await #expect(throws: VaultError.appCancelled, "\(call)") {
+        if call == "read" {
+          _ = try await vault.secrets(of: [item], reason: nil, in: handle)
+        } else {
+          try await vault.evaluate(.biometrics, reason: nil, in: handle)
+        }
+      }
+    }
+    closing.withLock { $0 = nil }
+    var silent = Self.keeping
+    (silent.interactionNotAllowed, silent.reuseDuration) = (true, .seconds(60))
+    let (handle, _) = try await vault.openContext(silent)
+    #expect(try await !vault.isSatisfied(item, by: handle))
+  }
+
+  @Test("a context that is closed while its passcode is looked at releases nothing")
+  func closedAtThePasscode() async throws {
+    let store = try await ScratchStore()
+    let closing = Mutex<(vault: Vault, handle: ContextHandle)?>(nil)
+    let system = BootClock.system
+    // The clock is read when the try is counted, after the passcode was given.
+    let clock = BootClock(
+      bootID: system.bootID,
+      now: {
+        if let (vault, handle) = closing.withLock({ $0 }) {
+          Task { await vault.closeContext(handle, reason: .appCancelled) }
+          // So that it is the next thing the vault does.
+          usleep(50_000)
+        }
+        return system.now()
+      })
+    let vault = try store.open(clock: clock)
+    let item = try await Self.add(vault, "item", .devicePasscode)
+    let (handle, events) = try await vault.openContext(Self.keeping)
+    let listener = Task {
+      for await event in events {
+        guard case .secretWanted = event else { continue }
+        closing.withLock { $0 = (vault, handle) }
+        await vault.answer(handle, with: SecretBytes(text: Self.right))
+      }
+    }
+    await #expect(throws: VaultError.appCancelled) {
+      _ = try await vault.secrets(of: [item], reason: nil, in: handle)
+    }
+    closing.withLock { $0 = nil }
+    await listener.value
+  }
+
+  @Test("a match that was reused does not outlive the time for which it is accepted")
+  func reusedMatch() async throws {
+    let store = try await ScratchStore()
+    let system = BootClock.system
+    let later = Mutex<UInt64>(0)
+    let clock = BootClock(
+      bootID: system.bootID, now: { system.now() + later.withLock { $0 } * 1_000_000_000 })
+    let vault = try store.open(reader: ScriptedReader(), clock: clock)
+    try await Self.enroll(.rightIndex, in: vault)
+    let any = try await Self.add(vault, "any", .biometryAny)
+    let both = try await Self.add(vault, "both", [.biometryAny, .devicePasscode])
+    try await Person().with(vault, Self.keeping) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
+    var reusing = Self.keeping
+    reusing.reuseDuration = .seconds(300)
+    try await Person(passcodes: [Self.right]).with(vault, reusing) { handle in
+      let released = try await vault.secrets(of: [both], reason: nil, in: handle)
+      #expect(released[0].text == "both", "by the match of before and the passcode")
+      #expect(try await vault.isSatisfied(any, by: handle))
+      later.withLock { $0 = 301 }
+      #expect(try await !vault.isSatisfied(any, by: handle))
+    }
+  }
+
+  @Test("a match from before a lockout is not reused under it")
+  func reuseUnderLockout() async throws {
+    let store = try await ScratchStore()
+    let reader = ScriptedReader()
+    let vault = try store.open(reader: reader)
+    try await Self.enroll(.rightIndex, in: vault)
+    let any = try await Self.add(vault, "any", .biometryAny)
+    try await Person().with(vault, Self.keeping) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
+    reader.next(.noMatch, .noMatch, .noMatch, .noMatch, .noMatch)
+    for _ in 1...2 {
+      _ = try? await Person().with(vault) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
+    }
+    #expect(try await vault.status().lockedOut)
+    var reusing = Self.keeping
+    (reusing.interactionNotAllowed, reusing.reuseDuration) = (true, .seconds(300))
+    try await Person().with(vault, reusing) { handle in
+      let satisfied = try await vault.isSatisfied(any, by: handle)
+      #expect(!satisfied)
+    }
+  }
+
+  @Test("a passcode that was shown is not asked for again where a finger is needed too")
+  func passcodeOnce() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    try await Self.enroll(.rightIndex, in: vault)
+    let passcode = try await Self.add(vault, "passcode", .devicePasscode)
+    let both = try await Self.add(vault, "both", [.biometryAny, .devicePasscode])
+    let person = Person(passcodes: [Self.right, Self.right])
+    try await person.with(vault, Self.keeping) { handle in
+      _ = try await vault.secrets(of: [passcode], reason: nil, in: handle)
+      let released = try await vault.secrets(of: [both], reason: nil, in: handle)
+      #expect(released[0].text == "both")
+    }
+    #expect(Self.passcodesAsked(of: person) == 1)
+  }
+
+  @Test("an item with a way in that is gone for good can be changed by the other one, and the lost way stays lost")
+  func closedWays() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    try await Self.enroll(.rightIndex, in: vault)
+    let either = try await Self.add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    try await Self.enroll(.leftIndex, in: vault)
+    try await Person(passcodes: [Self.right]).with(vault, Self.keeping) { handle in
+      try await vault.update(
+        [either], ItemChange(attributes: [.label: .text("new")]), secret: SecretBytes(text: "changed"), reason: nil,
+        in: handle)
+      let released = try await vault.secrets(of: [either], reason: nil, in: handle)
+      #expect(released[0].text == "changed", "by the passcode")
+    }
+    try await Person().with(vault, Self.keeping) { handle in
+      try await vault.evaluate(.biometrics, reason: nil, in: handle)
+      #expect(try await !vault.isSatisfied(either, by: handle), "not by a finger of the new set")
+    }
+  }
+
+  @Test("an item whose passcode was removed can be changed by its fingers, and no later passcode opens it as damage")
+  func passcodeGone() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    try await Self.enroll(.rightIndex, in: vault)
+    let either = try await Self.add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    _ = try await Person(passcodes: [Self.right]).with(vault) { try await vault.removePasscode(in: $0) }
+    try await Person().with(vault, Self.keeping) { handle in
+      try await vault.update(
+        [either], ItemChange(attributes: [.label: .text("new")]), secret: nil, reason: nil, in: handle)
+    }
+    let setter = Person(newPasscode: "another one", recoveryKey: store.recoveryKey)
+    try await setter.with(vault) { try await vault.changePasscode(in: $0) }
+    var preferring = ContextOptions(timeout: .seconds(20), preferPasscode: true)
+    preferring.keepsEvidence = true
+    let person = Person(passcodes: ["another one"])
+    try await person.with(vault, preferring) { handle in
+      let released = try await vault.secrets(of: [either], reason: nil, in: handle)
+      #expect(released[0].text == "either", "by the finger")
+    }
+    #expect(Self.passcodesAsked(of: person) == 0)
+  }
+}

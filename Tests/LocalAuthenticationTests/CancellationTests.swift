@@ -1,0 +1,92 @@
+import Foundation
+import LocalAuthentication
+import Testing
+import Vault
+import VaultDriver
+import VirtualFinger
+import Whorl
+
+@Suite("How an evaluation is ended, and what may not be asked")
+struct CancellationTests {
+  private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+
+  @Test("the person cancels: userCancel, and the context goes on", arguments: [1, 2])
+  func userCancel(policy: Int) async throws {
+    let machine = try await Machine()
+    let policy = try #require(LAPolicy(rawValue: policy))
+    let person = PersonAtPrompt(machine, [.cancel, .press(.rightIndex)])
+    let context = machine.context(person)
+    #expect(await context.evaluate(policy) == .userCancel)
+    #expect(await context.evaluate(policy) == nil)
+  }
+
+  @Test("invalidate: appCancel for the one that runs, invalidContext ever after")
+  func appCancel() async throws {
+    let machine = try await Machine()
+    let held = HeldContext()
+    let person = PersonAtPrompt(machine, [.run { held.invalidate() }])
+    let context = machine.context(person)
+    held.context = context
+    #expect(await context.evaluate(.deviceOwnerAuthentication) == .appCancel)
+    #expect(context.problem(.deviceOwnerAuthentication) == .invalidContext)
+    #expect(context.problem(Self.biometrics) == .invalidContext)
+    #expect(await context.evaluate(.deviceOwnerAuthentication) == .invalidContext)
+    let control = try #require(SecAccessControl.of([.userPresence]))
+    let code = await outcome {
+      try await context.evaluateAccessControl(control, operation: .useItem, localizedReason: "see")
+    }
+    #expect(code == .invalidContext)
+    #expect(!context.setCredential(Data("secret".utf8), type: .applicationPassword))
+    #expect(person.heard == ["touch"])
+  }
+
+  @Test("invalidate before the first call: invalidContext")
+  func invalidBefore() async throws {
+    let machine = try await Machine(fingers: [])
+    let context = machine.context(PersonAtPrompt(machine))
+    context.invalidate()
+    #expect(context.problem(.deviceOwnerAuthentication) == .invalidContext)
+    #expect(await context.evaluate(.deviceOwnerAuthentication) == .invalidContext)
+  }
+
+  @Test("the store going away: systemCancel")
+  func systemCancel() async throws {
+    let machine = try await Machine()
+    let vault = machine.store.vault
+    let person = PersonAtPrompt(machine, [.run { await vault.shutdown() }])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .systemCancel)
+  }
+
+  @Test("an unplugged reader: biometryDisconnected in the middle, and for later checks while it is away")
+  func unplugged() async throws {
+    let machine = try await Machine()
+    let socket = machine.image.socket
+    let person = PersonAtPrompt(
+      machine, [.run { try VirtualImageReader(socket: socket).deviceError(.removed) }])
+    #expect(await machine.context(person).evaluate(Self.biometrics) == .biometryDisconnected)
+    let away = LAContext(store: try machine.withoutReader(), prompt: person)
+    #expect(away.problem(Self.biometrics) == .biometryDisconnected)
+    #expect(away.biometryType == .none)
+  }
+
+  @Test("interactionNotAllowed: notInteractive, and the reader is not armed")
+  func notInteractive() async throws {
+    let machine = try await Machine()
+    for policy in [Self.biometrics, .deviceOwnerAuthentication] {
+      let person = PersonAtPrompt(machine, [.press(.rightIndex)], passcodes: [Machine.passcode])
+      let context = machine.context(person)
+      context.interactionNotAllowed = true
+      #expect(context.problem(policy) == nil, "checking asks for nothing")
+      #expect(await context.evaluate(policy) == .notInteractive)
+      #expect(person.heard.isEmpty)
+      context.interactionNotAllowed = false
+      #expect(await context.evaluate(policy) == nil, "allowed again, it asks")
+    }
+  }
+}
+
+/// A context that its own prompt ends.
+private final class HeldContext: @unchecked Sendable {  // Set before the evaluation that uses it.
+  weak var context: LAContext?
+  func invalidate() { context?.invalidate() }
+}

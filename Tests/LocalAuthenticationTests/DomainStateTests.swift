@@ -1,0 +1,78 @@
+import Foundation
+import LocalAuthentication
+import Testing
+import Whorl
+
+@Suite("What is known of the fingers and the reader")
+struct DomainStateTests {
+  private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+
+  private func state(_ machine: Machine) -> Data? {
+    let context = machine.context(PersonAtPrompt(machine))
+    #expect(context.problem(Self.biometrics) == nil)
+    return context.evaluatedPolicyDomainState
+  }
+
+  @Test("the domain state is nil until a biometric policy has succeeded, by check or by evaluation")
+  func until() async throws {
+    let machine = try await Machine()
+    let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(context.evaluatedPolicyDomainState == nil)
+    #expect(context.problem(.deviceOwnerAuthentication) == nil)
+    #expect(context.evaluatedPolicyDomainState == nil, "that was no biometric policy")
+    #expect(context.domainState.stateHash == nil)
+    #expect(context.problem(Self.biometrics) == nil)
+    let checked = try #require(context.evaluatedPolicyDomainState)
+    let other = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(await other.evaluate(Self.biometrics) == nil)
+    #expect(other.evaluatedPolicyDomainState == checked)
+    #expect(other.domainState.biometry.stateHash == checked)
+    #expect(other.domainState.stateHash == checked)
+    #expect(other.domainState.companion.stateHash == nil)
+  }
+
+  @Test("a check that fails leaves it nil")
+  func failing() async throws {
+    let machine = try await Machine(fingers: [])
+    let context = machine.context(PersonAtPrompt(machine))
+    #expect(context.problem(Self.biometrics) == .biometryNotEnrolled)
+    #expect(context.evaluatedPolicyDomainState == nil)
+  }
+
+  @Test("it is the same in every program until a finger is added, removed or replaced, and different ever after")
+  func changes() async throws {
+    let machine = try await Machine()
+    var seen = [try #require(state(machine))]
+    #expect(state(machine) == seen[0])
+    let other = LAContext(store: try machine.anotherProgram(), prompt: PersonAtPrompt(machine))
+    #expect(other.problem(Self.biometrics) == nil)
+    #expect(other.evaluatedPolicyDomainState == seen[0])
+    try await machine.enroll(.leftThumb)
+    seen.append(try #require(state(machine)))
+    try await machine.enroll(.leftThumb)
+    seen.append(try #require(state(machine)))
+    try await machine.unenroll(.leftThumb)
+    seen.append(try #require(state(machine)))
+    #expect(Set(seen).count == 4, "the first fingers again are another set")
+  }
+
+  @Test("biometryType is none until a biometric canEvaluatePolicy was called, then touchID, whatever the answer")
+  func biometryType() async throws {
+    let machine = try await Machine(fingers: [])
+    let context = machine.context(PersonAtPrompt(machine))
+    #expect(context.biometryType == .none)
+    #expect(context.problem(.deviceOwnerAuthentication) == nil)
+    #expect(context.biometryType == .none)
+    #expect(context.problem(Self.biometrics) == .biometryNotEnrolled)
+    #expect(context.biometryType == .touchID)
+    #expect(context.domainState.biometry.biometryType == .touchID)
+  }
+
+  @Test("biometryType stays none where there is no reader")
+  func noReader() async throws {
+    let machine = try await Machine(fingers: [])
+    let context = LAContext(store: try machine.withoutReader(), prompt: PersonAtPrompt(machine))
+    #expect(context.problem(Self.biometrics) == .biometryNotAvailable)
+    #expect(context.biometryType == .none)
+  }
+}

@@ -1,0 +1,137 @@
+import LocalAuthentication
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+@Suite("One evaluation, through libfprint's virtual image reader")
+struct EvaluationTests {
+  private static let right = Machine.passcode
+
+  @Test("a finger of the enrolled ones satisfies either policy, with one touch and nothing else shown")
+  func match() async throws {
+    let machine = try await Machine()
+    for policy in [LAPolicy.deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthentication] {
+      let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+      #expect(await machine.context(person).evaluate(policy) == nil)
+      #expect(person.heard == ["touch", "matched"])
+    }
+  }
+
+  @Test("three non-matches end the biometrics-only policy with authenticationFailed")
+  func threeNonMatches() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.pressStranger, .pressStranger, .pressStranger, .press(.rightIndex)])
+    let context = machine.context(person)
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithBiometrics) == .authenticationFailed)
+    #expect(person.heard.filter { $0.hasPrefix("touch") }.count == 3)
+    #expect(try await machine.failures() == 3)
+  }
+
+  @Test("under the device-owner policy three non-matches go on to the passcode")
+  func passcodeAfterThree() async throws {
+    let machine = try await Machine()
+    let strangers = Array(repeating: PersonAtPrompt.Deed.pressStranger, count: 3)
+    let person = PersonAtPrompt(machine, strangers, passcodes: [Self.right])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(person.heard.last == "passcode 1")
+    #expect(try await machine.failures() == 0, "a right passcode clears the count")
+  }
+
+  @Test("the fallback shows after the first non-match, and an empty title hides it")
+  func fallbackShows() async throws {
+    let machine = try await Machine()
+    for policy in [LAPolicy.deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthentication] {
+      for title in [nil, "Enter password", ""] {
+        let person = PersonAtPrompt(machine, [.pressStranger, .press(.rightIndex)])
+        let context = machine.context(person)
+        context.localizedFallbackTitle = title
+        #expect(await context.evaluate(policy) == nil)
+        let second = title == "" ? "touch" : "touch or fallback"
+        #expect(person.heard == ["touch", "no match, 2 left", second, "matched"], "\(policy), \(title ?? "nil")")
+      }
+    }
+  }
+
+  @Test("a fallback that is not shown cannot be chosen")
+  func fallbackTooEarly() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine)
+    let context = machine.context(PersonAtPrompt(machine, [.fallback]))
+    let evaluation = Task { await context.evaluate(.deviceOwnerAuthenticationWithBiometrics) }
+    try await Task.sleep(for: .milliseconds(500))
+    context.invalidate()
+    #expect(await evaluation.value == .appCancel, "it went on waiting for a finger")
+    #expect(person.heard.isEmpty)
+  }
+
+  @Test("a touch that could not be read costs nothing")
+  func retries() async throws {
+    let machine = try await Machine()
+    let retries = (1...4).map { _ in PersonAtPrompt.Deed.run(machine.image.retry()) }
+    let person = PersonAtPrompt(machine, retries + [.press(.rightIndex)])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthenticationWithBiometrics) == nil)
+    #expect(person.heard.filter { $0 == "retry" }.count == 4)
+  }
+
+  @Test("biometrics-only: the fallback gives userFallback, and no passcode is asked")
+  func userFallback() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Self.right])
+    let context = machine.context(person)
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithBiometrics) == .userFallback)
+    #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback"])
+  }
+
+  @Test("biometrics-only: no passcode is asked when no finger can be used either")
+  func noPasscodeInstead() async throws {
+    let machine = try await Machine(fingers: [])
+    let person = PersonAtPrompt(machine, passcodes: [Self.right])
+    let context = machine.context(person)
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithBiometrics) == .biometryNotEnrolled)
+    let away = LAContext(store: try machine.withoutReader(), prompt: person)
+    #expect(await away.evaluate(.deviceOwnerAuthenticationWithBiometrics) == .biometryNotAvailable)
+    #expect(person.heard.isEmpty)
+  }
+
+  @Test("device owner: the fallback leads to the passcode")
+  func chosenPasscode() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Self.right])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback", "passcode 1"])
+  }
+
+  @Test("device owner: the passcode alone where no finger can be used")
+  func passcodeAlone() async throws {
+    let machine = try await Machine(fingers: [])
+    let person = PersonAtPrompt(machine, passcodes: [Self.right, Self.right])
+    #expect(machine.context(person).problem(.deviceOwnerAuthentication) == nil)
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(person.heard == ["no finger", "passcode 1"])
+    let away = LAContext(store: try machine.withoutReader(), prompt: person)
+    #expect(await away.evaluate(.deviceOwnerAuthentication) == nil)
+  }
+
+  @Test("device owner: no passcode set is passcodeNotSet, and nothing is asked, with or without fingers")
+  func passcodeNotSet() async throws {
+    let machine = try await Machine(passcode: nil, fingers: [])
+    let person = PersonAtPrompt(machine)
+    #expect(machine.context(person).problem(.deviceOwnerAuthentication) == .passcodeNotSet)
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .passcodeNotSet)
+    #expect(person.heard.isEmpty)
+  }
+
+  @Test("an evaluation without a reason is refused before anything is asked")
+  func noReason() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+    for reason in ["", " \n"] {
+      let code = await outcome {
+        try await machine.context(person).evaluatePolicy(.deviceOwnerAuthentication, localizedReason: reason)
+      }
+      #expect(code == .authenticationFailed)
+    }
+    #expect(person.heard.isEmpty)
+  }
+}

@@ -1,0 +1,12 @@
+import LocalAuthentication
+import Testing
+
+@Suite("What LocalAuthentication brings along")
+struct ExportTests {
+  @Test("Security and Foundation come with it, as on Apple's systems")
+  func reexports() {
+    let key: CFString = kSecClass
+    #expect(key as String == "class")
+    #expect(Data([1]).count == 1)
+  }
+}

@@ -1,0 +1,75 @@
+import LocalAuthentication
+import Testing
+import Vault
+import Whorl
+
+@Suite("What counts over evaluations and programs")
+struct LockoutTests {
+  private static let right = Machine.passcode
+  private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+
+  /// Five non-matches, over two programs.
+  private func lockOut(_ machine: Machine) async throws {
+    let strangers = Array(repeating: PersonAtPrompt.Deed.pressStranger, count: 3)
+    let first = LAContext(store: try machine.anotherProgram(), prompt: PersonAtPrompt(machine, strangers))
+    #expect(await first.evaluate(Self.biometrics) == .authenticationFailed)
+    let second = machine.context(PersonAtPrompt(machine, strangers))
+    #expect(await second.evaluate(Self.biometrics) == .biometryLockout, "the fifth ends the evaluation")
+  }
+
+  @Test("five consecutive non-matches over evaluations and programs are a biometryLockout, for every program")
+  func lockout() async throws {
+    let machine = try await Machine()
+    try await lockOut(machine)
+    for store in [machine.store, try machine.anotherProgram()] {
+      let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+      let context = LAContext(store: store, prompt: person)
+      #expect(context.problem(Self.biometrics) == .biometryLockout)
+      #expect(await context.evaluate(Self.biometrics) == .biometryLockout)
+      #expect(person.heard.isEmpty, "the reader is not armed")
+      #expect(context.biometryType == .touchID)
+    }
+  }
+
+  @Test("a match between them breaks the row")
+  func brokenRow() async throws {
+    let machine = try await Machine()
+    for _ in 1...3 {
+      let person = PersonAtPrompt(machine, [.pressStranger, .pressStranger, .press(.rightIndex)])
+      #expect(await machine.context(person).evaluate(Self.biometrics) == nil)
+    }
+  }
+
+  @Test("device owner: a lockout goes to the passcode at once, and a right one clears it")
+  func clearing() async throws {
+    let machine = try await Machine()
+    try await lockOut(machine)
+    let wrong = PersonAtPrompt(machine, passcodes: ["wrong"])
+    #expect(await machine.context(wrong).evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
+    #expect(machine.context(wrong).problem(Self.biometrics) == .biometryLockout)
+    let person = PersonAtPrompt(machine, passcodes: [Self.right])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(person.heard == ["no finger", "passcode 1"])
+    #expect(machine.context(person).problem(Self.biometrics) == nil)
+    let finger = PersonAtPrompt(machine, [.press(.rightIndex)])
+    #expect(await machine.context(finger).evaluate(Self.biometrics) == nil)
+  }
+
+  @Test("wrong passcodes earn the store's delays, over evaluations and programs")
+  func delays() async throws {
+    let machine = try await Machine(fingers: [])
+    let first = PersonAtPrompt(machine, passcodes: ["a", "b", "c"])
+    #expect(await machine.context(first).evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
+    #expect(first.heard == ["no finger", "passcode 1", "passcode 2", "passcode 3"])
+    let second = PersonAtPrompt(machine, passcodes: ["d", "e", Self.right])
+    let other = LAContext(store: try machine.anotherProgram(), prompt: second)
+    #expect(await other.evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
+    #expect(second.heard == ["no finger", "passcode 1", "passcode 2"], "the fifth starts a delay")
+    let early = PersonAtPrompt(machine, passcodes: [Self.right])
+    #expect(await machine.context(early).evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
+    #expect(early.heard == ["no finger"], "no passcode is taken while it runs")
+    machine.clock.advance(seconds: 61)
+    let late = PersonAtPrompt(machine, passcodes: [Self.right])
+    #expect(await machine.context(late).evaluate(.deviceOwnerAuthentication) == nil)
+  }
+}

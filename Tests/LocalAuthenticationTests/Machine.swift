@@ -1,0 +1,115 @@
+import Fingerprint
+import Foundation
+import LocalAuthentication
+import ReaderClient
+import Security
+import Synchronization
+import Vault
+import VaultDriver
+import Whorl
+
+/// A machine with a store, a virtual reader and fingers enrolled on it.
+struct Machine {
+  static let passcode = ScratchStore.passcode
+
+  let image: ImageReaderStore
+  let store: SecretStore
+  /// Moves the store's clock, which knows nothing of sleep.
+  let clock = MovableClock()
+
+  init(passcode: String? = Self.passcode, fingers: [Finger] = [.rightIndex]) async throws {
+    image = try await ImageReaderStore(passcode: passcode)
+    store = SecretStore(vault: try image.store.open(reader: image.process, clock: clock.clock))
+    for finger in fingers { try await enroll(finger) }
+  }
+
+  /// The same store as another program opens it, with a reader process of its own.
+  func anotherProgram() throws -> SecretStore {
+    SecretStore(vault: try image.store.open(reader: image.process, clock: clock.clock))
+  }
+
+  /// The same store on a day when no reader is attached.
+  func withoutReader() throws -> SecretStore {
+    SecretStore(vault: try image.store.open(reader: AbsentReader(real: image.process), clock: clock.clock))
+  }
+
+  func enroll(_ finger: Finger) async throws {
+    _ = try await image.enroll(finger, in: store.vault)
+  }
+
+  func unenroll(_ finger: Finger) async throws {
+    let person = Person(passcodes: [Self.passcode])
+    _ = try await person.with(store.vault) { [store] in try await store.vault.unenroll(finger, in: $0) }
+  }
+
+  func failures() async throws -> Int { try await store.vault.status().failures }
+
+  /// A context and who sits at its prompt.
+  func context(_ person: PersonAtPrompt) -> LAContext { LAContext(store: store, prompt: person) }
+
+  /// Stores a secret under an access control and gives the item's id.
+  @discardableResult
+  func add(_ name: String, _ flags: AccessControl.Flags, secret: String = "secret") async throws -> ItemID {
+    let item = NewItem(.genericPassword, [.service: .text(name)], access: try AccessControl(flags))
+    return try await store.add(item, secret: SecretBytes(text: secret)).id
+  }
+
+  /// The secret, read in this context.
+  func read(_ id: ItemID, in context: LAContext) async throws -> String {
+    try await store.secrets(of: [id], using: try context.authenticationContext())[0].secret.text
+  }
+}
+
+/// Tells no reader, as when it is not plugged in.
+struct AbsentReader: FingerprintReader {
+  let real: any FingerprintReader
+
+  func readers() async throws(ReaderError) -> [ReaderDescription] { [] }
+  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { throw .absent }
+  func close() async throws(ReaderError) {}
+  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template { throw .absent }
+  func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  { throw .absent }
+  func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  { throw .absent }
+  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList { throw .absent }
+  func delete(_ template: Template) async throws(ReaderError) { throw .absent }
+  func clearStorage() async throws(ReaderError) { throw .absent }
+  func suspend() async throws(ReaderError) {}
+  func resume() async throws(ReaderError) {}
+  func shutdown() async { await real.shutdown() }
+}
+
+/// The system's boot clock with the seconds a test lets pass.
+final class MovableClock: Sendable {
+  private let ahead = Mutex<UInt64>(0)
+
+  func advance(seconds: UInt64) { ahead.withLock { $0 += seconds * 1_000_000_000 } }
+
+  var clock: BootClock {
+    BootClock(bootID: BootClock.system.bootID) { [self] in BootClock.system.now() + ahead.withLock { $0 } }
+  }
+}
+
+/// The code an evaluation ended with; nil for success.
+func outcome(_ evaluation: () async throws -> Bool) async -> LAError.Code? {
+  do {
+    return try await evaluation() ? nil : .invalidDimensions
+  } catch {
+    return (error as? LAError)?.code ?? .invalidDimensions
+  }
+}
+
+extension LAContext {
+  /// Why the policy cannot be evaluated; nil when it can.
+  func problem(_ policy: LAPolicy) -> LAError.Code? {
+    var error: NSError?
+    return canEvaluatePolicy(policy, error: &error) ? nil : (error as? LAError)?.code ?? .invalidDimensions
+  }
+
+  func evaluate(_ policy: LAPolicy) async -> LAError.Code? {
+    await outcome { try await evaluatePolicy(policy, localizedReason: "see whether it works") }
+  }
+}

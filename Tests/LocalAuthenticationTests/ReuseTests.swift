@@ -1,0 +1,79 @@
+import LocalAuthentication
+import Testing
+import Vault
+import Whorl
+
+@Suite("Reusing a recent match")
+struct ReuseTests {
+  private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+
+  private func matched() async throws -> Machine {
+    let machine = try await Machine()
+    let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(await context.evaluate(Self.biometrics) == nil)
+    return machine
+  }
+
+  /// How an evaluation in a new context ends that may ask nobody.
+  private func unasked(_ machine: Machine, accepting seconds: Double) async -> LAError.Code? {
+    let context = machine.context(PersonAtPrompt(machine))
+    context.touchIDAuthenticationAllowableReuseDuration = seconds
+    context.interactionNotAllowed = true
+    return await context.evaluate(Self.biometrics)
+  }
+
+  @Test("by default no match of another context is accepted")
+  func defaultZero() async throws {
+    let machine = try await matched()
+    #expect(LAContext().touchIDAuthenticationAllowableReuseDuration == 0)
+    #expect(await unasked(machine, accepting: 0) == .notInteractive)
+    #expect(await unasked(machine, accepting: -1) == .notInteractive)
+    #expect(await unasked(machine, accepting: .nan) == .notInteractive)
+  }
+
+  @Test("a duration accepts a match that recent, and none that is older")
+  func duration() async throws {
+    let machine = try await matched()
+    #expect(await unasked(machine, accepting: 60) == nil)
+    machine.clock.advance(seconds: 59)
+    #expect(await unasked(machine, accepting: 120) == nil)
+    machine.clock.advance(seconds: 5)
+    #expect(await unasked(machine, accepting: 60) == .notInteractive)
+    #expect(await unasked(machine, accepting: 120) == nil)
+  }
+
+  @Test("300 seconds is the most, whatever is set")
+  func longest() async throws {
+    let machine = try await matched()
+    machine.clock.advance(seconds: 290)
+    #expect(await unasked(machine, accepting: 1e12) == nil)
+    machine.clock.advance(seconds: 11)
+    #expect(await unasked(machine, accepting: 1e12) == .notInteractive)
+    #expect(await unasked(machine, accepting: .infinity) == .notInteractive)
+    #expect(LATouchIDAuthenticationMaximumAllowableReuseDuration == 300)
+  }
+
+  @Test("a reused match is not a new one: it does not make the window longer")
+  func noRenewal() async throws {
+    let machine = try await matched()
+    machine.clock.advance(seconds: 50)
+    #expect(await unasked(machine, accepting: 60) == nil)
+    machine.clock.advance(seconds: 50)
+    #expect(await unasked(machine, accepting: 60) == .notInteractive)
+  }
+
+  @Test("a changed set ends it")
+  func changedSet() async throws {
+    let machine = try await matched()
+    try await machine.enroll(.leftThumb)
+    #expect(await unasked(machine, accepting: 300) == .notInteractive)
+  }
+
+  @Test("a passcode is no match")
+  func passcode() async throws {
+    let machine = try await Machine(fingers: [.rightIndex])
+    let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Machine.passcode])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(await unasked(machine, accepting: 300) == .notInteractive)
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import LocalAuthentication
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+@Suite("What a satisfied context serves")
+struct SatisfiedContextTests {
+  private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
+
+  @Test("one that has passed evaluatePolicy reads without a prompt until it is invalidated, also at duration 0")
+  func afterPolicy() async throws {
+    let machine = try await Machine()
+    let bound = try await machine.add("bound", .biometryCurrentSet)
+    let present = try await machine.add("present", .userPresence)
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+    let context = machine.context(person)
+    #expect(await context.evaluate(Self.biometrics) == nil)
+    context.interactionNotAllowed = true
+    for _ in 1...2 {
+      #expect(try await machine.read(bound, in: context) == "secret")
+      #expect(try await machine.read(present, in: context) == "secret")
+    }
+    machine.clock.advance(seconds: 3600)
+    #expect(try await machine.read(bound, in: context) == "secret", "it does not run out")
+    #expect(person.heard == ["touch", "matched"])
+    context.invalidate()
+    await #expect(throws: VaultError.contextInvalidated) { try await machine.read(bound, in: context) }
+  }
+
+  @Test("a passcode serves what a passcode satisfies, and no more")
+  func afterPasscode() async throws {
+    let machine = try await Machine(fingers: [.rightIndex])
+    let bound = try await machine.add("bound", .biometryCurrentSet)
+    let present = try await machine.add("present", .userPresence)
+    let coded = try await machine.add("coded", .devicePasscode)
+    let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Machine.passcode])
+    let context = machine.context(person)
+    #expect(await context.evaluate(.deviceOwnerAuthentication) == nil)
+    context.interactionNotAllowed = true
+    #expect(try await machine.read(present, in: context) == "secret")
+    #expect(try await machine.read(coded, in: context) == "secret")
+    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(bound, in: context) }
+  }
+
+  @Test("a finger does not serve an item that wants the passcode")
+  func fingerIsNoPasscode() async throws {
+    let machine = try await Machine()
+    let coded = try await machine.add("coded", .devicePasscode)
+    let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(await context.evaluate(Self.biometrics) == nil)
+    context.interactionNotAllowed = true
+    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(coded, in: context) }
+  }
+
+  @Test(
+    "one that has passed evaluateAccessControl reads without a prompt, for every control",
+    arguments: [
+      SecAccessControlCreateFlags.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode,
+      [.biometryCurrentSet, .devicePasscode], [.biometryAny, .or, .devicePasscode],
+    ])
+  func afterAccessControl(flags: SecAccessControlCreateFlags) async throws {
+    let machine = try await Machine()
+    let control = try #require(SecAccessControl.of(flags))
+    let item = try await machine.add("item", control.access.flags)
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)], passcodes: [Machine.passcode])
+    let context = machine.context(person)
+    let code = await outcome {
+      try await context.evaluateAccessControl(control, operation: .useItem, localizedReason: "see")
+    }
+    #expect(code == nil)
+    #expect(!person.heard.isEmpty)
+    context.interactionNotAllowed = true
+    #expect(try await machine.read(item, in: context) == "secret")
+  }
+
+  @Test("an access control without a constraint asks for nothing")
+  func openControl() async throws {
+    let machine = try await Machine(fingers: [])
+    let person = PersonAtPrompt(machine)
+    let control = try #require(SecAccessControl.of([]))
+    #expect(
+      try await machine.context(person).evaluateAccessControl(control, operation: .useItem, localizedReason: "see"))
+    #expect(person.heard.isEmpty)
+  }
+
+  @Test("one that was asked by a read serves the next")
+  func afterRead() async throws {
+    let machine = try await Machine()
+    let item = try await machine.add("item", .biometryAny)
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+    let context = machine.context(person)
+    #expect(try await machine.read(item, in: context) == "secret")
+    context.interactionNotAllowed = true
+    #expect(try await machine.read(item, in: context) == "secret")
+    #expect(person.heard == ["touch", "matched"])
+  }
+
+  @Test("a changed set ends it, for bound items and others")
+  func changedSet() async throws {
+    let machine = try await Machine()
+    let item = try await machine.add("item", .biometryAny)
+    let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(await context.evaluate(Self.biometrics) == nil)
+    try await machine.enroll(.leftThumb)
+    context.interactionNotAllowed = true
+    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(item, in: context) }
+    #expect(await context.evaluate(Self.biometrics) == .notInteractive)
+  }
+
+  @Test("another context is not satisfied by it")
+  func anotherContext() async throws {
+    let machine = try await Machine()
+    let item = try await machine.add("item", .biometryAny)
+    let satisfied = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
+    #expect(await satisfied.evaluate(Self.biometrics) == nil)
+    let other = machine.context(PersonAtPrompt(machine))
+    other.interactionNotAllowed = true
+    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(item, in: other) }
+  }
+
+  @Test("an application password that is set is not asked for, and a wrong one opens nothing")
+  func applicationPassword() async throws {
+    let machine = try await Machine(fingers: [])
+    let flags: AccessControl.Flags = .applicationPassword
+    let writer = machine.context(PersonAtPrompt(machine))
+    #expect(!writer.isCredentialSet(.applicationPassword))
+    #expect(writer.setCredential(Data("of its own".utf8), type: .applicationPassword))
+    #expect(writer.isCredentialSet(.applicationPassword))
+    #expect(!writer.setCredential(Data("1234".utf8), type: .smartCardPIN))
+    #expect(!writer.isCredentialSet(.smartCardPIN))
+    let item = NewItem(.genericPassword, [.service: .text("item")], access: try AccessControl(flags))
+    let id = try await machine.store.add(
+      item, secret: SecretBytes(text: "secret"), using: try writer.authenticationContext()
+    ).id
+    #expect(try await machine.read(id, in: writer) == "secret")
+    let wrong = machine.context(PersonAtPrompt(machine))
+    wrong.setCredential(Data("another".utf8), type: .applicationPassword)
+    await #expect(throws: VaultError.wrongApplicationPassword) { try await machine.read(id, in: wrong) }
+    wrong.setCredential(nil, type: .applicationPassword)
+    #expect(!wrong.isCredentialSet(.applicationPassword))
+    wrong.interactionNotAllowed = true
+    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(id, in: wrong) }
+    let asked = PersonAtPrompt(machine, applicationPassword: "of its own")
+    #expect(try await machine.read(id, in: machine.context(asked)) == "secret")
+    #expect(asked.heard == ["application password"])
+  }
+}
+
+extension SecAccessControl {
+  /// An access control with these flags, for items readable while the store is.
+  static func of(_ flags: SecAccessControlCreateFlags) -> SecAccessControl? {
+    SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
+  }
+}

@@ -1,0 +1,110 @@
+import Security
+import Testing
+
+extension SharedStore {
+  @Suite("Updates and deletes")
+  struct ChangeTests {
+    let keychain: Keychain
+
+    init() async throws { keychain = try await Keychain() }
+
+    @Test("an update changes every match, keeps the order, and leaves the rest")
+    func updatesAll() throws {
+      for account in ["a", "b", "c"] { #expect(add(account, account) == errSecSuccess) }
+      #expect(add("d", service: "web", "d") == errSecSuccess)
+      #expect(SecItemUpdate(password(nil), [kSecAttrLabel: "mine"] as CFDictionary) == errSecSuccess)
+      let query: [CFString: Any] = [
+        kSecAttrLabel: "mine", kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
+      ]
+      let rows = try #require(copy(password(nil, service: nil, query)).1 as? [[String: Any]])
+      #expect(rows.map { $0[kSecAttrAccount as String] as? String } == ["a", "b", "c"])
+      #expect(secret("b") == "b")
+    }
+
+    @Test("an update replaces the secret, and a rename can be found")
+    func updatesSecret() {
+      #expect(add("a", "old") == errSecSuccess)
+      let new: [CFString: Any] = [kSecValueData: Data("new".utf8), kSecAttrAccount: "b"]
+      #expect(SecItemUpdate(password("a"), new as CFDictionary) == errSecSuccess)
+      #expect(secret("a") == nil)
+      #expect(secret("b") == "new")
+    }
+
+    @Test("an update that would make a double changes nothing")
+    func updateToDuplicate() {
+      for account in ["a", "b"] { #expect(add(account, account) == errSecSuccess) }
+      #expect(SecItemUpdate(password("a"), [kSecAttrAccount: "b"] as CFDictionary) == errSecDuplicateItem)
+      #expect(SecItemUpdate(password(nil), [kSecAttrAccount: "c"] as CFDictionary) == errSecDuplicateItem)
+      #expect(secret("a") == "a")
+      #expect(secret("b") == "b")
+      #expect(secret("c") == nil)
+    }
+
+    @Test("an update of nothing finds nothing; the class is not to be changed, nor an attribute it does not have")
+    func uselessUpdates() {
+      #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecItemNotFound)
+      #expect(add("a") == errSecSuccess)
+      #expect(SecItemUpdate(password("a"), password("b")) == errSecNoSuchAttr)
+      #expect(SecItemUpdate(password("a"), [kSecAttrServer: "x"] as CFDictionary) == errSecNoSuchAttr)
+      #expect(SecItemUpdate(password("a"), [kSecValueData: "text"] as CFDictionary) == errSecParam)
+      #expect(SecItemUpdate(password("a"), [:] as CFDictionary) == errSecSuccess)
+    }
+
+    @Test("the modification date moves, the creation date stays, and both can be searched for")
+    func dates() throws {
+      #expect(add("a") == errSecSuccess)
+      func dates() throws -> (Date, Date) {
+        let row = try #require(copy(password("a", [kSecReturnAttributes: true])).1 as? [String: Any])
+        return (
+          try #require(row[kSecAttrCreationDate as String] as? Date),
+          try #require(row[kSecAttrModificationDate as String] as? Date)
+        )
+      }
+      let before = try dates()
+      usleep(5_000)
+      #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecSuccess)
+      let after = try dates()
+      #expect(before.0 == after.0)
+      #expect(before.1 < after.1)
+      #expect(secret(nil, [kSecAttrCreationDate: after.0]) == "secret")
+      #expect(secret(nil, [kSecAttrModificationDate: before.1]) == nil)
+    }
+
+    @Test("accessibility and synchronizable can be changed, and not to what is not allowed")
+    func protection() {
+      #expect(add("a") == errSecSuccess)
+      let passcodeSet = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly] as CFDictionary
+      #expect(SecItemUpdate(password("a"), passcodeSet) == errSecSuccess)
+      #expect(secret("a", [kSecAttrAccessible: "akpu"]) == "secret")
+      let both = [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked, kSecAttrSynchronizable: true] as CFDictionary
+      #expect(SecItemUpdate(password("a"), both) == errSecSuccess)
+      #expect(secret("a") == nil)
+      #expect(secret("a", [kSecAttrSynchronizable: true]) == "secret")
+      #expect(
+        SecItemUpdate(password("a", [kSecAttrSynchronizable: true]), [kSecAttrSynchronizable: false] as CFDictionary)
+          == errSecSuccess)
+      #expect(secret("a") == "secret")
+    }
+
+    @Test("a delete removes every match, and then there is nothing to delete")
+    func deletes() {
+      for account in ["a", "b"] { #expect(add(account) == errSecSuccess) }
+      #expect(add("c", service: "web") == errSecSuccess)
+      #expect(SecItemDelete(password("x")) == errSecItemNotFound)
+      #expect(SecItemDelete(password(nil)) == errSecSuccess)
+      #expect(SecItemDelete(password(nil)) == errSecItemNotFound)
+      #expect(secret("c", service: "web") == "secret")
+      #expect(SecItemDelete([kSecClass: kSecClassGenericPassword] as CFDictionary) == errSecSuccess)
+      #expect(secret("c", service: "web") == nil)
+    }
+
+    @Test("a delete of what can not be synchronized leaves what can")
+    func deletesBySynchronizable() {
+      #expect(add("a", "plain") == errSecSuccess)
+      #expect(add("a", "shared", [kSecAttrSynchronizable: true]) == errSecSuccess)
+      #expect(SecItemDelete(password("a")) == errSecSuccess)
+      #expect(secret("a", [kSecAttrSynchronizable: kSecAttrSynchronizableAny]) == "shared")
+      #expect(SecItemDelete(password("a", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == errSecSuccess)
+    }
+  }
+}

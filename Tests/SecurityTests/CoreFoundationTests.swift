@@ -1,0 +1,82 @@
+import Security
+import Testing
+
+@Suite("The names of Core Foundation")
+struct CoreFoundationTests {
+  @Test("truth values and the allocator are as optional as Apple's")
+  func constants() {
+    let query: [CFString: Any] = [kSecReturnData: kCFBooleanTrue!, kSecReturnRef: kCFBooleanFalse as Any]
+    #expect(query[kSecReturnData] as? Bool == true)
+    #expect(query[kSecReturnRef] as? Bool == false)
+    #expect(CFBooleanGetValue(kCFBooleanTrue))
+    let allocator: CFAllocator? = kCFAllocatorDefault
+    #expect(allocator == nil)
+  }
+
+  @Test("constants go where code puts them: keys, values, text")
+  func bridging() {
+    let literal = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", kSecReturnData: true] as CFDictionary
+    let typed: [String: Any] = [
+      kSecClass as String: kSecClassGenericPassword, kSecAttrAccount as String: "a", kSecReturnData as String: true,
+    ]
+    let untyped: [NSObject: AnyObject] = [
+      kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a" as NSString, kSecReturnData: kCFBooleanTrue,
+    ]
+    #expect(literal.isEqual(typed as CFDictionary))
+    #expect(literal.isEqual(untyped as CFDictionary))
+    #expect(String(kSecClass) == "class")
+    #expect("\(kSecClass)" == "class")
+  }
+
+  @Test("an error tells its code, domain, words and the rest")
+  func errors() throws {
+    var error: Unmanaged<CFError>?
+    #expect(SecAccessControlCreateWithFlags(nil, "?", [], &error) == nil)
+    let made = try #require(error).takeRetainedValue()
+    #expect(CFErrorGetCode(made) == -50)
+    #expect(CFErrorGetDomain(made) as String == NSOSStatusErrorDomain)
+    #expect((CFErrorCopyDescription(made) as String).contains("protection"))
+    #expect((CFErrorCopyUserInfo(made) as? [String: Any])?[NSLocalizedDescriptionKey] is String)
+    #expect((made as any Error as NSError).code == -50)
+    #expect(CFErrorCopyFailureReason(made) == nil)
+  }
+
+  @Test("objects tell their types apart")
+  func types() throws {
+    let objects: [(CFTypeRef, CFTypeID)] = [
+      ("x" as NSString, CFStringGetTypeID()), (NSData(), CFDataGetTypeID()), (NSDictionary(), CFDictionaryGetTypeID()),
+      (NSArray(), CFArrayGetTypeID()), (NSNumber(value: true), CFBooleanGetTypeID()),
+      (NSNumber(value: 1), CFNumberGetTypeID()), (NSDate(), CFDateGetTypeID()),
+      (NSError(domain: "d", code: 1), CFErrorGetTypeID()),
+    ]
+    for (object, type) in objects { #expect(CFGetTypeID(object) == type, "\(object)") }
+    #expect(Set(objects.map(\.1)).count == objects.count)
+    #expect(CFEqual("x" as NSString, "x" as NSString))
+    #expect(!CFEqual("x" as NSString, nil))
+    #expect(CFEqual(nil, nil))
+  }
+
+  @Test("bytes can be looked at and copied")
+  func bytes() throws {
+    let data = try #require(
+      [UInt8](arrayLiteral: 1, 2, 3).withUnsafeBufferPointer {
+        CFDataCreate(nil, $0.baseAddress, $0.count)
+      })
+    #expect(CFDataGetLength(data) == 3)
+    #expect(CFDataGetBytePtr(data)?[2] == 3)
+    #expect(data as Data == Data([1, 2, 3]))
+  }
+
+  @Test("random bytes are random")
+  func random() {
+    var one = [UInt8](repeating: 0, count: 32)
+    var other = Data(count: 32)
+    #expect(SecRandomCopyBytes(kSecRandomDefault, one.count, &one) == errSecSuccess)
+    #expect(
+      other.withUnsafeMutableBytes { SecRandomCopyBytes(kSecRandomDefault, 32, $0.baseAddress!) } == errSecSuccess)
+    #expect(one != [UInt8](repeating: 0, count: 32))
+    #expect(Data(one) != other)
+    #expect(SecRandomCopyBytes(kSecRandomDefault, 0, &one) == errSecSuccess)
+    #expect(SecRandomCopyBytes(kSecRandomDefault, -1, &one) != errSecSuccess)
+  }
+}

@@ -1,0 +1,121 @@
+import Fingerprint
+import Security
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+import VirtualFinger
+import Whorl
+
+/// The suites that use the shared store, of which a process has one: one test after the other.
+@Suite("Keychain Services", .serialized)
+enum SharedStore {}
+
+/// A store of its own as the shared one, without a reader.
+struct Keychain {
+  let scratch: ScratchStore
+  let store: SecretStore
+
+  init(passcode: String? = ScratchStore.passcode) async throws {
+    scratch = try await ScratchStore(passcode: passcode)
+    store = SecretStore(vault: try scratch.open(), prompt: Nobody())
+    SecretStore.useAsShared(store)
+  }
+}
+
+/// Answers nothing: a test that asks for somebody fails by itself.
+struct Nobody: AuthenticationPrompt {
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    switch event {
+    case .touchWanted, .secretWanted: await session.cancel()
+    default: break
+    }
+  }
+}
+
+/// A store as the shared one, with a virtual reader, a finger enrolled on it, and somebody at the prompt.
+struct GuardedKeychain {
+  let image: ImageReaderStore
+  let store: SecretStore
+  let person: Toucher
+
+  init() async throws {
+    image = try await ImageReaderStore()
+    person = Toucher(socket: image.socket)
+    store = SecretStore(vault: try image.store.open(reader: image.process), prompt: person)
+    _ = try await image.enroll(.rightIndex, in: store.vault)
+    SecretStore.useAsShared(store)
+  }
+}
+
+/// Touches the reader whenever a finger is wanted, unless told otherwise, and counts.
+final class Toucher: AuthenticationPrompt {
+  struct Memory {
+    var touches = 0
+    var reasons: [String?] = []
+    var cancels = false
+  }
+
+  private let socket: String
+  let memory = Mutex(Memory())
+
+  init(socket: String) { self.socket = socket }
+
+  var touches: Int { memory.withLock { $0.touches } }
+
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    switch event {
+    case .touchWanted:
+      let cancels = memory.withLock { memory in
+        memory.reasons.append(session.reason)
+        if !memory.cancels { memory.touches += 1 }
+        return memory.cancels
+      }
+      if cancels { return await session.cancel() }
+      try? VirtualImageReader(socket: socket).press(
+        SyntheticFinger(person: 1, finger: .rightIndex).impression(.random(in: 1...1_000_000)))
+    case .secretWanted: await session.decline()
+    default: break
+    }
+  }
+}
+
+/// What an `LAContext` is to a query.
+final class GivenContext: NSObject, AuthenticationContextHolder {
+  let context: AuthenticationContext
+
+  init(_ context: AuthenticationContext) { self.context = context }
+
+  func authenticationContext() throws(VaultError) -> AuthenticationContext { context }
+  var keychainReason: String? { "the context's own reason" }
+}
+
+/// A password's query.
+func password(_ account: String? = nil, service: String? = "mail", _ more: [CFString: Any] = [:]) -> CFDictionary {
+  var query = more
+  query[kSecClass] = kSecClassGenericPassword
+  if let account { query[kSecAttrAccount] = account }
+  if let service { query[kSecAttrService] = service }
+  return query as CFDictionary
+}
+
+/// Adds a password.
+func add(_ account: String, service: String = "mail", _ secret: String = "secret", _ more: [CFString: Any] = [:])
+  -> OSStatus
+{
+  SecItemAdd(password(account, service: service, more.merging([kSecValueData: Data(secret.utf8)]) { $1 }), nil)
+}
+
+/// What a search gives: its status and result.
+func copy(_ query: CFDictionary) -> (OSStatus, CFTypeRef?) {
+  var result: CFTypeRef?
+  let status = SecItemCopyMatching(query, &result)
+  return (status, result)
+}
+
+/// The secret of one item, as text.
+func secret(_ account: String? = nil, service: String? = "mail", _ more: [CFString: Any] = [:]) -> String? {
+  let (status, result) = copy(password(account, service: service, more.merging([kSecReturnData: true]) { $1 }))
+  guard status == errSecSuccess else { return nil }
+  return (result as? Data).map { String(decoding: $0, as: UTF8.self) }
+}

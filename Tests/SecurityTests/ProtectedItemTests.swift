@@ -1,0 +1,158 @@
+import Security
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+extension SharedStore {
+  @Suite("Protected items")
+  struct ProtectedItemTests {
+    let keychain: GuardedKeychain
+
+    init() async throws { keychain = try await GuardedKeychain() }
+
+    private func control(_ flags: SecAccessControlCreateFlags, _ protection: CFString = kSecAttrAccessibleWhenUnlocked)
+      throws -> SecAccessControl
+    { try #require(SecAccessControlCreateWithFlags(nil, protection, flags, nil)) }
+
+    private func add(_ account: String, _ flags: SecAccessControlCreateFlags, _ more: [CFString: Any] = [:]) throws
+      -> OSStatus
+    {
+      SecurityTests.add(account, account, more.merging([kSecAttrAccessControl: try control(flags)]) { $1 })
+    }
+
+    private var touches: Int { keychain.person.touches }
+
+    @Test(
+      "adding, finding, reading attributes and deleting ask for nothing; reading asks for one touch, with the reason")
+    func reading() throws {
+      #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
+      #expect(try add("a", .biometryCurrentSet) == errSecDuplicateItem)
+      #expect(SecItemCopyMatching(password("a"), nil) == errSecSuccess)
+      let (status, row) = copy(password("a", [kSecReturnAttributes: true, kSecReturnRef: true]))
+      #expect(status == errSecSuccess)
+      #expect(
+        (row as? [String: Any])?[kSecAttrAccessControl as String] as? SecAccessControl
+          == (try control(.biometryCurrentSet)))
+      #expect(touches == 0)
+      #expect(secret("a", [kSecUseOperationPrompt: "see it"]) == "a")
+      #expect(touches == 1)
+      #expect(keychain.person.memory.withLock { $0.reasons } == ["see it"])
+      #expect(SecItemDelete(password("a")) == errSecSuccess)
+      #expect(touches == 1)
+    }
+
+    @Test("one touch is for all that a search finds")
+    func oneTouch() throws {
+      for account in ["a", "b", "c"] { #expect(try add(account, .biometryAny) == errSecSuccess) }
+      #expect(SecurityTests.add("d", "d") == errSecSuccess)
+      let (status, rows) = copy(password(nil, [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]))
+      #expect(status == errSecSuccess)
+      #expect((rows as? [Data])?.map { String(decoding: $0, as: UTF8.self) } == ["a", "b", "c", "d"])
+      #expect(touches == 1)
+    }
+
+    @Test("skip leaves out what would ask, before the limit counts; none left is not found")
+    func skip() throws {
+      #expect(try add("a", .userPresence) == errSecSuccess)
+      let skip: [CFString: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip, kSecReturnData: true]
+      #expect(copy(password(nil, skip)).0 == errSecItemNotFound)
+      #expect(SecurityTests.add("b", "b") == errSecSuccess)
+      #expect(copy(password(nil, skip)).1 as? Data == Data("b".utf8))
+      let attributes: [CFString: Any] = [
+        kSecUseAuthenticationUI: kSecUseAuthenticationUISkip, kSecReturnAttributes: true,
+        kSecMatchLimit: kSecMatchLimitAll,
+      ]
+      #expect((copy(password(nil, attributes)).1 as? [[String: Any]])?.count == 1)
+      #expect(touches == 0)
+    }
+
+    @Test("fail says that somebody would have to be asked, in the new form, the old form, and through a context")
+    func fail() async throws {
+      #expect(try add("a", .userPresence) == errSecSuccess)
+      let silent = keychain.store.makeContext()
+      silent.options.interactionNotAllowed = true
+      let ways: [[CFString: Any]] = [
+        [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail], [kSecUseNoAuthenticationUI: true],
+        [kSecUseAuthenticationContext: GivenContext(silent)],
+      ]
+      for way in ways {
+        #expect(copy(password("a", way.merging([kSecReturnData: true]) { $1 })).0 == errSecInteractionNotAllowed)
+        #expect(SecItemCopyMatching(password("a", way), nil) == errSecInteractionNotAllowed)
+        let new = [kSecValueData: Data("new".utf8)] as CFDictionary
+        #expect(SecItemUpdate(password("a", way), new) == errSecInteractionNotAllowed)
+      }
+      #expect(touches == 0)
+      #expect(SecItemDelete(password("a", [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail])) == errSecSuccess)
+      _ = silent
+    }
+
+    @Test("a context that was satisfied serves later calls without asking, with skip and fail too")
+    func satisfiedContext() async throws {
+      #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
+      let context = keychain.store.makeContext()
+      let given: [CFString: Any] = [kSecUseAuthenticationContext: GivenContext(context)]
+      #expect(secret("a", given) == "a")
+      #expect(touches == 1)
+      #expect(keychain.person.memory.withLock { $0.reasons } == ["the context's own reason"])
+      #expect(secret("a", given) == "a")
+      for ui in [kSecUseAuthenticationUISkip, kSecUseAuthenticationUIFail] {
+        #expect(secret("a", given.merging([kSecUseAuthenticationUI: ui]) { $1 }) == "a")
+      }
+      #expect(touches == 1)
+      context.invalidate()
+      #expect(copy(password("a", given.merging([kSecReturnData: true]) { $1 })).0 == errSecAuthFailed)
+    }
+
+    @Test("an update asks for a touch, and changes the secret")
+    func update() throws {
+      #expect(try add("a", .biometryAny) == errSecSuccess)
+      #expect(SecItemUpdate(password("a"), [kSecValueData: Data("new".utf8)] as CFDictionary) == errSecSuccess)
+      #expect(touches == 1)
+      #expect(secret("a") == "new")
+    }
+
+    @Test("who cancels cancels")
+    func cancelling() throws {
+      #expect(try add("a", .biometryAny) == errSecSuccess)
+      keychain.person.memory.withLock { $0.cancels = true }
+      #expect(copy(password("a", [kSecReturnData: true])).0 == errSecUserCanceled)
+    }
+
+    @Test("an item whose set is gone is not found, and adding over it succeeds")
+    func lostSet() async throws {
+      #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
+      _ = try await keychain.image.enroll(.leftIndex, in: keychain.store.vault)
+      #expect(SecItemCopyMatching(password("a"), nil) == errSecItemNotFound)
+      #expect(copy(password("a", [kSecReturnData: true])).0 == errSecItemNotFound)
+      #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecItemNotFound)
+      #expect(SecItemDelete(password("a")) == errSecItemNotFound)
+      #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
+      #expect(secret("a") == "a")
+    }
+
+    @Test("accessible beside an access control is refused, and so is a constraint beside synchronizable")
+    func contradictions() throws {
+      #expect(try add("a", .userPresence, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]) == errSecParam)
+      #expect(try add("a", .userPresence, [kSecAttrSynchronizable: true]) == errSecParam)
+      #expect(try add("a", [], [kSecAttrSynchronizable: true]) == errSecSuccess)
+      #expect(
+        SecurityTests.add(
+          "b", "b", [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly])
+          == errSecParam)
+      #expect(try add("c", .userPresence) == errSecSuccess)
+      #expect(SecItemUpdate(password("c"), [kSecAttrSynchronizable: true] as CFDictionary) == errSecParam)
+    }
+
+    @Test("in a search an access control is no condition, and its protection neither; accessible is one")
+    func accessControlInSearch() throws {
+      #expect(
+        SecurityTests.add("a", "a", [kSecAttrAccessControl: try control([], kSecAttrAccessibleAfterFirstUnlock)])
+          == errSecSuccess)
+      #expect(secret("a", [kSecAttrAccessControl: try control(.userPresence)]) == "a")
+      #expect(secret("a", [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) == "a")
+      #expect(secret("a", [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]) == nil)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Security
+import Testing
+
+extension SharedStore {
+  @Suite("What makes no sense")
+  struct QueryTests {
+    let keychain: Keychain
+
+    init() async throws { keychain = try await Keychain() }
+
+    private func statuses(_ query: [CFString: Any]) -> [OSStatus] {
+      let dictionary = query as CFDictionary
+      return [
+        SecItemAdd(dictionary, nil), SecItemCopyMatching(dictionary, nil),
+        SecItemUpdate(dictionary, [kSecAttrLabel: "x"] as CFDictionary), SecItemDelete(dictionary),
+      ]
+    }
+
+    @Test("certificates and identities are not implemented; other classes there are none")
+    func classes() {
+      for name in [kSecClassCertificate, kSecClassIdentity] {
+        #expect(statuses([kSecClass: name]) == Array(repeating: errSecUnimplemented, count: 4))
+      }
+      #expect(statuses([kSecClass: "what"]) == Array(repeating: errSecNoSuchClass, count: 4))
+      #expect(statuses([kSecClass: 5]) == Array(repeating: errSecParam, count: 4))
+      #expect(SecItemAdd([kSecValueData: Data()] as CFDictionary, nil) == errSecParam)
+    }
+
+    @Test("an attribute the class does not have is refused everywhere")
+    func unknownAttributes() {
+      for (itemClass, key) in [
+        (kSecClassGenericPassword, kSecAttrServer), (kSecClassInternetPassword, kSecAttrService),
+        (kSecClassInternetPassword, kSecAttrGeneric), (kSecClassKey, kSecAttrAccount),
+        (kSecClassGenericPassword, "what" as NSString),
+      ] {
+        #expect(
+          statuses([kSecClass: itemClass, key: "x"]) == Array(repeating: errSecNoSuchAttr, count: 4),
+          "\(itemClass) \(key)")
+      }
+    }
+
+    @Test("a key of another kind is refused, and so is a value of the wrong type")
+    func wrongValues() {
+      let wrong: [(CFString, Any)] = [
+        (kSecAttrAccount, 5), (kSecAttrAccount, NSNull()), (kSecAttrGeneric, 5), (kSecAttrCreationDate, "today"),
+        (kSecAttrIsInvisible, "yes"), (kSecAttrSynchronizable, "maybe"), (kSecAttrAccessControl, "none"),
+        (kSecAttrAccessible, 5), (kSecValueData, "text"), (kSecValueRef, "text"), (kSecReturnData, "yes"),
+        (kSecUseAuthenticationUI, "ask"), (kSecUseAuthenticationContext, "context"), (kSecUseOperationPrompt, 5),
+        ("m_What" as NSString, true), ("r_What" as NSString, true), ("u_What" as NSString, true),
+        ("v_What" as NSString, true),
+      ]
+      for (key, value) in wrong {
+        #expect(
+          statuses([kSecClass: kSecClassGenericPassword, key: value]) == Array(repeating: errSecParam, count: 4),
+          "\(key): \(value)")
+      }
+      #expect(SecItemCopyMatching([5: "x"] as NSDictionary, nil) == errSecParam)
+    }
+
+    @Test("conditions that only certificates meet are not overlooked")
+    func certificateConditions() {
+      #expect(add("alice") == errSecSuccess)
+      for key in [kSecMatchPolicy, kSecMatchIssuers, kSecMatchTrustedOnly, kSecMatchSubjectContains] {
+        #expect(SecItemDelete(password("alice", [key: true])) == errSecUnimplemented)
+      }
+      #expect(secret("alice") == "secret")
+    }
+
+    @Test("an add takes no conditions, no limit and no persistent reference")
+    func addsWithConditions() throws {
+      #expect(add("a", "s", [kSecMatchLimit: kSecMatchLimitOne]) == errSecParam)
+      #expect(add("a", "s", [kSecMatchCaseInsensitive: true]) == errSecParam)
+      #expect(add("a", "s", [kSecValuePersistentRef: Data(count: 16)]) == errSecParam)
+      #expect(secret("a") == nil)
+    }
+
+    @Test("updates and deletes take no limit but all, and an update nothing to return")
+    func changesWithLimits() {
+      #expect(add("a") == errSecSuccess)
+      let new = [kSecAttrLabel: "x"] as CFDictionary
+      for limit in [kSecMatchLimitOne as Any, 1, 2] {
+        #expect(SecItemUpdate(password("a", [kSecMatchLimit: limit]), new) == errSecParam)
+        #expect(SecItemDelete(password("a", [kSecMatchLimit: limit])) == errSecParam)
+      }
+      for key in [kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef] {
+        #expect(SecItemUpdate(password("a", [key: true]), new) == errSecParam)
+        #expect(SecItemUpdate(password("a"), [key: true] as CFDictionary) == errSecParam)
+        #expect(SecItemUpdate(password("a", [key: false]), new) == errSecSuccess)
+      }
+      #expect(SecItemUpdate(password("a", [kSecMatchLimit: kSecMatchLimitAll]), new) == errSecSuccess)
+      #expect(SecItemDelete(password("a", [kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
+    }
+
+    @Test("skip is for searches alone")
+    func skipping() {
+      #expect(add("a") == errSecSuccess)
+      let skip: [CFString: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
+      #expect(add("b", "s", skip) == errSecParam)
+      #expect(SecItemUpdate(password("a", skip), [kSecAttrLabel: "x"] as CFDictionary) == errSecParam)
+      #expect(SecItemDelete(password("a", skip)) == errSecParam)
+      #expect(secret("a", skip) == "secret")
+    }
+
+    @Test("what says how to go about it, and means nothing here, is accepted")
+    func acceptedHints() {
+      let hints: [CFString: Any] = [
+        kSecUseDataProtectionKeychain: true, kSecUseOperationPrompt: "see it", kSecUseNoAuthenticationUI: false,
+        kSecUseAuthenticationUI: kSecUseAuthenticationUIAllow,
+      ]
+      #expect(add("a", "s", hints) == errSecSuccess)
+      #expect(secret("a", hints) == "s")
+      #expect(SecItemDelete(password("a", hints)) == errSecSuccess)
+    }
+  }
+}

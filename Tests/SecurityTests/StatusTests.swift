@@ -1,0 +1,65 @@
+import Fingerprint
+import Security
+import Testing
+import Vault
+
+@Suite("Statuses")
+struct StatusTests {
+  @Test("have Apple's values")
+  func values() {
+    let values: [(OSStatus, OSStatus)] = [
+      (noErr, 0), (errSecSuccess, 0), (errSecUnimplemented, -4), (errSecDiskFull, -34), (errSecIO, -36),
+      (errSecOpWr, -49), (errSecParam, -50), (errSecWrPerm, -61), (errSecAllocate, -108), (errSecUserCanceled, -128),
+      (errSecBadReq, -909), (errSecInternalComponent, -2070), (errSecMissingEntitlement, -34018),
+      (errSecNotAvailable, -25291), (errSecReadOnly, -25292), (errSecAuthFailed, -25293),
+      (errSecDuplicateItem, -25299), (errSecItemNotFound, -25300), (errSecDataTooLarge, -25302),
+      (errSecNoSuchAttr, -25303), (errSecNoSuchClass, -25306), (errSecInteractionNotAllowed, -25308),
+      (errSecInteractionRequired, -25315), (errSecInvalidOwnerEdit, -25244), (errSecPkcs12VerifyFailure, -25264),
+      (errSecNotSigner, -26267), (errSecDecode, -26275), (errSecServiceNotAvailable, -67585),
+      (errSecQuotaExceeded, -67596), (errSecCRLExpired, -67613), (errSecInternalError, -67671),
+      (errSecInvalidSignature, -67688), (errSecInvalidKeyRef, -67712), (errSecUnsupportedKeySize, -67735),
+      (errSecMissingAttributeWrappedKeyFormat, -67805), (errSecVerifyFailed, -67808),
+      (errSecCertificateExpired, -67818), (errSecTimestampRevocationNotification, -67898),
+      (errSecCertificateDuplicateExtension, -67903),
+    ]
+    for (status, value) in values { #expect(status == value) }
+  }
+
+  @Test("have words, known ones and unknown ones")
+  func words() {
+    #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "There is no such item.")
+    #expect(SecCopyErrorMessageString(errSecUnsupportedKeyUsageMask, nil) as String? == "Unsupported key usage mask.")
+    #expect(SecCopyErrorMessageString(errSecSMIMEBadKeyUsage, nil) as String? == "SMIME bad key usage.")
+    #expect(SecCopyErrorMessageString(errSecCRLBadURI, nil) as String? == "CRL bad URI.")
+    #expect(SecCopyErrorMessageString(12345, nil) as String? == "OSStatus 12345.")
+    for status in OSStatus(-67903)...(-67585) {
+      let words = SecCopyErrorMessageString(status, nil) as String? ?? ""
+      #expect(words.hasSuffix(".") && !words.hasPrefix("OSStatus"), "\(status)")
+    }
+  }
+
+  @Test("of authentication are three: cancelled, nobody may be asked, and the rest")
+  func authentication() {
+    #expect(VaultError.cancelled.status == errSecUserCanceled)
+    #expect(VaultError.interactionNotAllowed.status == errSecInteractionNotAllowed)
+    let rest: [VaultError] = [
+      .authenticationFailed, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
+      .wrongPasscode, .passcodeDelayed(seconds: 1), .passcodeNotSet, .notEnrolled, .reader(.absent), .timedOut,
+      .setChanged,
+    ]
+    for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
+  }
+
+  @Test("tell a store that cannot be used from an item that is not there")
+  func stores() {
+    #expect(VaultError.storeNotFound("x").status == errSecNotAvailable)
+    #expect(VaultError.storeDamaged("x").status == errSecInvalidKeychain)
+    #expect(VaultError.itemDamaged(nil).status == errSecDecode)
+    #expect(VaultError.itemGone.status == errSecItemNotFound)
+    #expect(VaultError.duplicateItem.status == errSecDuplicateItem)
+    #expect(VaultError.secretTooLong(limit: 1).status == errSecDataTooLarge)
+    #expect(VaultError.invalidRequest("x").status == errSecParam)
+    #expect(VaultError.newerFormat(9).status == errSecWrongSecVersion)
+    #expect(VaultError.inputOutput("x").status == errSecIO)
+  }
+}

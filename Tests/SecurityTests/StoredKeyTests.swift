@@ -1,0 +1,192 @@
+import Security
+import Synchronization
+import Testing
+import Vault
+import Whorl
+
+extension SharedStore {
+  @Suite("Keys in the store")
+  struct StoredKeyTests {
+    let keychain: Keychain
+    let message = Data("a message".utf8) as CFData
+
+    init() async throws { keychain = try await Keychain() }
+
+    private func tagged(_ tag: Any = Data("org.example.key".utf8), _ more: [CFString: Any] = [:]) -> CFDictionary {
+      more.merging([kSecClass: kSecClassKey, kSecAttrApplicationTag: tag]) { own, _ in own } as CFDictionary
+    }
+
+    private func permanent(
+      _ type: CFString = kSecAttrKeyTypeECSECPrimeRandom, _ bits: Int = 256,
+      _ more: [CFString: Any] = [:]
+    ) throws -> SecKey {
+      let own: [CFString: Any] = [
+        kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data("org.example.key".utf8), kSecAttrLabel: "mine",
+      ]
+      return try newKey(type, bits, [kSecPrivateKeyAttrs: own.merging(more) { $1 }])
+    }
+
+    @Test("a permanent key is found by its tag, and signs in the store")
+    func permanentKey() throws {
+      let made = try permanent()
+      let (status, result) = copy(tagged("org.example.key", [kSecReturnRef: true]))
+      #expect(status == errSecSuccess)
+      let found = try #require(result as? SecKey)
+      #expect(found == made)
+      let signature = try #require(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, nil))
+      let publicKey = try #require(SecKeyCopyPublicKey(made))
+      #expect(SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
+      let sealed = try #require(
+        SecKeyCreateEncryptedData(publicKey, .eciesEncryptionStandardX963SHA256AESGCM, message, nil))
+      #expect(
+        SecKeyCreateDecryptedData(found, .eciesEncryptionStandardX963SHA256AESGCM, sealed, nil) as Data?
+          == message as Data)
+      let other = try newKey()
+      #expect(
+        SecKeyCopyKeyExchangeResult(
+          found, .ecdhKeyExchangeStandard, try #require(SecKeyCopyPublicKey(other)), [:] as CFDictionary, nil) as Data?
+          == SecKeyCopyKeyExchangeResult(other, .ecdhKeyExchangeStandard, publicKey, [:] as CFDictionary, nil) as Data?)
+      let attributes = SecKeyCopyAttributes(found) as? [String: Any]
+      #expect(attributes?[kSecAttrApplicationTag as String] as? Data == Data("org.example.key".utf8))
+      #expect(attributes?[kSecAttrIsPermanent as String] as? Bool == true)
+      #expect(attributes?[kSecAttrLabel as String] as? String == "mine")
+      #expect(SecItemDelete(tagged()) == errSecSuccess)
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, &error) == nil)
+      #expect(code(error) == Int(errSecItemNotFound))
+    }
+
+    @Test("an RSA key signs and decrypts in the store")
+    func rsa() throws {
+      let key = try permanent(kSecAttrKeyTypeRSA, 2048)
+      let publicKey = try #require(SecKeyCopyPublicKey(key))
+      let signature = try #require(SecKeyCreateSignature(key, .rsaSignatureMessagePKCS1v15SHA256, message, nil))
+      #expect(SecKeyVerifySignature(publicKey, .rsaSignatureMessagePKCS1v15SHA256, message, signature, nil))
+      let sealed = try #require(SecKeyCreateEncryptedData(publicKey, .rsaEncryptionOAEPSHA256, message, nil))
+      #expect(SecKeyCreateDecryptedData(key, .rsaEncryptionOAEPSHA256, sealed, nil) as Data? == message as Data)
+    }
+
+    @Test("a key without a word about use in the vault can be exported; one of the secure enclave cannot")
+    func exporting() throws {
+      let open = try permanent()
+      #expect(SecKeyCopyExternalRepresentation(open, nil)?.length == 97)
+      #expect(copy(tagged("org.example.key", [kSecReturnData: true])).1 as? Data != nil)
+      #expect(SecItemDelete(tagged()) == errSecSuccess)
+      let closed = try permanent(
+        kSecAttrKeyTypeEC, 256, [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave])
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCopyExternalRepresentation(closed, &error) == nil)
+      #expect(code(error) == -4)
+      #expect(copy(tagged("org.example.key", [kSecReturnData: true])).0 == errSecUnimplemented)
+      #expect(SecKeyCreateSignature(closed, .ecdsaSignatureMessageX962SHA256, message, nil) != nil)
+      let (_, row) = copy(tagged("org.example.key", [kSecReturnAttributes: true]))
+      #expect(
+        (row as? [String: Any])?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
+    }
+
+    @Test("a key made elsewhere is stored by its reference, or by its bytes, and is the same key")
+    func adding() throws {
+      let key = try newKey()
+      let byReference: [CFString: Any] = [kSecValueRef: key, kSecAttrApplicationTag: "by reference"]
+      #expect(SecItemAdd(byReference as CFDictionary, nil) == errSecSuccess)
+      let bytes = try #require(SecKeyCopyExternalRepresentation(key, nil))
+      let byBytes: [CFString: Any] = [
+        kSecValueData: bytes, kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+      ]
+      #expect(SecItemAdd(tagged("by bytes", byBytes), nil) == errSecSuccess)
+      for tag in ["by reference", "by bytes"] {
+        let found = try #require(copy(tagged(tag, [kSecReturnRef: true])).1 as? SecKey)
+        #expect(found == key)
+        #expect(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, nil) != nil)
+      }
+      let publicKey = try #require(SecKeyCopyPublicKey(key))
+      #expect(SecItemAdd(tagged("public", [kSecValueRef: publicKey]), nil) == errSecSuccess)
+      #expect(copy(tagged("public", [kSecReturnRef: true])).1 as? SecKey == publicKey)
+      #expect(copy(tagged("public", [kSecAttrKeyClass: kSecAttrKeyClassPrivate])).0 == errSecItemNotFound)
+      #expect(copy([kSecValueRef: publicKey, kSecReturnAttributes: true] as CFDictionary).0 == errSecSuccess)
+    }
+
+    @Test("both halves are stored where both are to be permanent")
+    func bothHalves() throws {
+      let parameters: [CFString: Any] = [
+        kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: "pair"] as [CFString: Any],
+        kSecPublicKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: "pair"] as [CFString: Any],
+      ]
+      _ = try newKey(kSecAttrKeyTypeEC, 256, parameters)
+      for keyClass in [kSecAttrKeyClassPrivate, kSecAttrKeyClassPublic] {
+        #expect(SecItemCopyMatching(tagged("pair", [kSecAttrKeyClass: keyClass]), nil) == errSecSuccess)
+      }
+      let all = copy(tagged("pair", [kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll])).1 as? [SecKey]
+      #expect(all?.count == 2)
+    }
+
+    @Test("keys are told apart by type, however it is written, and size and label")
+    func conditions() throws {
+      let key = try permanent()
+      let label = try #require((SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String])
+      for more in [
+        [kSecAttrKeyType: kSecAttrKeyTypeEC], [kSecAttrKeyType: 73], [kSecAttrKeySizeInBits: 256],
+        [kSecAttrApplicationLabel: label], [kSecAttrCanSign: true],
+      ] as [[CFString: Any]] {
+        #expect(SecItemCopyMatching(tagged("org.example.key", more), nil) == errSecSuccess, "\(more)")
+      }
+      for more in [
+        [kSecAttrKeyType: kSecAttrKeyTypeRSA], [kSecAttrKeySizeInBits: 384], [kSecAttrApplicationLabel: Data([1])],
+        [kSecAttrCanSign: false],
+      ] as [[CFString: Any]] {
+        #expect(SecItemCopyMatching(tagged("org.example.key", more), nil) == errSecItemNotFound, "\(more)")
+      }
+    }
+
+    @Test("a symmetric key is data under a tag")
+    func symmetric() {
+      let key: [CFString: Any] = [
+        kSecAttrKeyClass: kSecAttrKeyClassSymmetric, kSecAttrKeyType: kSecAttrKeyTypeAES, kSecValueData: Data([1, 2]),
+      ]
+      #expect(SecItemAdd(tagged("aes", key), nil) == errSecSuccess)
+      #expect(SecItemAdd(tagged("aes", key), nil) == errSecDuplicateItem)
+      #expect(copy(tagged("aes", [kSecReturnData: true])).1 as? Data == Data([1, 2]))
+    }
+  }
+
+  @Suite("Protected keys")
+  struct ProtectedKeyTests {
+    let message = Data("a message".utf8) as CFData
+
+    @Test("a key that is used in the vault asks for a touch for each use, or for none in a satisfied context")
+    func touches() async throws {
+      let keychain = try await GuardedKeychain()
+      let control = try #require(
+        SecAccessControlCreateWithFlags(
+          nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, [.privateKeyUsage, .biometryCurrentSet], nil))
+      let own: [CFString: Any] = [
+        kSecAttrIsPermanent: true, kSecAttrApplicationTag: "guarded", kSecAttrAccessControl: control,
+      ]
+      let key = try newKey(
+        kSecAttrKeyTypeEC, 256, [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecPrivateKeyAttrs: own])
+      #expect(keychain.person.touches == 0)
+      let signature = try #require(SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message, nil))
+      #expect(keychain.person.touches == 1)
+      let publicKey = try #require(SecKeyCopyPublicKey(key))
+      #expect(SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
+
+      let context = keychain.store.makeContext()
+      let query: [CFString: Any] = [
+        kSecClass: kSecClassKey, kSecAttrApplicationTag: "guarded", kSecReturnRef: true,
+        kSecUseAuthenticationContext: GivenContext(context), kSecUseOperationPrompt: "sign it",
+      ]
+      let found = try #require(copy(query as CFDictionary).1 as? SecKey)
+      for _ in 1...2 {
+        #expect(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, nil) != nil)
+      }
+      #expect(keychain.person.touches == 2)
+      #expect(keychain.person.memory.withLock { $0.reasons.last } == "sign it")
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCopyExternalRepresentation(found, &error) == nil)
+      #expect(code(error) == -4)
+      keychain.person.memory.withLock { $0.cancels = true }
+      #expect(SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message, &error) == nil)
+      #expect(code(error) == Int(errSecUserCanceled))
+    }
+  }
+}
