@@ -2,8 +2,10 @@
 public struct AccessControl: Sendable, Hashable {
   /// The bits of `SecAccessControlCreateFlags`, in Apple's places.
   public struct Flags: OptionSet, Sendable, Hashable {
+    /// The bits.
     public let rawValue: UInt64
 
+    /// Any bits; ``AccessControl/init(_:)`` refuses those without a meaning.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// A finger, or the passcode in its place.
@@ -29,6 +31,7 @@ public struct AccessControl: Sendable, Hashable {
     static let known: Self = constraints.union([.or, .and, .privateKeyUsage, .applicationPassword])
   }
 
+  /// The constraints and how they combine.
   public let flags: Flags
 
   /// No constraint: the store being readable is enough.
@@ -79,6 +82,7 @@ extension AccessControl {
     }
   }
 
+  /// One gate, and where wanted a password of the item's own beside it.
   public init(_ constraint: Constraint, applicationPassword: Bool = false) {
     self.init(unchecked: applicationPassword ? constraint.flags.union(.applicationPassword) : constraint.flags)
   }

@@ -28,17 +28,21 @@ public enum AuthenticationEvent: Sendable {
 
 /// What a touch is wanted for.
 public struct TouchRequest: Sendable {
+  /// What the match will be used for; a match for one purpose serves no other.
   public enum Purpose: Sendable {
     /// Reading these items, for the caller's stated reason.
     case read(items: [ItemName], reason: String?)
     /// Showing that an enrolled person is there: a policy or an access control by itself.
     case evaluate(reason: String?)
+    /// Enrolling this finger.
     case enroll(Finger)
     /// The confirming touch at the end of an enrolment.
     case confirm(Finger)
   }
 
+  /// Why the finger is asked for; to be shown.
   public var purpose: Purpose
+  /// Which reader waits.
   public var reader: ReaderDescription
   /// Whether the fallback may be chosen instead: the passcode or, where the policy knows none, the caller's own.
   public var passcodeInstead: Bool
@@ -48,11 +52,15 @@ public struct TouchRequest: Sendable {
 public enum SecretRequest: Sendable {
   /// The passcode; `attempt` counts from 1.
   case passcode(attempt: Int)
+  /// A passcode to set; what the person chooses.
   case newPasscode
+  /// The recovery key that was shown when the passcode was set.
   case recoveryKey
+  /// The password this item was stored under.
   case applicationPassword(ItemName)
 }
 
+/// What the person should know, though nothing waits for it.
 public enum Notice: Sendable {
   /// The chip holds prints this store does not know.
   case unknownPrintsOnChip(Int)

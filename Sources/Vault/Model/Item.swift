@@ -10,10 +10,13 @@ public enum ItemClass: String, Sendable, CaseIterable {
 
 /// What an attribute of an item is called: the raw names of Apple's `kSecAttr…` constants.
 public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
+  /// The raw name, such as `acct`.
   public let rawValue: String
 
+  /// Any name is one: clients may keep attributes of their own.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// The order of the raw names.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
   /// `kSecAttrAccount`
@@ -64,8 +67,11 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
 
 /// The value of an attribute. Two values are equal only where their kinds are.
 public enum AttributeValue: Sendable, Hashable {
+  /// Text.
   case text(String)
+  /// Data.
   case bytes([UInt8])
+  /// A number, or a Boolean as 0 and 1.
   case number(Int64)
   /// Seconds since 2001, as Foundation counts.
   case date(Double)
@@ -76,16 +82,21 @@ public struct ItemID: Sendable, Hashable {
   /// Sixteen bytes.
   public let bytes: [UInt8]
 
+  /// From what ``bytes`` gave earlier; other bytes name no item.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
 /// What can be known of an item without a finger.
 public struct Item: Sendable, Hashable, Identifiable {
+  /// Stays the same when the item is updated.
   public let id: ItemID
+  /// What kind of item it is; never changes.
   public let itemClass: ItemClass
   /// Everything but the secret, under Apple's raw names.
   public let attributes: [AttributeName: AttributeValue]
+  /// What has to happen before its secret is given out.
   public let access: AccessControl
+  /// When it is usable at all.
   public let accessibility: Accessibility
   /// Seconds since 1970.
   public let created: Double
@@ -108,11 +119,16 @@ public struct Item: Sendable, Hashable, Identifiable {
 
 /// An item to be stored.
 public struct NewItem: Sendable, Hashable {
+  /// What kind of item it is.
   public var itemClass: ItemClass
+  /// Everything but the secret. Those that name an item of the class are its primary attributes; an absent one is empty.
   public var attributes: [AttributeName: AttributeValue]
+  /// What has to happen before its secret is given out.
   public var access: AccessControl
+  /// When it is usable at all.
   public var accessibility: Accessibility
 
+  /// An item readable without a finger unless `access` says otherwise.
   public init(
     _ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue], access: AccessControl = .none,
     accessibility: Accessibility = .whenUnlocked
@@ -126,10 +142,13 @@ public struct NewItem: Sendable, Hashable {
 
 /// Which items are meant: all conditions hold at once. Dead and damaged items are never among them.
 public struct ItemSearch: Sendable, Hashable {
+  /// Which items are meant by what they say of being synchronized.
   public enum Synchronizable: Sendable, Hashable {
     /// Only items that are not; what a search without a word about it means.
     case no
+    /// Only items that are.
     case yes
+    /// Both.
     case any
   }
 
@@ -139,12 +158,14 @@ public struct ItemSearch: Sendable, Hashable {
   public var attributes: [AttributeName: AttributeValue]
   /// Only these items; nil for all.
   public var ids: [ItemID]?
+  /// Nothing is synchronized by Whorl: the attribute is kept and matched.
   public var synchronizable: Synchronizable
   /// Texts are compared without regard to case.
   public var ignoresCase: Bool
   /// At most so many, the oldest first; nil for all.
   public var limit: Int?
 
+  /// All items that are not synchronizable, but for the conditions given.
   public init(
     _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], ids: [ItemID]? = nil,
     synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil
@@ -162,9 +183,12 @@ public struct ItemSearch: Sendable, Hashable {
 public struct ItemChange: Sendable, Hashable {
   /// Attributes to set; nil as a value removes one.
   public var attributes: [AttributeName: AttributeValue?]
+  /// What has to happen from now on before the secret is given out; the change needs what the old one asks for.
   public var access: AccessControl?
+  /// When it is usable at all, from now on.
   public var accessibility: Accessibility?
 
+  /// No change, but for what is given.
   public init(
     attributes: [AttributeName: AttributeValue?] = [:], access: AccessControl? = nil,
     accessibility: Accessibility? = nil

@@ -3,6 +3,7 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
   /// The longest either part may be, in bytes of UTF-8.
   public static let limit = 255
 
+  /// `kSecAttrService`; never empty in a name of the command line.
   public let service: String
   /// Empty when the item has none.
   public let account: String
@@ -41,5 +42,6 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
     try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : "")
   }
 
+  /// `SERVICE` or `SERVICE/ACCOUNT`, as ``init(parsing:)`` reads it.
   public var description: String { account.isEmpty ? service : "\(service)/\(account)" }
 }
