@@ -64,7 +64,7 @@ extension Vault {
     var added: [EnrolledPrint] = []
     for template in list.unknown {
       guard let print = FprintdPrint(template) else { throw .reader(.badTemplate) }
-      let enrolled = EnrolledPrint(id: EnrolmentID(bytes: try randomID()), template: template)
+      let enrolled = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
       set.enrolments.append(
         .init(
           id: enrolled.id, finger: print.finger, onChip: true, templateDigest: Digest.sha256(template.bytes),

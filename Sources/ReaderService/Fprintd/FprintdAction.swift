@@ -71,8 +71,10 @@ final class FprintdAction: @unchecked Sendable {
 
   nonisolated(nonsending) func ended() async -> End {
     BusLoop.shared.checkIsolated()
-    if let outcome { return outcome }
-    return await withCheckedContinuation { waiting = $0 }
+    // The loop may turn before the body runs: what it relies on is looked at in it.
+    return await withCheckedContinuation { continuation in
+      if let outcome { continuation.resume(returning: outcome) } else { waiting = continuation }
+    }
   }
 
   /// fprintd has stopped it.
@@ -84,8 +86,9 @@ final class FprintdAction: @unchecked Sendable {
 
   nonisolated(nonsending) func over() async {
     BusLoop.shared.checkIsolated()
-    guard !isFinished else { return }
-    await withCheckedContinuation { waitingForFinish.append($0) }
+    await withCheckedContinuation { continuation in
+      if isFinished { continuation.resume() } else { waitingForFinish.append(continuation) }
+    }
   }
 }
 
