@@ -62,7 +62,7 @@ extension LAError.Code {
       switch error {
       case .removed: .biometryDisconnected
       case .cancelled: .userCancel
-      case .busy, .suspended: .systemCancel
+      case .busy, .suspended, .printsChanged: .systemCancel
       case .absent, .permissionDenied, .tooHot, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
         .processDied, .cannotStart, .device:
         .biometryNotAvailable

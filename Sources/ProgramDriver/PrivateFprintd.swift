@@ -72,6 +72,16 @@ package final class PrivateFprintd: Sendable {
     unlink(socket)
   }
 
+  /// Has a program of another user own fprintd's name. Only root can.
+  package func pretend(user: UInt32) async throws {
+    // The bus's socket lies in the test's own folder.
+    chmod(String(templates.dropLast("/state".count)), 0o711)
+    try run(
+      "/usr/bin/setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-m", "dbusmock", "--system",
+      "net.reactivated.Fprint", "/net/reactivated/Fprint/Manager", "net.reactivated.Fprint.Manager")
+    try await waitForOwner(of: "net.reactivated.Fprint")
+  }
+
   private func startDaemon() async throws {
     let (driver, variable) =
       reader == .image ? ("virtual_image", "FP_VIRTUAL_IMAGE") : ("virtual_device_storage", "FP_VIRTUAL_DEVICE_STORAGE")
@@ -159,6 +169,14 @@ package final class PrivateFprintd: Sendable {
 
   package func userName() -> String {
     getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? ""
+  }
+
+  /// The one template file there is.
+  package func templateFile() throws -> String? {
+    func files(in folder: String) throws -> [String] {
+      try folderEntries(folder).flatMap { name in (try? files(in: "\(folder)/\(name)")) ?? ["\(folder)/\(name)"] }
+    }
+    return try files(in: templates).first
   }
 
   private func waitForFingerNeeded() async throws {

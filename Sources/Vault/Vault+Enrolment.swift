@@ -215,6 +215,7 @@ extension Vault {
       guard now?.digest == old?.digest else { throw VaultError.setChanged }
       let index = store.readerIndex(set.reader, set.nature)
       try store.put(set, db, &authority)
+      if authority.adapter == nil { authority.adapter = set.reader.adapter }
       for gone in old?.set.enrolments ?? [] where !set.enrolments.contains(where: { $0.id == gone.id }) {
         try db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
       }
@@ -272,7 +273,7 @@ extension Vault {
   }
 
   /// Changing the set needs the passcode, or the recovery key where there is none.
-  private func authorizeChange(_ context: Context) async throws(VaultError) {
+  func authorizeChange(_ context: Context) async throws(VaultError) {
     if try passcodeIsSet() {
       _ = try await provePasscode(context)
     } else {

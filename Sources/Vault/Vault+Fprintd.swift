@@ -9,8 +9,11 @@ extension Vault {
   /// The set of the open reader of fprintd as it is now, and its prints.
   ///
   /// A change is read twice before it counts, and counts at once then: fprintd's files say clearly what is enrolled.
-  /// Without any set so far, fprintd's is the first.
-  func fprintdSet(on reader: ReaderDescription, _ context: Context)
+  /// Without any set so far, fprintd's is the first; but a store whose fingers came through libfprint, past its
+  /// passcode, takes over none of fprintd's before it was told to.
+  ///
+  /// - Parameter isAuthorized: the passcode was given for this change.
+  func fprintdSet(on reader: ReaderDescription, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
     let store = store
@@ -28,6 +31,7 @@ extension Vault {
       throw .chipListMismatch
     }
     guard try await fprintdList(knowing: known, stored, context) == list else { throw .setChanged }
+    if stored == nil, !isAuthorized, try adapter() == .libfprint { throw .notEnrolled }
     try follow(list, stored, on: reader, context)
     let followed = try enrolled(on: reader)
     return (followed, try prints(of: followed))
@@ -90,10 +94,10 @@ extension Vault {
     }
   }
 
-  /// The same where no finger need be enrolled yet.
+  /// The same after the passcode, where no finger need be enrolled yet.
   func fprintdSetIfAny(on reader: ReaderDescription, _ context: Context) async throws(VaultError) -> StoredSet? {
     do throws(VaultError) {
-      return try await fprintdSet(on: reader, context).set
+      return try await fprintdSet(on: reader, context, isAuthorized: true).set
     } catch {
       if case .notEnrolled = error { return nil }
       throw error

@@ -88,6 +88,8 @@ extension Vault {
     case .cancelled where context.cancelled || Task.isCancelled || context.fallbackChosen: return .cancelled
     case .cancelled: return context.timedOut ? .timedOut : .cancelled
     case .duplicate: return .fingerDuplicate(nil)
+    // What others have changed is taken over, and told, at the next request.
+    case .printsChanged: return .setChanged
     case .processDied(let how):
       // Whatever was open is not any more.
       opened = nil
@@ -99,25 +101,21 @@ extension Vault {
 
   /// The reader asked for by id or name, else the first that has fingers in this store.
   ///
-  /// A reader that both fprintd and libfprint drive is two readers. What was enrolled through the one is not looked for
-  /// through the other only because that is listed now: where nobody has named a kind and no enrolled reader is
-  /// attached, it has to be one of the same kind.
+  /// A reader that both fprintd and libfprint drive is two readers. Where nobody has named one, it is one of the kind
+  /// that this store has recorded.
   package func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
     if let device {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
     let sets = try verifiedSets().map(\.set).filter { !$0.enrolments.isEmpty }
-    let enrolled = readers.first { reader in
+    let recorded = followsRecordedAdapter ? try adapter() : nil
+    let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
+    let enrolled = eligible.first { reader in
       sets.contains { $0.reader == reader.identity && $0.nature == reader.nature }
     }
-    if let enrolled { return enrolled }
-    let kinds = Set(sets.map(\.reader.isFprintd))
-    let isFree = kinds.isEmpty || !keepsToEnrolledKind
-    guard let first = readers.first(where: { isFree || kinds.contains($0.identity.isFprintd) }) else {
-      throw .reader(.absent)
-    }
-    return first
+    guard let chosen = enrolled ?? eligible.first else { throw .reader(.absent) }
+    return chosen
   }
 
   /// The reader that is attached now, without opening it.

@@ -46,7 +46,7 @@ package enum EmbeddedStore {
     let holdsReader = if case .replay = selection { true } else { false }
     return try Vault(
       at: directory, reader: reader(selection, program: program, fprintd: fprintd), device: selection.device,
-      holdsReader: holdsReader, keepsToEnrolledKind: selection == .automatic)
+      holdsReader: holdsReader, followsRecordedAdapter: selection == .automatic)
   }
 
   /// The reader process for a selection; it starts when it is first asked something.

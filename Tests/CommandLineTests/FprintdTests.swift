@@ -1,4 +1,5 @@
 import Fingerprint
+import Glibc
 import ProgramDriver
 import Testing
 import VirtualFinger
@@ -117,7 +118,7 @@ struct FprintdTests {
         #expect(status.text.contains("through fprintd: fprintd has it"), "\(status.text)")
         try await store.whorl("set", "any", "--access", "any-finger", input: "s").mustSucceed()
         #expect(try await store.touched("get", "any", by: Self.right).text == "s")
-        #expect(try await store.whorl("status").text.contains("it has the enrolled fingers"))
+        #expect(try await store.whorl("status").text.contains("this store has fprintd on record"))
       }
     }
     try await TestStore.enrolled { plain in
@@ -127,6 +128,69 @@ struct FprintdTests {
         let store = try FprintdStore(plain, fprintd, reader: "auto")
         let refused = try await store.touched("get", "any-finger", by: Self.right)
         #expect(refused.status == 69, "\(refused.diagnostics)")
+        #expect(try await store.whorl("status").text.contains("none of these: this store has libfprint on record"))
+        let named = try await store.touched("get", "any-finger", "--reader", "fprintd", by: Self.right)
+        #expect(named.status == 66 && named.output.isEmpty, "\(named.diagnostics)")
+
+        let unproved = try await store.whorl("reader", "use", "fprintd")
+        #expect(unproved.status == 77, "\(unproved.diagnostics)")
+        #expect(try await store.touched("reader", "use", "fprintd", by: Self.right, passcode: true).status == 0)
+        #expect(try await store.whorl("status").text.contains("through fprintd: this store has fprintd on record"))
+        #expect(try await store.touched("get", "any-finger", by: Self.right).text == "any-finger")
+        // What is bound to the other reader's fingers stays with them.
+        let bound = try await store.touched("get", "current-set", by: Self.right)
+        #expect(bound.status == 77 && bound.output.isEmpty, "\(bound.diagnostics)")
+        #expect(try await plain.touched(["get", "current-set"], [.right]).text == "current-set")
+
+        #expect(try await store.touched("reader", "use", "libfprint", by: Self.right, passcode: true).status == 0)
+        #expect(try await store.touched("get", "any-finger", by: Self.right).status == 69)
+      }
+    }
+  }
+
+  @Test("a reader through fprintd and one through libfprint work side by side, each with its own fingers")
+  func sideBySide() async throws {
+    try await TestStore.enrolled { direct in
+      try await PrivateFprintd.with(.image) { fprintd in
+        let store = try FprintdStore(direct, fprintd)
+        let enrolled = try await store.touched(
+          "enroll", "right-index", "--yes", by: Self.other, times: 7, passcode: true)
+        #expect(enrolled.status == 0, "\(enrolled.diagnostics)")
+        try await store.whorl("set", "through-fprintd", "--access", "current-set", input: "s").mustSucceed()
+        #expect(try await store.touched("get", "through-fprintd", by: Self.other).text == "s")
+        #expect(try await direct.touched(["get", "current-set"], [.right]).text == "current-set")
+        for wrong in [
+          try await store.touched("get", "current-set", by: Self.other),
+          try await direct.touched(["get", "through-fprintd"], [.right]),
+        ] {
+          #expect(wrong.status == 77 && wrong.output.isEmpty)
+          #expect(wrong.failure.contains("bound to a different reader"), "\(wrong.diagnostics)")
+        }
+        let fingers = try await store.whorl("fingers").text
+        #expect(fingers.contains("by fprintd") && fingers.contains("in the store"))
+      }
+    }
+  }
+
+  @Test("the finger of before, put back among fprintd's files, revives nothing")
+  func putBack() async throws {
+    try await PrivateFprintd.with(.storage) { fprintd in
+      try await fprintd.enroll("right-index-finger", scanning: "mine")
+      try await TestStore.with { plain in
+        let store = try FprintdStore(plain, fprintd)
+        try await store.whorl("set", "bound", "--access", "current-set", input: "s").mustSucceed()
+        #expect(try await store.scanned("get", "bound", word: "mine").text == "s")
+        let file = try #require(try fprintd.templateFile())
+        let before = try readFile(file)
+        try await fprintd.enroll("right-index-finger", scanning: "another's")
+        let changed = try await store.scanned("get", "bound", word: "another's")
+        #expect(changed.status == 77 && changed.output.isEmpty)
+        try writeFile(file, before)
+        for word in ["mine", "another's"] {
+          let dead = try await store.scanned("get", "bound", word: word)
+          #expect(dead.status == 77 && dead.output.isEmpty)
+          #expect(dead.failure.contains("is dead"), "\(dead.diagnostics)")
+        }
       }
     }
   }
@@ -152,6 +216,18 @@ struct FprintdStore {
     try await Invocation(
       arguments: store.arguments(words + ["--config", configuration]), input: input.map { Array($0.utf8) }
     ).run()
+  }
+
+  /// The same on the reader that matches on its chip.
+  func scanned(_ words: String..., word: String) async throws -> Invocation.Result {
+    let storage = fprintd.storage
+    return try await Invocation(arguments: store.arguments(words + ["--config", configuration])).run { line, _ in
+      guard line.contains("the reader (virtual reader)") else { return }
+      startThread {
+        usleep(300_000)
+        try? storage.scan(word)
+      }
+    }
   }
 
   func touched(_ words: String..., by finger: SyntheticFinger, times: Int = 1, passcode: Bool = false) async throws

@@ -112,6 +112,38 @@ struct FprintdTroubleTests {
     }
   }
 
+  @Test("a template file that is touched in the middle of a scan ends it, though it be put back at once")
+  func watched() async throws {
+    try await withFinger(.storage) { fprintd, reader, print in
+      let file = try #require(try fprintd.templateFile())
+      let before = try readFile(file)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try writeFile(file, before + [0])
+      try writeFile(file, before)
+      #expect(await error == .printsChanged)
+      #expect(try await reader.identify(.rightIndex, [print], nonce(2)).outcome == .match(print.id))
+    }
+  }
+
+  @Test(
+    "a program of another user that owns fprintd's name is not fprintd", .enabled(if: getuid() == 0, "needs root"))
+  func foreignOwner() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      fprintd.killDaemon()
+      try await fprintd.pretend(user: 65_534)
+      try await fprintd.withReader { reader in
+        guard case .cannotStart(let why) = await readerError({ try await reader.process.readers() }) else {
+          return #expect(Bool(false), "its readers are nobody's")
+        }
+        #expect(why.contains("root"), "\(why)")
+      }
+    }
+  }
+
   @Test("what polkit refuses is refused with its reason")
   func refused() async throws {
     try await PrivateFprintd.with(.image) { fprintd in

@@ -17,6 +17,9 @@ package actor FprintdReader: FingerprintReader {
   private var isOpening = false
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
+  private var templateWatch: FprintdTemplateWatch?
+  /// Changes of the template files that were seen while this process ran.
+  private var fileChanges = 0
 
   package init(at place: FprintdPlace) {
     self.place = place
@@ -38,10 +41,11 @@ package actor FprintdReader: FingerprintReader {
     for path in paths.sorted() {
       do throws(ReaderError) {
         let properties = try await properties(of: path, link)
-        let name = Self.printable(properties["name"]?.asString ?? "a reader")
+        let name = properties.readerName
         seen[name, default: 0] += 1
         let count = seen[name, default: 1]
-        devices.append((path, describe(count == 1 ? name : "\(name) #\(count)", properties)))
+        devices.append(
+          (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: place.nature)))
       } catch .removed {
         // Unplugged between the two questions.
       }
@@ -49,38 +53,24 @@ package actor FprintdReader: FingerprintReader {
     return devices
   }
 
-  private func describe(_ name: String, _ properties: [String: BusValue]) -> ReaderDescription {
-    // What fprintd does not tell is what it does by itself: it looks for any finger where the reader can, and keeps
-    // the prints, here or on the chip.
-    ReaderDescription(
-      id: "fprintd:\(name)", name: name, identity: ReaderIdentity(fprintdName: name),
-      scanType: properties["scan-type"]?.asString == "swipe" ? .swipe : .press,
-      enrollStages: max(0, Int(properties["num-enroll-stages"]?.asInt32 ?? 0)),
-      features: [.verify, .storage, .storageList, .storageDelete, .storageClear], temperature: .cold,
-      nature: place.nature)
-  }
-
   private func properties(of path: String, _ link: FprintdConnection) async throws(ReaderError) -> [String: BusValue] {
     let answer = try await link.call(path, FprintdNames.properties, "GetAll", [.string(FprintdNames.device)])
     return answer.first?.asDictionary ?? [:]
-  }
-
-  /// A driver's name for people, as far as it can stand in a line.
-  private static func printable(_ name: String) -> String {
-    String(String.UnicodeScalarView(name.unicodeScalars.prefix(100).filter { $0.value >= 32 && $0.value != 127 }))
   }
 
   package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
     guard opened == nil, !isOpening else { throw .device("a reader is open already") }
     isOpening = true
     defer { isOpening = false }
+    watchTemplates()
     guard let device = try await devices().first(where: { $0.description.id == id }) else { throw .absent }
     let link = try await connected()
     do throws(ReaderError) {
       try await link.follow(device.path)
       try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
       // Only a claimed reader is sure to tell its stages.
-      let description = describe(device.description.name, try await properties(of: device.path, link))
+      let description = ReaderDescription(
+        fprintd: device.description.name, try await properties(of: device.path, link), nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
       opened = (device.path, description)
       return description
@@ -100,16 +90,16 @@ package actor FprintdReader: FingerprintReader {
     guard let opened, let link else { return }
     self.opened = nil
     fingerWatch = nil
-    guard !isSuspended else {
-      isSuspended = false
-      return
-    }
-    await release(opened.path, link)
+    // Before a sleep it was released.
+    if !isSuspended { await release(opened.path, link) }
+    isSuspended = false
   }
 
   package func shutdown() async {
     try? await close()
     if let link { await drop(link) }
+    templateWatch?.end()
+    templateWatch = nil
   }
 
   /// Not cut short by a cancelled task. Where fprintd does not take it, the end of the connection does the same.
@@ -195,12 +185,16 @@ package actor FprintdReader: FingerprintReader {
     for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
     _ observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {
+    templateWatch?.look()
+    let seen = fileChanges
     let end = try await scan(.verify, finger?.fprintdName ?? FprintdNames.anyFinger, observer) { _ in true }
     let outcome: ScanOutcome
     switch end.word {
     case .match:
       // The reader is claimed, so that fprintd itself enrols nothing meanwhile; whoever writes its files might.
-      guard try await enrolledPrints() == before else { throw .device("the enrolled fingers changed during the scan") }
+      let after = try await enrolledPrints()
+      templateWatch?.look()
+      guard after == before, fileChanges == seen else { throw .printsChanged }
       outcome = .match(try LivingPrint.matched(among: living, end.selected, asked: finger))
     case .noMatch: outcome = .noMatch
     case .retry(let reason):
@@ -215,6 +209,20 @@ package actor FprintdReader: FingerprintReader {
 
   // MARK: Prints
 
+  private func watchTemplates() {
+    guard templateWatch == nil, let user = templates.user else { return }
+    templateWatch = FprintdTemplateWatch(root: templates.root, user: user) { [weak self] in
+      self?.assumeIsolated { $0.filesChanged() }
+    }
+  }
+
+  /// A scan that looks for a print that is none any more ends at once.
+  private func filesChanged() {
+    fileChanges += 1
+    guard let running, running.kind == .verify else { return }
+    running.end(.failed(.printsChanged))
+  }
+
   /// The fingers fprintd has of this user on the open reader, with their digests where the files can be read.
   private func enrolledPrints() async throws(ReaderError) -> [FprintdPrint] {
     let device = try openDevice()
@@ -225,14 +233,10 @@ package actor FprintdReader: FingerprintReader {
     } catch .notOnChip {
       return []
     }
-    var prints: [FprintdPrint] = []
-    for name in (answer.first?.asArray ?? []).compactMap(\.asString) {
-      guard let finger = Finger(fprintdName: name) else { throw .device("fprintd lists a finger that nobody has") }
-      prints.append(FprintdPrint(finger: finger, digest: templates.digest(of: finger)))
-    }
-    // All or none: a set that is known in part cannot be told from another.
-    if prints.contains(where: { $0.digest == nil }) { for index in prints.indices { prints[index].digest = nil } }
-    return prints
+    let names = (answer.first?.asArray ?? []).compactMap(\.asString)
+    let fingers = names.compactMap(Finger.init(fprintdName:))
+    guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
+    return templates.prints(of: fingers)
   }
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {

@@ -8,17 +8,30 @@ internal import Glibc
 /// user has for it: with two readers under fprintd, enrolling on one counts as a change on the other. That closes too
 /// much, never too little.
 struct FprintdTemplates: Sendable {
-  /// The user's folder; nil where the user has no name.
-  let folder: String?
+  /// The folder that has one folder for each user.
+  let root: String
+  /// The user that this process runs as; nil where that one has no name.
+  let user: String?
 
-  /// - Parameter templates: the folder that has one folder for each user.
-  init(in templates: String) {
+  /// The user's folder.
+  var folder: String? { user.map { "\(root)/\($0)" } }
+
+  init(in root: String) {
+    self.root = root
     // getpwuid: the entry is libc's, and good until the next call.
-    folder = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { "\(templates)/\(String(cString: $0))" }
+    user = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+  }
+
+  /// What stands for the print of each: with its digest, or all of them without, for a set that is known in part cannot
+  /// be told from another.
+  func prints(of fingers: [Finger]) -> [FprintdPrint] {
+    let prints = fingers.map { FprintdPrint(finger: $0, digest: digest(of: $0)) }
+    guard prints.contains(where: { $0.digest == nil }) else { return prints }
+    return fingers.map { FprintdPrint(finger: $0, digest: nil) }
   }
 
   /// The digest of a finger's files; nil where there is none, or where one cannot be read.
-  func digest(of finger: Finger) -> [UInt8]? {
+  private func digest(of finger: Finger) -> [UInt8]? {
     guard let folder, let drivers = names(in: folder) else { return nil }
     let sum = SHA256Sum()
     var isThere = false

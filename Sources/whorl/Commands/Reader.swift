@@ -5,7 +5,7 @@ struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reader",
     abstract: "Look at fingerprint readers, and test one.",
-    subcommands: [ReaderList.self, ReaderTest.self])
+    subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self])
 }
 
 struct ReaderList: Command {
@@ -30,11 +30,12 @@ struct ReaderList: Command {
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
     }
+    let ofFprintd = Swift.Set(readers.filter(\.identity.isFprintd).map(\.name))
     for reader in readers {
       let identity = reader.identity
       var lines = [
         ("driver", identity.isFprintd ? "fprintd's own" : identity.driver), ("id", reader.id),
-        ("through", identity.isFprintd ? "fprintd" : "libfprint"), ("nature", reader.nature.rawValue),
+        ("through", Self.through(reader, ofFprintd)), ("nature", reader.nature.rawValue),
       ]
       if let vendor = identity.vendor, let product = identity.product {
         lines.append(("usb", "\(Self.hex(vendor)):\(Self.hex(product))"))
@@ -50,6 +51,13 @@ struct ReaderList: Command {
         try StandardOutput.line("  \(name)\(String(repeating: " ", count: 12 - name.count))\(Visible.text(value))")
       }
     }
+  }
+
+  /// Who drives it. By its name alone, for fprintd tells no more of a reader.
+  private static func through(_ reader: ReaderDescription, _ ofFprintd: Swift.Set<String>) -> String {
+    let adapter = reader.identity.adapter
+    guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
+    return "\(adapter.rawValue), where fprintd does not have it open"
   }
 
   private static func hex(_ value: UInt16) -> String {

@@ -44,6 +44,9 @@ struct Status: Command {
     switch readers {
     case .success(let found):
       for reader in found { lines.append(("reader", Self.words(for: reader))) }
+      if choice == nil, session.selection == .automatic, !found.isEmpty, let recorded = try? await vault.adapter() {
+        lines.append(("chosen", "none of these: \(recorded.reason)"))
+      }
       if let choice { lines.append(("chosen", "\(Self.words(for: choice.reader)): \(choice.reason)")) }
       if found.isEmpty { lines.append(("reader", "none attached")) }
     case .failure(let failure):
@@ -71,15 +74,11 @@ struct Status: Command {
         chosen.identity.isFprintd || chosen.nature == .physical
       else { return nil }
       reader = chosen
-      let sets = (try? await vault.status().sets) ?? []
-      let isEnrolled = sets.contains {
-        $0.reader == chosen.identity && $0.nature == chosen.nature && !$0.fingers.isEmpty
-      }
       reason =
-        switch session.selection {
-        case .automatic where isEnrolled: "it has the enrolled fingers"
-        case .automatic where chosen.identity.isFprintd: "fprintd has it"
-        case .automatic: "fprintd has none"
+        switch (session.selection, try? await vault.adapter()) {
+        case (.automatic, .some(let recorded)): recorded.reason
+        case (.automatic, nil) where chosen.identity.isFprintd: "fprintd has it"
+        case (.automatic, nil): "fprintd has none"
         default: "asked for with \(session.selection)"
         }
     }
@@ -131,6 +130,13 @@ struct Status: Command {
         readerProblem = failure.words
       }
     }
+  }
+}
+
+extension ReaderAdapter {
+  /// Why `auto` keeps to it.
+  fileprivate var reason: String {
+    "this store has \(rawValue) on record ('whorl reader use' changes it)"
   }
 }
 

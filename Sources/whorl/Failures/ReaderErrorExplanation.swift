@@ -1,4 +1,5 @@
 import Fingerprint
+import Vault
 
 extension Failure {
   init(_ error: ReaderError) {
@@ -51,6 +52,8 @@ extension Failure {
         advice: "unenroll the finger and enrol it again")
     case .suspended:
       self.init(.tryAgain, "the machine went to sleep", name: "LAError.systemCancel", advice: "try again")
+    case .printsChanged:
+      self.init(VaultError.setChanged)
     case .processDied(let how):
       self.init(.unavailable, "the reader process ended: \(how)", name: absent, advice: "try again")
     case .cannotStart(let why):
