@@ -63,7 +63,7 @@ struct ReaderCommandTests {
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
       let result = try await Invocation(
         arguments: [
-          "reader", "test", "--tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
+          "reader", "test", "--format", "tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
           "virtual-image:\(folder)/socket",
         ]
       ).run(heard: touches.heard)

@@ -60,7 +60,7 @@ struct ReaderList: Command {
     return "\(adapter.rawValue), where fprintd does not have it open"
   }
 
-  private static func hex(_ value: UInt16) -> String {
+  static func hex(_ value: UInt16) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits
   }
