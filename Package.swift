@@ -45,6 +45,7 @@ let package = Package(
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
+    .target(name: "Recordings", swiftSettings: strict),
     .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
@@ -56,7 +57,7 @@ let package = Package(
       name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
-      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus"], swiftSettings: strict),
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus", "Recordings"], swiftSettings: strict),
 
     // Layer 5
     .target(
@@ -72,7 +73,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "Vault", "ReaderClient", "SecureMemory", "Fingerprint", "CLinux",
+        "Whorl", "Vault", "ReaderClient", "Recordings", "SecureMemory", "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -109,6 +110,7 @@ let package = Package(
     // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
+    .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),

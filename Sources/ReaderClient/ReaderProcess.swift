@@ -26,6 +26,7 @@ package actor ReaderProcess: FingerprintReader {
   private let showsDiagnostics: Bool
   private let systemBus: String?
   private let fprintd: FprintdPlace
+  private let trace: ReaderTrace?
   private var session: ReaderSession?
   private var settling: Task<Void, Never>?
   private var lastNumber: UInt64 = 0
@@ -35,16 +36,18 @@ package actor ReaderProcess: FingerprintReader {
   ///   - selection: which readers the process has.
   ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
   ///   - fprintd: where fprintd is, for a selection that may use it.
+  ///   - trace: where the traffic with one device is to be logged.
   ///   - systemBus: for tests: the address of a bus that stands for the system's.
   package init(
     program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, fprintd: FprintdPlace = .system,
-    systemBus: String? = nil
+    trace: ReaderTrace? = nil, systemBus: String? = nil
   ) {
     self.program = program
     self.selection = selection
     self.showsDiagnostics = showsDiagnostics
     self.systemBus = systemBus
     self.fprintd = fprintd
+    self.trace = trace
   }
 
   deinit {
@@ -194,7 +197,8 @@ package actor ReaderProcess: FingerprintReader {
 
   private func runningSession() throws(ReaderError) -> ReaderSession {
     if let session, !session.isOver { return session }
-    let command = try ReaderCommand(program: program, selection: selection, fprintd: fprintd, systemBus: systemBus)
+    let command = try ReaderCommand(
+      program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
     let started = try ReaderSession(command, showsDiagnostics: showsDiagnostics)
     session = started
     return started

@@ -1,5 +1,5 @@
 package import Fingerprint
-internal import ReaderClient
+package import ReaderClient
 package import Vault
 
 /// The vault inside this process, with `whorl-reader` as its child.
@@ -54,11 +54,12 @@ package enum EmbeddedStore {
   /// - Parameters:
   ///   - program: the configured path of `whorl-reader`, for where it is in no known place.
   ///   - fprintd: another fprintd than the machine's own.
+  ///   - trace: where the traffic with one device is to be logged.
   package static func reader(
-    _ selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil
+    _ selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil
   ) -> any FingerprintReader {
     // Where there is none, starting this one fails and says so: only what needs a finger is refused.
     let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? "/usr/libexec/whorl/whorl-reader"
-    return ReaderProcess(program: path, selection: selection, fprintd: fprintd ?? .system)
+    return ReaderProcess(program: path, selection: selection, fprintd: fprintd ?? .system, trace: trace)
   }
 }

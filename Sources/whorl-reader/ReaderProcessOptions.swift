@@ -8,6 +8,9 @@ struct ReaderProcessOptions {
   /// own.
   var systemBus = FprintdPlace.system.bus
 
+  /// Runs under `umockdev-record`, which logs the traffic with a physical reader.
+  var isTraced = false
+
   /// Nil for any word that has no meaning.
   init?(_ words: some Sequence<String>) {
     var selection: ReaderSelection?
@@ -21,6 +24,7 @@ struct ReaderProcessOptions {
       case "--system-bus": systemBus = value
       case "--fprintd-bus": bus = value
       case "--fprintd-templates": templates = value
+      case "--traced": isTraced = value == "yes"
       default: return nil
       }
     }

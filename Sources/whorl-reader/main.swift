@@ -16,7 +16,7 @@ guard let options = ReaderProcessOptions(CommandLine.arguments.dropFirst()) else
 }
 let selection = options.selection
 
-buildEnvironment(for: selection, testbed: testbed)
+buildEnvironment(for: selection, isTraced: options.isTraced, testbed: testbed)
 confineProcess()
 
 let reader: any FingerprintReader =

@@ -20,6 +20,7 @@ extension ReaderDescription {
       id: "fprintd:\(name)", name: name, identity: ReaderIdentity(fprintdName: name),
       scanType: properties["scan-type"]?.asString == "swipe" ? .swipe : .press,
       enrollStages: Swift.max(0, Int(properties["num-enroll-stages"]?.asInt32 ?? 0)),
-      features: [.identify, .verify, .storage, .storageList, .storageDelete, .storageClear], temperature: .cold, nature: nature)
+      features: [.identify, .verify, .storage, .storageList, .storageDelete, .storageClear], temperature: .cold,
+      nature: nature)
   }
 }

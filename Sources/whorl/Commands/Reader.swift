@@ -4,8 +4,8 @@ import Fingerprint
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reader",
-    abstract: "Look at fingerprint readers, and test one.",
-    subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self])
+    abstract: "Look at fingerprint readers, test one, and record one.",
+    subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self, ReaderRecord.self])
 }
 
 struct ReaderList: Command {
@@ -70,8 +70,8 @@ extension Session {
   /// The reader meant among those attached, as the vault chooses it.
   ///
   /// Without a store there is nothing enrolled that it would have to follow.
-  func chosen(from readers: [ReaderDescription]) throws(Failure) -> ReaderDescription {
-    if let device = selection.device {
+  func chosen(from readers: [ReaderDescription], named device: String?) throws(Failure) -> ReaderDescription {
+    if let device {
       if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }
     } else if let first = readers.first {
       return first

@@ -70,10 +70,14 @@ struct ReaderTest: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let plan = ReaderTestPlan(
-      steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring,
-      form: options.json ? .json : format ?? .human)
-    let report = try await plan.run(on: session.reader(), session)
+    let form = options.json ? .json : format ?? .human
+    var plan = ReaderTestPlan(
+      steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)
+    // A recording says what it answers.
+    if case .replay(let folder) = session.selection, steps == nil, let note = try RecordingNote.read(in: folder) {
+      plan = try note.plan(form, in: folder)
+    }
+    let report = try await plan.run(on: session.reader(), session, named: session.selection.device)
     // The page is wanted most where something failed.
     if let page { try ReaderTestPage(report: report.report).write(to: page) }
     if let failure = report.failure { throw failure }

@@ -15,8 +15,12 @@ struct ReaderTestPlan {
   }
 
   /// Runs it within one claim of the reader. Ctrl-C cancels it.
-  func run(on reader: any FingerprintReader, _ session: Session) async throws(Failure) -> Result {
-    let task = Task { await self.result(on: reader, session) }
+  ///
+  /// - Parameter device: the id or name of the reader meant; nil for the first there is.
+  func run(
+    on reader: any FingerprintReader, _ session: Session, named device: String?
+  ) async throws(Failure) -> Result {
+    let task = Task { await self.result(on: reader, session, device) }
     Interruption.onSignal { task.cancel() }
     let result = await task.value
     try? await reader.close()
@@ -24,9 +28,11 @@ struct ReaderTestPlan {
     return try result.get()
   }
 
-  private func result(on reader: any FingerprintReader, _ session: Session) async -> Swift.Result<Result, Failure> {
+  private func result(
+    on reader: any FingerprintReader, _ session: Session, _ device: String?
+  ) async -> Swift.Result<Result, Failure> {
     do {
-      let opened = try await reader.open(session.chosen(from: try await reader.readers()).id)
+      let opened = try await reader.open(session.chosen(from: try await reader.readers(), named: device).id)
       let steps = self.steps ?? ReaderTestStep.usual(for: opened, touches: touches)
       var result = Result(report: try ReaderTestReport(form, opened, steps))
       let test = ReaderTestRun(reader: reader, description: opened, touches: touches, suspendDuring: suspendDuring)
