@@ -57,7 +57,8 @@ let package = Package(
       name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
-      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus", "Recordings"], swiftSettings: strict),
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
+      swiftSettings: strict),
 
     // Layer 5
     .target(
@@ -125,7 +126,7 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver", "ProgramDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
