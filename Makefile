@@ -13,7 +13,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test lint format bench docs campaign build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,6 +24,9 @@ setup: ## install what the build and the tests need (Debian, Ubuntu) or name it;
 demo: build ## the whole story with a synthetic finger, or your own reader: enrol, store, refuse, release
 	@scripts/setup demo
 	@scripts/demo .build/release
+
+examples: setup ## build Examples/ as a package of its own and run its programs with synthetic fingers
+	@scripts/examples
 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')

@@ -9,6 +9,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// The examples are written as clients write: in the language mode of the code that people bring along.
+let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+
 // The layers are those of the table in CONTRIBUTING.md: an arrow points down only. `DependencyTableTests` holds this
 // file to it.
 let package = Package(
@@ -65,7 +68,8 @@ let package = Package(
       name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
 
     // Layer 6 and 7: the Apple-shaped API
-    .target(name: "Security", dependencies: ["Whorl", "Vault", "Keys", "SecureMemory"], swiftSettings: strict),
+    .target(
+      name: "Security", dependencies: ["Whorl", "Vault", "Fingerprint", "Keys", "SecureMemory"], swiftSettings: strict),
     .target(
       name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
       swiftSettings: strict),
@@ -95,6 +99,24 @@ let package = Package(
         "CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger", "Whorl", "Security",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
+
+    // The examples, which `Examples/Package.swift` builds as a package of their own: built here too, so that they are
+    // tested with everything else.
+    .executableTarget(
+      name: "bound-secret", dependencies: ["LocalAuthentication"], path: "Examples/BoundSecret", swiftSettings: client),
+    .executableTarget(
+      name: "biometry-states", dependencies: ["LocalAuthentication"], path: "Examples/BiometryStates",
+      swiftSettings: client),
+    .executableTarget(
+      name: "sign-in", dependencies: ["LocalAuthentication"], path: "Examples/SignIn", swiftSettings: client),
+    .executableTarget(
+      name: "feature-gate", dependencies: ["Whorl"], path: "Examples/FeatureGate", swiftSettings: client),
+    .executableTarget(
+      name: "internet-password", dependencies: ["LocalAuthentication"], path: "Examples/InternetPassword",
+      swiftSettings: client),
+    .executableTarget(
+      name: "password-helper", dependencies: ["LocalAuthentication", "Security"], path: "Examples/PasswordHelper",
+      swiftSettings: client),
 
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
@@ -138,7 +160,7 @@ let package = Package(
       swiftSettings: strict),
     // Code as articles print it, in the language mode it was written in.
     .testTarget(
-      name: "SecurityClientTests", dependencies: ["Security", "Whorl", "VaultDriver"],
+      name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "VaultDriver"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",

@@ -22,11 +22,7 @@ enum Floors {
     let database = try Connection(path)
     // The index of a name that is not there: the same way down the tree.
     let statement = try database.prepare("SELECT secret FROM item WHERE owner = 0 AND name_index = randomblob(32)")
-    defer { sqlite3_finalize(statement) }
-    return Samples.taking("floor: SQLite lookup among 100,000", 2_000) {
-      sqlite3_step(statement)
-      sqlite3_reset(statement)
-    }
+    return try Samples.taking("floor: SQLite lookup among 100,000", 2_000) { try statement.run() }
   }
 
   private static func commit(_ path: String) throws -> Samples {
@@ -46,31 +42,6 @@ enum Floors {
 
     func commit() throws {
       try database.execute("INSERT INTO t VALUES (1, randomblob(300))")
-    }
-  }
-
-  /// A connection of SQLite, closed with the object.
-  private final class Connection {
-    private var handle: OpaquePointer?
-
-    init(_ path: String) throws {
-      // Ours to close, even when opening fails.
-      guard sqlite3_open(path, &handle) == SQLITE_OK else { throw BenchFailure("cannot open \(path)") }
-    }
-
-    deinit { sqlite3_close_v2(handle) }
-
-    func execute(_ text: String) throws {
-      guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw BenchFailure("SQLite: \(text)") }
-    }
-
-    func prepare(_ text: String) throws -> OpaquePointer {
-      var statement: OpaquePointer?
-      // Ours to finalize.
-      guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK, let statement else {
-        throw BenchFailure("SQLite: \(text)")
-      }
-      return statement
     }
   }
 }

@@ -20,12 +20,15 @@ struct Samples {
   static func taking(_ name: String, _ count: Int, _ body: () throws -> Void) rethrows -> Samples {
     var samples = Samples(name: name)
     try body()
-    for _ in 0..<count {
-      let start = monotonicNanoseconds()
-      try body()
-      samples.nanoseconds.append(monotonicNanoseconds() - start)
-    }
+    for _ in 0..<count { try samples.take(body) }
     return samples
+  }
+
+  /// Times `body` once more.
+  mutating func take(_ body: () throws -> Void) rethrows {
+    let start = monotonicNanoseconds()
+    try body()
+    nanoseconds.append(monotonicNanoseconds() - start)
   }
 }
 

@@ -105,8 +105,10 @@ open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variabl
   ///
   /// May be called anywhere, in a reply too; it blocks its thread for as long as listing the readers takes.
   ///
-  /// - Parameter error: why not: `biometryNotAvailable`, `biometryDisconnected`, `biometryNotEnrolled`,
-  ///   `biometryLockout`, `passcodeNotSet` or `invalidContext`.
+  /// - Parameters:
+  ///   - policy: what would be evaluated.
+  ///   - error: why not: `biometryNotAvailable`, `biometryDisconnected`, `biometryNotEnrolled`, `biometryLockout`,
+  ///     `passcodeNotSet` or `invalidContext`.
   @discardableResult
   open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
     do throws(LAError) {
@@ -121,6 +123,7 @@ open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variabl
   /// Asks the person for the proof the policy wants.
   ///
   /// - Parameters:
+  ///   - policy: which proof is wanted.
   ///   - localizedReason: why, in words for the person. Without any, the evaluation fails with `authenticationFailed`
   ///     before anything is asked (Apple's systems raise an exception).
   ///   - reply: called once, on a queue of the context's own: true, or false with an ``LAError``.
@@ -137,7 +140,9 @@ open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variabl
 
   /// Asks the person for the proof the policy wants: true, or an ``LAError`` is thrown.
   ///
-  /// - Parameter localizedReason: as in ``evaluatePolicy(_:localizedReason:reply:)``.
+  /// - Parameters:
+  ///   - policy: which proof is wanted.
+  ///   - localizedReason: as in ``evaluatePolicy(_:localizedReason:reply:)``.
   @discardableResult
   open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in

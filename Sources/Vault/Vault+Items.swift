@@ -82,35 +82,7 @@ extension Vault {
     let store = store
     return try store.read { db, _ in
       var found: [Item] = []
-      let limit = search.limit ?? .max
-      guard limit > 0 else { return found }
-      func look(_ row: ItemRow) -> Bool {
-        if let record = store.record(of: row), search.matches(record), let item = store.item(of: row, record) {
-          found.append(item)
-        }
-        return found.count < limit
-      }
-      if let ids = search.ids {
-        var rows = try Set(ids).compactMap { try store.item($0.bytes, db) }.filter { !$0.dead }
-        rows.sort { ($0.row ?? 0) < ($1.row ?? 0) }
-        for row in rows where !look(row) { break }
-        return found
-      }
-      let rows =
-        if let itemClass = search.itemClass {
-          try ItemRow.fetchCursor(
-            db.cachedStatement(
-              sql: """
-                SELECT \(ItemRow.columns(of: "item")) FROM item_index JOIN item ON item.row = item_index.row
-                WHERE item_index.tag = ? AND item.owner = ? AND item.dead = 0 ORDER BY item_index.row
-                """), arguments: [store.tag(for: search, in: itemClass).data, store.owner])
-        } else {
-          try ItemRow.fetchCursor(
-            db.cachedStatement(
-              sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row"),
-            arguments: [store.owner])
-        }
-      while let row = try rows.next(), look(row) {}
+      try store.search(search, db) { _, _, item in found.append(item) }
       return found
     }
   }
@@ -221,6 +193,28 @@ extension Vault {
     forgetSoon()
   }
 
+  /// Removes every item meant by a search and a condition, all of them or none, and says how many. Needs no finger.
+  ///
+  /// - Throws: `itemGone` where there are none; then nothing is written.
+  @discardableResult
+  package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) throws(VaultError) -> Int {
+    let store = store
+    let count = try store.commit(items: true) { db, _ in
+      var found: [(row: Int64, record: ItemRecord)] = []
+      try store.search(search, db) { row, record, item in
+        if isMeant(item), let place = row.row { found.append((place, record)) }
+      }
+      guard !found.isEmpty else { throw VaultError.itemGone }
+      for (row, record) in found {
+        try store.removeFromIndex(row, record, db)
+        try ItemRow.delete(row, db)
+      }
+      return found.count
+    }
+    forgetSoon()
+    return count
+  }
+
   /// Whether there is a passcode. Looks at its slot alone, so that damage elsewhere does not stand in the way of it.
   package func passcodeIsSet() throws(VaultError) -> Bool {
     let store = store
@@ -293,21 +287,6 @@ extension Store {
       throw VaultError.setChanged
     }
     return now
-  }
-}
-
-extension ItemSearch {
-  func matches(_ record: ItemRecord) -> Bool {
-    guard itemClass == nil || itemClass == record.itemClass else { return false }
-    let synchronizes = record.attributes[.synchronizable].map { !$0.isEmpty } ?? false
-    switch synchronizable {
-    case .any: break
-    case .yes: guard synchronizes else { return false }
-    case .no: guard !synchronizes else { return false }
-    }
-    return attributes.allSatisfy { name, value in
-      record.attributes[name].map { $0.matches(value, ignoringCase: ignoresCase) } ?? value.isEmpty
-    }
   }
 }
 

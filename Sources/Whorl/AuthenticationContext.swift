@@ -48,6 +48,7 @@ public final class AuthenticationContext: Sendable {
   private let vault: Vault
   private let prompt: any AuthenticationPrompt
   private let words = PromptWords()
+  private let observers = Observers()
   private let state = Mutex(State())
 
   init(_ vault: Vault, _ prompt: any AuthenticationPrompt) {
@@ -62,6 +63,10 @@ public final class AuthenticationContext: Sendable {
     get { state.withLock { $0.options } }
     set { state.withLock { $0.options = newValue } }
   }
+
+  /// What happens from now on, in order: touch wanted, retry and why, no match, matched. Everybody who asks gets a
+  /// sequence of their own; it ends with the context. The prompt, not a reader of the events, answers what is asked.
+  public var events: AsyncStream<AuthenticationEvent> { observers.makeStream() }
 
   /// Throws what keeps the policy from being evaluated now; asks for nothing.
   ///
@@ -119,7 +124,8 @@ public final class AuthenticationContext: Sendable {
       state.invalidated = true
       return state.opening
     }
-    guard let opening else { return }
+    // Once the vault's context is open, its last event finishes them.
+    guard let opening else { return observers.finish() }
     Task(executorPreference: BackgroundThread.shared) { [vault] in
       if let handle = await opening.value { await vault.closeContext(handle, reason: reason) }
     }
@@ -164,14 +170,19 @@ public final class AuthenticationContext: Sendable {
   }
 
   private func open() -> Task<ContextHandle?, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words] in
+    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, observers] in
       guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
+        observers.finish()
         return nil
       }
       let session = PromptSession(vault: vault, handle: handle, words: words)
       // A prompt may block its thread, waiting for keys.
       Task(executorPreference: BackgroundThread()) {
-        for await event in events { await prompt.handle(event, in: session) }
+        for await event in events {
+          observers.yield(event)
+          await prompt.handle(event, in: session)
+        }
+        observers.finish()
       }
       return handle
     }

@@ -141,6 +141,20 @@ public final class SecretStore: Sendable {
     try await vault.delete(ids)
   }
 
+  /// Removes every item a search means, all of them or none, and says how many. Asks for nothing.
+  ///
+  /// - Throws: `itemGone` where there are none.
+  @discardableResult
+  public func delete(_ search: ItemSearch) async throws(VaultError) -> Int {
+    try await delete(search) { _ in true }
+  }
+
+  /// Removes those items of a search that are meant.
+  @discardableResult
+  package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) async throws(VaultError) -> Int {
+    try await vault.delete(search, where: isMeant)
+  }
+
   /// Uses a private key inside the vault, after what its access control asks for. The key stays there.
   package func useKey(
     _ id: ItemID, _ use: KeyUse, reason: String? = nil, using context: AuthenticationContext? = nil

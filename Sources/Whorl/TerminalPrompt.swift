@@ -4,21 +4,28 @@ internal import SecureMemory
 public import Vault
 
 /// Shows prompts as lines on the controlling terminal and reads secrets there, unseen. Without a terminal nothing is
-/// shown and no secret is given.
+/// shown and no secret is given. Where a fallback may be chosen, Enter chooses it.
 public struct TerminalPrompt: AuthenticationPrompt {
+  private let fallbackKeys = FallbackKeys()
+
   /// A prompt on the terminal the program was started from.
   public init() {}
 
   /// Shows the event, or asks for the secret.
   public func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
-    case .touchWanted(let request): Self.tell(Self.words(request, session))
+    case .touchWanted(let request):
+      let orEnter = request.passcodeInstead && fallbackKeys.watch(for: session)
+      Self.tell(Self.words(request, session, orEnter: orEnter))
     case .retry(.tooShort): Self.tell("Too short: touch again.")
     case .retry(.centerFinger): Self.tell("Off centre: touch again.")
     case .retry: Self.tell("That could not be read: touch again.")
     case .noMatch(let remaining): Self.tell("That finger is not enrolled; touches left: \(remaining).")
-    case .fingerUnavailable: Self.tell("No finger can be used now.")
+    case .fingerUnavailable:
+      fallbackKeys.stop(session)
+      Self.tell("No finger can be used now.")
     case .secretWanted(let request):
+      fallbackKeys.stop(session)
       let question =
         switch request {
         case .passcode: "Passcode"
@@ -33,11 +40,15 @@ public struct TerminalPrompt: AuthenticationPrompt {
         await session.decline()
       }
     case .notice(.passcodeDelay(let seconds)): Self.tell("No passcode is taken for \(seconds) seconds.")
-    case .matched, .fingerPresent, .enrolmentStage, .notice: break
+    case .matched: fallbackKeys.stop(session)
+    case .fingerPresent, .enrolmentStage, .notice: break
     }
   }
 
-  private static func words(_ request: TouchRequest, _ session: PromptSession) -> String {
+  /// Waits for no key any more.
+  public func finished(in session: PromptSession) async { fallbackKeys.stop(session) }
+
+  private static func words(_ request: TouchRequest, _ session: PromptSession, orEnter: Bool) -> String {
     let reason = session.reason.map { " to \($0)" } ?? ""
     let kind =
       switch request.reader.nature {
@@ -45,7 +56,8 @@ public struct TerminalPrompt: AuthenticationPrompt {
       case .virtual: "virtual "
       case .replayed: "replayed "
       }
-    return "Touch the \(kind)reader (\(request.reader.name))\(reason)."
+    let touch = "Touch the \(kind)reader (\(request.reader.name))\(reason)"
+    return orEnter ? "\(touch), or press Enter: \(session.fallbackTitle ?? "go on without a finger")." : "\(touch)."
   }
 
   private static func tell(_ line: String) {

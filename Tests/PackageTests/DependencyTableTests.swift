@@ -74,13 +74,27 @@ struct DependencyTableTests {
   func importsAreDeclared() throws {
     let names = Set(package.targets.map(\.name))
     for target in package.targets where target.type != "system" {
-      let folder = target.type == "test" ? "Tests/\(target.name)" : "Sources/\(target.name)"
+      let folder = target.path ?? (target.type == "test" ? "Tests/\(target.name)" : "Sources/\(target.name)")
       for file in try Repository.files(under: [folder], extensions: ["swift"]) {
         for module in importedModules(of: try Repository.text(file)) where names.contains(module) {
           #expect(target.targetDependencies.contains(module), "\(file) imports \(module)")
         }
       }
     }
+  }
+
+  @Test("has the examples of Examples/Package.swift, from the same sources, over products of the library alone")
+  func examplesAreAPackageToo() async throws {
+    let examples = try await PackageDescription.of("Examples/Package.swift").targets
+    #expect(examples.count == 6)
+    for example in examples {
+      let here = try #require(package.targets.first { $0.name == example.name }, "\(example.name)")
+      #expect(here.path == example.path.map { "Examples/\($0)" })
+      #expect(Set(example.outsideDependencies).isSubset(of: ["Whorl", "LocalAuthentication", "Security"]))
+      #expect(here.targetDependencies == example.outsideDependencies, "\(example.name)")
+    }
+    let others = package.targets.filter { $0.path?.hasPrefix("Examples/") == true }.count
+    #expect(others == examples.count)
   }
 
   private func importedModules(of source: String) -> [String] {

@@ -19,7 +19,8 @@ struct MakefileTests {
   @Test(
     "has the targets people expect",
     arguments: [
-      "setup", "demo", "test", "lint", "format", "bench", "campaign", "build", "install", "uninstall", "clean",
+      "setup", "demo", "examples", "test", "lint", "format", "bench", "campaign", "build", "install", "uninstall",
+      "clean",
     ])
   func hasTarget(name: String) throws {
     #expect(try Repository.text("Makefile").split(separator: "\n").contains { $0.hasPrefix("\(name):") })

@@ -7,6 +7,8 @@ struct PackageDescription: Decodable {
   struct Target: Decodable {
     let name: String
     let type: String
+    /// Where it lies, unless that is the usual place.
+    let path: String?
     let dependencies: [Dependency]
 
     /// The targets of this package it depends on.
@@ -40,10 +42,12 @@ struct PackageDescription: Decodable {
     }
   }
 
-  /// Describes a copy of the manifest in a folder of its own: `swift test` holds the lock of the package's own folder.
-  static func ofThisPackage() async throws -> PackageDescription {
+  static func ofThisPackage() async throws -> PackageDescription { try await of("Package.swift") }
+
+  /// Describes a copy of a manifest in a folder of its own: `swift test` holds the lock of the package's own folder.
+  static func of(_ path: String) async throws -> PackageDescription {
     try await withTemporaryFolder { folder in
-      let manifest = Repository.root.appending(path: "Package.swift")
+      let manifest = Repository.root.appending(path: path)
       try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
       let dump = try await run("swift", "package", "dump-package", in: folder)
       guard dump.status == 0 else { throw Unreadable(reason: dump.errors) }

@@ -47,7 +47,8 @@ struct CoreFoundationTests {
       ("x" as NSString, CFStringGetTypeID()), (NSData(), CFDataGetTypeID()), (NSDictionary(), CFDictionaryGetTypeID()),
       (NSArray(), CFArrayGetTypeID()), (NSNumber(value: true), CFBooleanGetTypeID()),
       (NSNumber(value: 1), CFNumberGetTypeID()), (NSDate(), CFDateGetTypeID()),
-      (NSError(domain: "d", code: 1), CFErrorGetTypeID()),
+      (NSError(domain: "d", code: 1), CFErrorGetTypeID()), (NSSet(), CFSetGetTypeID()), (NSNull(), CFNullGetTypeID()),
+      (NSURL(fileURLWithPath: "/"), CFURLGetTypeID()),
     ]
     for (object, type) in objects { #expect(CFGetTypeID(object) == type, "\(object)") }
     #expect(Set(objects.map(\.1)).count == objects.count)

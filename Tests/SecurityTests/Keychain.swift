@@ -8,8 +8,24 @@ import VirtualFinger
 import Whorl
 
 /// The suites that use the shared store, of which a process has one: one test after the other.
-@Suite("Keychain Services", .serialized)
+@Suite("Keychain Services", .serialized, SharedStoreTrait())
 enum SharedStore {}
+
+/// Holds the shared store for a whole suite.
+struct SharedStoreTrait: SuiteTrait, TestScoping {
+  func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
+    async throws
+  {
+    await SharedStoreTurn.shared.take()
+    do {
+      try await body()
+    } catch {
+      await SharedStoreTurn.shared.give()
+      throw error
+    }
+    await SharedStoreTurn.shared.give()
+  }
+}
 
 /// A store of its own as the shared one, without a reader.
 struct Keychain {

@@ -140,7 +140,7 @@ extension SharedStore {
       #expect(
         SecurityTests.add(
           "b", "b", [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly])
-          == errSecParam)
+          == errSecSuccess, "an item for this device only")
       #expect(try add("c", .userPresence) == errSecSuccess)
       #expect(SecItemUpdate(password("c"), [kSecAttrSynchronizable: true] as CFDictionary) == errSecParam)
     }

@@ -186,7 +186,9 @@ extension SharedStore {
       #expect(code(error) == -4)
       keychain.person.memory.withLock { $0.cancels = true }
       #expect(SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, message, &error) == nil)
-      #expect(code(error) == Int(errSecUserCanceled))
+      let cancelled = try #require(error).takeRetainedValue()
+      #expect(cancelled.domain == "com.apple.LocalAuthentication", "as LAError has it")
+      #expect(cancelled.code == -2)
     }
   }
 }

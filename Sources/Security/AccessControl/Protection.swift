@@ -25,7 +25,4 @@ enum Protection: String, CaseIterable {
     case .whenPasscodeSetThisDeviceOnly: .passcodeSet
     }
   }
-
-  /// Whether an item so protected may not be synchronizable.
-  var thisDeviceOnly: Bool { rawValue.hasSuffix("u") }
 }

@@ -6,6 +6,8 @@ internal import Whorl
 struct KeychainFailure: Error, Equatable {
   let status: OSStatus
   let why: String?
+  /// What kept somebody from authenticating, where that is what ended the call.
+  private(set) var authentication: VaultError?
 
   init(_ status: OSStatus, _ why: String? = nil) {
     self.status = status
@@ -19,13 +21,18 @@ struct KeychainFailure: Error, Equatable {
       default: nil
       }
     self.init(error.status, why)
+    if [errSecUserCanceled, errSecInteractionNotAllowed, errSecAuthFailed].contains(status) { authentication = error }
   }
 
   /// `errSecParam`
   static let parameter = KeychainFailure(errSecParam)
 
-  /// As the functions of keys report it.
-  var error: NSError { NSError(status: status, why.map { "It failed: \($0)." } ?? words(for: status)) }
+  /// As the functions of keys report it: authentication in `LAError`'s codes, which only functions that answer a status
+  /// turn into one; everything else as the status.
+  var error: NSError {
+    authentication?.authenticationError
+      ?? NSError(status: status, why.map { "It failed: \($0)." } ?? words(for: status))
+  }
 }
 
 /// Runs the body of a function that answers a status.

@@ -2,7 +2,8 @@
 
 internal import Foundation
 
-// Keys of a bundle's information, by which keychain code names its default service.
+// Keys of `Bundle.main.infoDictionary`: keychain code names its default service by what is there. Implicitly unwrapped
+// as Apple's are, and `String(kCFBundleIdentifierKey)` works on both.
 
 /// The identifier of a bundle.
 public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"

@@ -13,6 +13,9 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   case is NSArray: CFArrayGetTypeID()
   case let number as NSNumber: number.isTruthValue ? CFBooleanGetTypeID() : CFNumberGetTypeID()
   case is NSDate: CFDateGetTypeID()
+  case is NSSet: CFSetGetTypeID()
+  case is NSURL: CFURLGetTypeID()
+  case is NSNull: CFNullGetTypeID()
   case is NSError: CFErrorGetTypeID()
   case is SecKey: SecKeyGetTypeID()
   case is SecAccessControl: SecAccessControlGetTypeID()
@@ -21,6 +24,15 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   }
 }
 
+/// The identifier of null.
+@discardableResult
+public func CFNullGetTypeID() -> CFTypeID { 16 }
+/// The identifier of sets.
+@discardableResult
+public func CFSetGetTypeID() -> CFTypeID { 17 }
+/// The identifier of URLs.
+@discardableResult
+public func CFURLGetTypeID() -> CFTypeID { 29 }
 /// The identifier of text.
 @discardableResult
 public func CFStringGetTypeID() -> CFTypeID { 7 }

@@ -12,7 +12,9 @@ extension KeychainQuery {
       conditions[.keyClass] = .text(key.isPrivate ? "1" : "0")
     }
     return ItemSearch(
-      itemClass, conditions, ids: ids, synchronizable: synchronizable ?? .no, ignoresCase: ignoresCase,
+      // A reference names its item, synchronizable or not: programs read secrets by references they have listed.
+      itemClass, conditions, ids: ids, synchronizable: synchronizable ?? (ids == nil ? .no : .any),
+      ignoresCase: ignoresCase,
       // Dates are looked at afterwards.
       limit: created == nil && modified == nil ? limit : nil)
   }
@@ -49,8 +51,7 @@ struct ItemFinder: Sendable {
   /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where one would ask and may not.
   func items(in store: SecretStore) async throws(VaultError) -> [Item] {
     var found: [Item] = []
-    for item in try await store.items(search)
-    where Self.isSame(item.created, created) && Self.isSame(item.modified, modified) {
+    for item in try await store.items(search) where hasDates(item) {
       if item.access.isConstrained, interaction != .allow {
         guard try await store.isSatisfied(item, by: context) else {
           if interaction == .skip { continue }
@@ -62,6 +63,11 @@ struct ItemFinder: Sendable {
     }
     guard !found.isEmpty else { throw .itemGone }
     return found
+  }
+
+  /// Whether the item is of the dates the query names.
+  func hasDates(_ item: Item) -> Bool {
+    Self.isSame(item.created, created) && Self.isSame(item.modified, modified)
   }
 
   /// Dates come back to the microsecond.

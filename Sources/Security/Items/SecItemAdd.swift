@@ -67,10 +67,8 @@ extension KeychainQuery {
   /// - Throws: `errSecParam` for two answers, and for what cannot be synchronizable.
   func settledProtection() throws(KeychainFailure) -> Protection? {
     guard accessControl == nil || protection == nil else { throw .parameter }
-    if synchronizable == .yes {
-      if accessControl?.isConstrained == true { throw .parameter }
-      if (accessControl?.protection ?? protection)?.thisDeviceOnly == true { throw .parameter }
-    }
+    // One that is for this device only may be synchronizable: Apple's call takes it too, and wrappers make such items.
+    guard synchronizable != .yes || accessControl?.isConstrained != true else { throw .parameter }
     return accessControl?.protection ?? protection
   }
 }

@@ -18,7 +18,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     query.context = nil
     let finder = ItemFinder(query, limit: nil)
     try call { store throws(VaultError) in
-      try await store.delete(try await finder.items(in: store).map(\.id))
+      _ = try await store.delete(finder.search) { finder.hasDates($0) }
     }
   }
 }

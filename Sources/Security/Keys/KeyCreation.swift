@@ -20,16 +20,7 @@ internal import Whorl
 public func SecKeyCreateRandomKey(
   _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
-  value(error) { () throws(KeychainFailure) in
-    let request = try KeyRequest(parameters)
-    let key = try generate(request.algorithm)
-    let publicKey = key.publicKey
-    if request.publicKey.isPermanent {
-      _ = try request.publicKey.query.store(SecKey(publicKey))
-    }
-    let made = SecKey(key, staysInVault: request.staysInVault)
-    return request.privateKey.isPermanent ? try request.privateKey.query.store(made) : made
-  }
+  value(error) { () throws(KeychainFailure) in try newKey(parameters) }
 }
 
 /// Makes a new pair of keys; the older form of ``SecKeyCreateRandomKey(_:_:)``.
@@ -37,14 +28,11 @@ public func SecKeyCreateRandomKey(
 public func SecKeyGeneratePair(
   _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?, _ privateKey: UnsafeMutablePointer<SecKey?>?
 ) -> OSStatus {
-  var error: Unmanaged<CFError>?
-  guard let key = SecKeyCreateRandomKey(parameters, &error) else {
-    // Takes over what the call made (transfer full).
-    return (error?.takeRetainedValue().code).map(OSStatus.init(truncatingIfNeeded:)) ?? errSecInternalError
+  status { () throws(KeychainFailure) in
+    let key = try newKey(parameters)
+    privateKey?.pointee = key
+    publicKey?.pointee = SecKeyCopyPublicKey(key)
   }
-  privateKey?.pointee = key
-  publicKey?.pointee = SecKeyCopyPublicKey(key)
-  return errSecSuccess
 }
 
 /// Reads a key.
@@ -83,6 +71,17 @@ public func SecKeyCreateWithData(
       throw KeychainFailure(error)
     }
   }
+}
+
+private func newKey(_ parameters: CFDictionary) throws(KeychainFailure) -> SecKey {
+  let request = try KeyRequest(parameters)
+  let key = try generate(request.algorithm)
+  let publicKey = key.publicKey
+  if request.publicKey.isPermanent {
+    _ = try request.publicKey.query.store(SecKey(publicKey))
+  }
+  let made = SecKey(key, staysInVault: request.staysInVault)
+  return request.privateKey.isPermanent ? try request.privateKey.query.store(made) : made
 }
 
 private func generate(_ algorithm: KeyAlgorithm) throws(KeychainFailure) -> PrivateKey {

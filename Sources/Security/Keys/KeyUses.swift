@@ -10,7 +10,7 @@ internal import Whorl
 /// Signs. A key in the store is used there, after what its access control asks for.
 ///
 /// - Returns: nil for an algorithm that is none of this key's, for data that is no digest of the right length, and where
-///   nobody could be asked; `error` says which, and the caller releases it.
+///   somebody did not authenticate; `error` says which (the last as an `LAError`), and the caller releases it.
 @discardableResult
 public func SecKeyCreateSignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
@@ -74,7 +74,8 @@ public func SecKeyCreateEncryptedData(
 
 /// Decrypts with a private key. A key in the store is used there, after what its access control asks for.
 ///
-/// - Returns: nil, with `errSecParam`, for what was not encrypted to this key like that.
+/// - Returns: nil, with `errSecParam`, for what was not encrypted to this key like that, and with an `LAError` where
+///   somebody did not authenticate.
 @discardableResult
 public func SecKeyCreateDecryptedData(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
@@ -92,8 +93,15 @@ public func SecKeyCreateDecryptedData(
 /// Agrees on a secret with the owner of a public key. A key in the store is used there, after what its access control
 /// asks for.
 ///
-/// - Parameter parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a
-///   digest where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+/// - Parameters:
+///   - privateKey: a key of an elliptic curve.
+///   - algorithm: one of `SecKeyAlgorithm`'s ECDH ones.
+///   - publicKey: the other side's, on the same curve.
+///   - parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a digest
+///     where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+///   - error: why there is no result.
+/// - Returns: nil, with `errSecParam`, for keys that do not go together, and with an `LAError` where somebody did not
+///   authenticate.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(
   _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,

@@ -15,6 +15,7 @@ public enum AuthenticationEvent: Sendable {
   case retry(RetryReason)
   /// The touch was read and is nobody's. `remaining` touches are left in this request.
   case noMatch(remaining: Int)
+  /// The touch was one of the fingers asked for.
   case matched
   /// One enrolment stage is done.
   case enrolmentStage(completed: Int, of: Int)

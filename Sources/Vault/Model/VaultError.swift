@@ -3,15 +3,21 @@ public import Fingerprint
 /// Everything that can end a call to the vault. Outcomes stay distinct; none carries a secret.
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
+  /// The name of an item breaks a rule; the value says which.
   case invalidName(String)
+  /// No item has this name.
   case itemNotFound(ItemName)
+  /// An item has this name already, and replacing it was not asked for.
   case itemExists(ItemName)
+  /// The secret has more bytes than this.
   case secretTooLong(limit: Int)
+  /// This finger is not enrolled on the reader.
   case fingerNotEnrolled(Finger)
   /// The finger that was touched is enrolled already, as the one named where that is known.
   case fingerDuplicate(Finger?)
   /// No fingers are enrolled on this reader.
   case notEnrolled
+  /// The passcode to be set breaks a rule; the value says which.
   case invalidPasscode(String)
   /// Flags that have no meaning together; the value says which.
   case invalidAccessControl(String)
@@ -25,6 +31,7 @@ public enum VaultError: Error, Sendable, Hashable {
   // Refused
   /// Three touches of one request matched nobody.
   case authenticationFailed
+  /// The person, or whoever waits, ended the request.
   case cancelled
   /// The person chose the fallback, which is the caller's own business under this policy.
   case userFallback
@@ -36,14 +43,19 @@ public enum VaultError: Error, Sendable, Hashable {
   case contextInvalidated
   /// Five touches in a row matched nobody: the passcode or the recovery key clears it.
   case biometryLockout
+  /// The passcode was wrong as often as may be tried in one request.
   case wrongPasscode
+  /// A recovery key, but not this store's.
   case wrongRecoveryKey
   /// Not a recovery key at all: a typing error.
   case malformedRecoveryKey
+  /// The item is stored under another application password.
   case wrongApplicationPassword
   /// Too many wrong passcodes: wait this many seconds.
   case passcodeDelayed(seconds: Int)
+  /// What was asked needs a passcode, and none is set.
   case passcodeNotSet
+  /// Somebody would have to be asked, which the caller forbids.
   case interactionNotAllowed
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)
@@ -55,6 +67,7 @@ public enum VaultError: Error, Sendable, Hashable {
   case touchRefused
 
   // Readers
+  /// The reader could not do its part; the value says why.
   case reader(ReaderError)
   /// The chip does not hold the prints this store enrolled there (none of them, or for the first time not all);
   /// nothing was changed.
@@ -63,23 +76,30 @@ public enum VaultError: Error, Sendable, Hashable {
   // The store
   /// The configuration, or what stands in for it, cannot be used; the value says why.
   case configuration(String)
+  /// There is no store at this path.
   case storeNotFound(String)
+  /// There is a store at this path already.
   case storeExists(String)
   /// The directory may not be trusted: what is wrong, and what to do.
   case unsafeDirectory(String)
   /// The file of the root key is missing or not this store's.
   case deviceKeyMissing
+  /// The item's row does not verify; its name, where that can still be read.
   case itemDamaged(ItemName?)
   /// The database is damaged, foreign, or has planted parts; the value says what.
   case storeDamaged(String)
   /// Database and manifest disagree: an earlier copy of one of them was put back. The passcode accepts it.
   case restoreDetected
+  /// The store was made by a later version, in this format.
   case newerFormat(Int)
 
   // Passing
   /// Another program holds the store or the reader.
   case busy(String)
+  /// Nobody touched the reader or answered in time.
   case timedOut
+  /// The system refused to read or write; the value says what.
   case inputOutput(String)
+  /// A defect of this library; the value says where.
   case internalError(String)
 }

@@ -67,6 +67,7 @@ final class Store {
     defer { withExtendedLifetime(lock) {} }
     do {
       var manifest: Manifest?
+      var stored = lastOpened
       let result = try database.queue.writeWithoutTransaction { db in
         var result: T?
         try db.inTransaction(.immediate) {
@@ -79,7 +80,9 @@ final class Store {
           authority.sequence = highest + 1
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
-          manifest = self.manifest(of: authority, box)
+          let digest = Digest.sha256(box)
+          manifest = self.manifest(of: authority, digest)
+          stored = (box, authority, digest)
           return .commit
         }
         return result
@@ -90,6 +93,7 @@ final class Store {
         syncing.done.store(manifest.sequence, ordering: .releasing)
       }
       if items, let manifest { syncSoon(manifest.sequence) }
+      lastOpened = stored
       guard let result else { throw VaultError.internalError("a change ended without a result") }
       return result
     } catch {
@@ -126,10 +130,10 @@ final class Store {
     return (authority, digest)
   }
 
-  private func manifest(of authority: Authority, _ box: [UInt8]) -> Manifest {
+  private func manifest(of authority: Authority, _ digest: [UInt8]) -> Manifest {
     Manifest(
       sequence: authority.sequence, failures: authority.lockout.failures,
-      passcodeFailures: authority.lockout.passcodeFailures, digest: Digest.sha256(box))
+      passcodeFailures: authority.lockout.passcodeFailures, digest: digest)
   }
 
   /// The authenticated record as it stands, with what the manifest has to say about it: the highest number either has
@@ -152,7 +156,7 @@ final class Store {
         return (authority, highest, nil)
       }
       if manifest.sequence + 1 == authority.sequence {
-        return (authority, highest, self.manifest(of: authority, box))
+        return (authority, highest, self.manifest(of: authority, digest))
       }
     }
     authority.restored = true

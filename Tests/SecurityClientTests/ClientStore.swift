@@ -1,0 +1,34 @@
+import Security
+import Testing
+import VaultDriver
+import Whorl
+
+/// The suites that use the shared store, of which a process has one: one test after the other.
+@Suite("Client code", .serialized, SharedStoreTrait())
+enum ClientCode {}
+
+/// Holds the shared store for a whole suite.
+struct SharedStoreTrait: SuiteTrait, TestScoping {
+  func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
+    async throws
+  {
+    await SharedStoreTurn.shared.take()
+    do {
+      try await body()
+    } catch {
+      await SharedStoreTurn.shared.give()
+      throw error
+    }
+    await SharedStoreTurn.shared.give()
+  }
+}
+
+/// A store of its own as the shared one, without a reader: nothing here asks for a finger.
+struct ClientStore {
+  private let scratch: ScratchStore
+
+  init() async throws {
+    scratch = try await ScratchStore(passcode: ScratchStore.passcode)
+    SecretStore.useAsShared(SecretStore(vault: try scratch.open(), prompt: TerminalPrompt()))
+  }
+}
