@@ -48,6 +48,7 @@ let package = Package(
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
+    .target(name: "Recordings", swiftSettings: strict),
     .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
@@ -59,7 +60,8 @@ let package = Package(
       name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
-      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus"], swiftSettings: strict),
+      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
+      swiftSettings: strict),
 
     // Layer 5
     .target(
@@ -76,7 +78,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "Vault", "ReaderClient", "SecureMemory", "Fingerprint", "CLinux",
+        "Whorl", "Vault", "ReaderClient", "Recordings", "SecureMemory", "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -120,7 +122,7 @@ let package = Package(
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own
     // memory, a vault as a person meets it
-    .target(name: "ProgramDriver", dependencies: ["Fingerprint", "VirtualFinger"], swiftSettings: strict),
+    .target(name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
     .target(name: "MemorySearch", dependencies: ["SecureMemory"], swiftSettings: strict),
     .target(
       name: "VaultDriver",
@@ -131,12 +133,14 @@ let package = Package(
     // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
+    .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
-      name: "ReaderTests", dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger"],
+      name: "ReaderTests",
+      dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger", "ProgramDriver"],
       swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
@@ -144,7 +148,7 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver", "ProgramDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

@@ -28,8 +28,8 @@ final class WatchedReader: FingerprintReader {
   func readers() async throws(ReaderError) -> [ReaderDescription] { try await reader.readers() }
   func open(_ id: String) async throws(ReaderError) -> ReaderDescription { try await reader.open(id) }
   func close() async throws(ReaderError) { try await reader.close() }
-  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    try await reader.enroll(observer: observer)
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    try await reader.enroll(as: finger, observer: observer)
   }
   func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     try await reader.storedPrints(knowing: prints)

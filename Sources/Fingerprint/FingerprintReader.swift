@@ -16,8 +16,11 @@ package protocol FingerprintReader: Sendable {
   /// Releases the open reader. Closing when none is open does nothing.
   func close() async throws(ReaderError)
 
-  /// Enrols one finger and gives its template, without user or finger name in it.
-  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template
+  /// Enrols one finger and gives its template.
+  ///
+  /// - Parameter finger: which finger it is. Only fprintd, which keeps its prints by finger, takes account of it, and
+  ///   needs it; no other template has a user or a finger name in it.
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template
 
   /// Waits for one finger and looks for it among the prints, in their order.
   func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
@@ -44,6 +47,13 @@ package protocol FingerprintReader: Sendable {
 
   /// Releases the reader and ends whatever process stands behind it. A later question starts anew.
   func shutdown() async
+}
+
+extension FingerprintReader {
+  /// Enrols a finger without a name.
+  package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    try await enroll(as: nil, observer: observer)
+  }
 }
 
 /// The prints on a match-on-chip reader, as far as the caller knows them.

@@ -25,6 +25,8 @@ public enum ReaderError: Error, Sendable, Hashable {
   case badTemplate
   /// The system is about to sleep, or was asleep, and the scan was given up.
   case suspended
+  /// Whoever keeps the prints, fprintd, has others than those that the scan was looking for.
+  case printsChanged
   /// The reader process ended before it answered; the value says how.
   case processDied(String)
   /// The reader process cannot be started; the value says why.

@@ -1,7 +1,9 @@
 /// Which reader to use: the value of `--reader`.
 public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
-  /// The first physical reader there is.
+  /// The first reader that fprintd has, or else the first physical one through libfprint.
   case automatic
+  /// A reader through fprintd, with the fingers enrolled there: the first, or the one whose id or name is given.
+  case fprintd(device: String?)
   /// A physical reader through libfprint: the first, or the one whose id or name is given.
   case libfprint(device: String?)
   /// libfprint's virtual image reader, on a socket it makes at this path.
@@ -17,6 +19,8 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     let argument = parts.count == 2 ? String(parts[1]) : nil
     switch (parts.first, argument) {
     case ("auto", nil): self = .automatic
+    case ("fprintd", nil): self = .fprintd(device: nil)
+    case ("fprintd", .some(let device)) where !device.isEmpty: self = .fprintd(device: device)
     case ("libfprint", nil): self = .libfprint(device: nil)
     case ("libfprint", .some(let device)) where !device.isEmpty: self = .libfprint(device: device)
     case ("virtual-image", .some(let socket)) where !socket.isEmpty: self = .virtualImage(socket: socket)
@@ -26,10 +30,19 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// How the readers of a process started for this selection are driven.
+  /// The id or name of the reader wanted; nil where the first will do.
+  package var device: String? {
+    switch self {
+    case .fprintd(let device), .libfprint(let device): device
+    default: nil
+    }
+  }
+
+  /// How the readers of a process started for this selection are driven, save those of an fprintd that a configuration
+  /// puts elsewhere.
   public var nature: ReaderDescription.Nature {
     switch self {
-    case .automatic, .libfprint: .physical
+    case .automatic, .fprintd, .libfprint: .physical
     case .virtualImage, .virtualStorage: .virtual
     case .replay: .replayed
     }
@@ -39,6 +52,8 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .automatic: "auto"
+    case .fprintd(.none): "fprintd"
+    case .fprintd(.some(let device)): "fprintd:\(device)"
     case .libfprint(.none): "libfprint"
     case .libfprint(.some(let device)): "libfprint:\(device)"
     case .virtualImage(let socket): "virtual-image:\(socket)"

@@ -1,4 +1,5 @@
-/// A print as libfprint serialises it (`fp_print_serialize`). Opaque: it is parsed in the reader process alone.
+/// A print as libfprint serialises it (`fp_print_serialize`), opaque and parsed in the reader process alone; or, through
+/// fprintd, what stands for a print that fprintd keeps (``FprintdPrint``).
 package struct Template: Sendable, Hashable {
   package var bytes: [UInt8]
 

@@ -8,7 +8,7 @@ package import Fingerprint
 extension ReaderSelection {
   package var readerEnvironment: [(name: String, value: String)] {
     switch self {
-    case .automatic, .libfprint: []
+    case .automatic, .fprintd, .libfprint: []
     case .virtualImage(let socket): Self.virtual("virtual_image", "FP_VIRTUAL_IMAGE", socket)
     case .virtualStorage(let socket): Self.virtual("virtual_device_storage", "FP_VIRTUAL_DEVICE_STORAGE", socket)
     // Shortens the drivers' own waits, which a recording does not wait for.

@@ -19,6 +19,7 @@ extension ReaderError {
       case .duplicate: "Duplicate"
       case .badTemplate: "BadTemplate"
       case .suspended: "Suspended"
+      case .printsChanged: "PrintsChanged"
       case .processDied: "ProcessDied"
       case .cannotStart: "CannotStart"
       case .device: "Device"
@@ -32,7 +33,7 @@ extension ReaderError {
     case .permissionDenied(let text), .busy(let text): text ?? ""
     case .processDied(let text), .cannotStart(let text), .device(let text): text
     case .absent, .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
-      .suspended:
+      .suspended, .printsChanged:
       ""
     }
   }
@@ -54,6 +55,7 @@ extension ReaderError {
       case "Duplicate": .duplicate
       case "BadTemplate": .badTemplate
       case "Suspended": .suspended
+      case "PrintsChanged": .printsChanged
       case "ProcessDied": .processDied(text)
       case "CannotStart": .cannotStart(text)
       case "Device": .device(text)

@@ -26,8 +26,8 @@ package enum ReaderInterface {
     /// The D-Bus signature of what goes in.
     package var arguments: String {
       switch self {
-      case .readers, .close, .enroll, .clearStorage, .suspend, .resume, .cancel: "t"
-      case .open: "ts"
+      case .readers, .close, .clearStorage, .suspend, .resume, .cancel: "t"
+      case .open, .enroll: "ts"
       case .identify: "taya(ayay)"
       case .verify: "tayayay"
       case .storedPrints: "ta(ayay)"

@@ -6,7 +6,8 @@ package enum ReaderRequest: Sendable {
   case readers
   case open(String)
   case close
-  case enroll
+  /// The finger's name, empty on the bus where there is none.
+  case enroll(Finger?)
   case identify([EnrolledPrint], ScanNonce)
   case verify(EnrolledPrint, ScanNonce)
   case storedPrints([EnrolledPrint])
@@ -36,8 +37,9 @@ package enum ReaderRequest: Sendable {
   package func arguments(call: UInt64) -> [BusValue] {
     let number = BusValue.uint64(call)
     switch self {
-    case .readers, .close, .enroll, .clearStorage, .suspend, .resume, .cancel: return [number]
+    case .readers, .close, .clearStorage, .suspend, .resume, .cancel: return [number]
     case .open(let id): return [number, .string(id)]
+    case .enroll(let finger): return [number, .string(finger?.rawValue ?? "")]
     case .identify(let prints, let nonce): return [number, .bytes(nonce.bytes), prints.busValue]
     case .verify(let print, let nonce):
       return [number, .bytes(nonce.bytes), .bytes(print.id.bytes), .bytes(print.template.bytes)]
@@ -53,7 +55,6 @@ package enum ReaderRequest: Sendable {
     switch method {
     case .readers: self = .readers
     case .close: self = .close
-    case .enroll: self = .enroll
     case .clearStorage: self = .clearStorage
     case .suspend: self = .suspend
     case .resume: self = .resume
@@ -61,6 +62,11 @@ package enum ReaderRequest: Sendable {
     case .open:
       guard let id = arguments.first?.asString else { return nil }
       self = .open(id)
+    case .enroll:
+      guard let name = arguments.first?.asString else { return nil }
+      let finger = Finger(rawValue: name)
+      guard finger != nil || name.isEmpty else { return nil }
+      self = .enroll(finger)
     case .identify:
       guard let nonce = bytes(0), let prints = [EnrolledPrint](arguments.last) else { return nil }
       self = .identify(prints, ScanNonce(bytes: nonce))

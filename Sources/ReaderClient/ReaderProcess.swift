@@ -25,6 +25,8 @@ package actor ReaderProcess: FingerprintReader {
   private let selection: ReaderSelection
   private let showsDiagnostics: Bool
   private let systemBus: String?
+  private let fprintd: FprintdPlace
+  private let trace: ReaderTrace?
   private var session: ReaderSession?
   private var settling: Task<Void, Never>?
   private var lastNumber: UInt64 = 0
@@ -33,14 +35,19 @@ package actor ReaderProcess: FingerprintReader {
   ///   - program: the full path of `whorl-reader`, such as ``ReaderProgram`` finds it.
   ///   - selection: which readers the process has.
   ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
+  ///   - fprintd: where fprintd is, for a selection that may use it.
+  ///   - trace: where the traffic with one device is to be logged.
   ///   - systemBus: for tests: the address of a bus that stands for the system's.
   package init(
-    program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, systemBus: String? = nil
+    program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, fprintd: FprintdPlace = .system,
+    trace: ReaderTrace? = nil, systemBus: String? = nil
   ) {
     self.program = program
     self.selection = selection
     self.showsDiagnostics = showsDiagnostics
     self.systemBus = systemBus
+    self.fprintd = fprintd
+    self.trace = trace
   }
 
   deinit {
@@ -60,14 +67,14 @@ package actor ReaderProcess: FingerprintReader {
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     guard case .readers(let readers) = try await perform(.readers) else { throw await broken() }
     // What the process was not started for does not exist, whatever it says.
-    let expected = readers.filter { $0.nature == selection.nature }
-    guard case .libfprint(.some(let device)) = selection else { return expected }
+    let expected = readers.filter { isExpected($0) }
+    guard let device = selection.device else { return expected }
     return expected.filter { $0.id == device || $0.name == device }
   }
 
   package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
     guard case .reader(let reader) = try await perform(.open(id)) else { throw await broken() }
-    guard reader.id == id, reader.nature == selection.nature else { throw await broken() }
+    guard reader.id == id, isExpected(reader) else { throw await broken() }
     return reader
   }
 
@@ -82,8 +89,10 @@ package actor ReaderProcess: FingerprintReader {
     }
   }
 
-  package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    guard case .template(let template) = try await perform(.enroll, observer: observer) else { throw await broken() }
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    guard case .template(let template) = try await perform(.enroll(finger), observer: observer) else {
+      throw await broken()
+    }
     return template
   }
 
@@ -118,6 +127,15 @@ package actor ReaderProcess: FingerprintReader {
 
   package func resume() async throws(ReaderError) {
     _ = try await perform(.resume)
+  }
+
+  /// Whether a process started for this selection may have such a reader.
+  private func isExpected(_ reader: ReaderDescription) -> Bool {
+    switch (selection, reader.identity.isFprintd) {
+    case (.fprintd, true), (.automatic, true): reader.nature == fprintd.nature
+    case (.fprintd, false), (_, true): false
+    case (_, false): reader.nature == selection.nature
+    }
   }
 
   // MARK: Questions and answers
@@ -179,7 +197,8 @@ package actor ReaderProcess: FingerprintReader {
 
   private func runningSession() throws(ReaderError) -> ReaderSession {
     if let session, !session.isOver { return session }
-    let command = try ReaderCommand(program: program, selection: selection, systemBus: systemBus)
+    let command = try ReaderCommand(
+      program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
     let started = try ReaderSession(command, showsDiagnostics: showsDiagnostics)
     session = started
     return started

@@ -239,7 +239,7 @@ package actor BusConnection: BusLoopSource {
 
   // MARK: Receiving
 
-  nonisolated func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
+  package nonisolated func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
     assumeIsolated { connection in
       guard let bus = connection.bus else { return nil }
       let descriptor = sd_bus_get_fd(bus)
@@ -252,7 +252,7 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  nonisolated func dispatch() {
+  package nonisolated func dispatch() {
     assumeIsolated { $0.process() }
   }
 

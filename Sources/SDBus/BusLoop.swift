@@ -69,9 +69,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   // MARK: On the loop's thread
 
   /// Serves the source until ``remove(_:)``; the loop keeps it alive.
-  func add(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = source }
+  package func add(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = source }
 
-  func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
+  package func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
 
   fileprivate func run() -> Never {
     thread.withLock { $0 = pthread_self() }
@@ -122,7 +122,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 }
 
 /// Something with a descriptor that the loop waits on. Both functions are called on the loop's thread.
-protocol BusLoopSource: AnyObject, Sendable {
+package protocol BusLoopSource: AnyObject, Sendable {
   /// What to wait for, nil when there is nothing; the deadline is in microseconds of `CLOCK_MONOTONIC`.
   func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)?
   func dispatch()

@@ -82,6 +82,9 @@ extension BusMessage {
     case .string(let value):
       // sd-bus copies the string
       try checked(value.withCString { sd_bus_message_append_basic(pointer, typeCode("s"), $0) })
+    case .objectPath(let value):
+      // sd-bus copies the string
+      try checked(value.withCString { sd_bus_message_append_basic(pointer, typeCode("o"), $0) })
     case .bytes(let bytes):
       // sd-bus copies the bytes
       try checked(
@@ -151,6 +154,7 @@ extension BusMessage {
     case "x": return .int64(try readBasic(type, Int64(0)))
     case "t": return .uint64(try readBasic(type, UInt64(0)))
     case "s": return .string(try readString(&budget))
+    case "o": return .objectPath(try readString(&budget, "o"))
     case "h":
       // transfer none: the descriptor belongs to the message, so ours is a duplicate
       let copy = fcntl(try readBasic(type, Int32(-1)), F_DUPFD_CLOEXEC, 3)
@@ -181,10 +185,10 @@ extension BusMessage {
     return value
   }
 
-  private func readString(_ budget: inout Int) throws(BusError) -> String {
+  private func readString(_ budget: inout Int, _ type: Unicode.Scalar = "s") throws(BusError) -> String {
     // transfer none: the string belongs to the message and is copied
     var text: UnsafePointer<CChar>?
-    try checked(withUnsafeMutablePointer(to: &text) { sd_bus_message_read_basic(pointer, typeCode("s"), $0) })
+    try checked(withUnsafeMutablePointer(to: &text) { sd_bus_message_read_basic(pointer, typeCode(type), $0) })
     guard let text else { throw .malformed }
     try spend(strlen(text), of: &budget)
     return String(cString: text)

@@ -10,6 +10,8 @@ package indirect enum BusValue: Sendable {
   case int64(Int64)
   case uint64(UInt64)
   case string(String)
+  /// `o`
+  case objectPath(String)
   /// `ay`
   case bytes([UInt8])
   /// An array of any other element type; the signature is needed when it is empty.
@@ -32,6 +34,7 @@ package indirect enum BusValue: Sendable {
     case .int64: "x"
     case .uint64: "t"
     case .string: "s"
+    case .objectPath: "o"
     case .bytes: "ay"
     case .array(let element, _): "a\(element)"
     case .structure(let members): "(\(members.map(\.signature).joined()))"
@@ -57,10 +60,12 @@ extension BusValue {
 // One accessor per kind: nil says that the value is of another kind.
 extension BusValue {
   package var asBoolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  package var asInt32: Int32? { if case .int32(let value) = self { value } else { nil } }
   package var asUInt16: UInt16? { if case .uint16(let value) = self { value } else { nil } }
   package var asUInt32: UInt32? { if case .uint32(let value) = self { value } else { nil } }
   package var asUInt64: UInt64? { if case .uint64(let value) = self { value } else { nil } }
   package var asString: String? { if case .string(let value) = self { value } else { nil } }
+  package var asObjectPath: String? { if case .objectPath(let value) = self { value } else { nil } }
   package var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
   package var asArray: [BusValue]? { if case .array(_, let value) = self { value } else { nil } }
   package var asStructure: [BusValue]? { if case .structure(let value) = self { value } else { nil } }

@@ -14,9 +14,13 @@ extension BusConnection {
   /// More than these may come: any member of the bus can send a signal to one other. Compare ``BusSignal/sender`` with
   /// the name's ``owner(of:)``.
   ///
-  /// - Parameter argument: what the signal's first argument must be.
-  package func subscribe(to member: String, of target: BusTarget, argument: String? = nil) async throws(BusError) {
-    var rule = "type='signal',path='\(target.path)',interface='\(target.interface)',member='\(member)'"
+  /// - Parameters:
+  ///   - member: the one signal wanted; nil for every one of the interface.
+  ///   - argument: what the signal's first argument must be.
+  package func subscribe(to member: String? = nil, of target: BusTarget, argument: String? = nil) async throws(BusError)
+  {
+    var rule = "type='signal',path='\(target.path)',interface='\(target.interface)'"
+    if let member { rule += ",member='\(member)'" }
     if let sender = target.destination { rule += ",sender='\(sender)'" }
     if let argument { rule += ",arg0='\(argument)'" }
     _ = try await call(MessageBus.target, "AddMatch", [.string(rule)])
@@ -29,6 +33,18 @@ extension BusConnection {
     } catch .remote(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _) {
       return nil
     }
+  }
+}
+
+extension BusConnection {
+  /// Has the bus start who owns this name, where nobody owns it and the bus knows how. Returns when it is owned.
+  package func start(_ name: String) async throws(BusError) {
+    _ = try await call(MessageBus.target, "StartServiceByName", [.string(name), .uint32(0)])
+  }
+
+  /// The user that the member with this unique name runs as, as the kernel told the bus.
+  package func userID(of uniqueName: String) async throws(BusError) -> UInt32? {
+    try await call(MessageBus.target, "GetConnectionUnixUser", [.string(uniqueName)]).first?.asUInt32
   }
 }
 

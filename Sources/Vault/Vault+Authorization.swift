@@ -101,6 +101,7 @@ extension Vault {
     then body: (Evidence) throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     var evidence = try evidence(of: context)
+    if let grant = evidence.grant, try await !stillHolds(grant) { evidence.grant = nil }
     var open = plan(evidence)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
     if evidence.passcode == nil, open.needsPasscode || preferred {

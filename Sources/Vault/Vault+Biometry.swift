@@ -13,7 +13,7 @@ extension Vault {
     }
     do {
       let reader = try await attachedReader()
-      _ = try self.enrolled(on: reader)
+      if reader.identity.isFprintd { _ = try await fprintdSet() } else { _ = try self.enrolled(on: reader) }
     } catch .reader(.absent) where enrolled {
       // There was one when the fingers were enrolled.
       return .reader(.removed)
@@ -31,7 +31,11 @@ extension Vault {
   /// The digest of the enrolment set of the reader attached, or of the only one there is; nil where no finger is
   /// enrolled.
   package func enrolmentState() async throws(VaultError) -> [UInt8]? {
-    let sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+    var sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+    if sets.contains(where: \.set.reader.isFprintd), try await attachedReader().identity.isFprintd {
+      _ = try await fprintdSet()
+      sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+    }
     guard sets.count > 1 else { return sets.first?.digest }
     let reader = try await attachedReader()
     return sets.first { $0.set.reader == reader.identity && $0.set.nature == reader.nature }?.digest

@@ -75,8 +75,12 @@ extension Vault {
     let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
     set.enrolments.removeAll { removed.contains($0) }
     let prints = try prints(of: stored)
-    let lost = try replace(stored, with: set, adding: nil)
-    for gone in removed where gone.onChip {
+    if stored.set.reader.isFprintd {
+      // There the finger would come back by itself: fprintd has to forget it first.
+      for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
+    }
+    let lost = try replace(stored, with: set, adding: [])
+    for gone in removed where gone.onChip && !stored.set.reader.isFprintd {
       guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
       await deleteFromChip(print.template, gone.finger, set, context)
     }
@@ -87,6 +91,8 @@ extension Vault {
     async throws(VaultError) -> SetChange
   {
     let store = store
+    // Whatever others have changed is theirs, and not this enrolment's.
+    if reader.identity.isFprintd { _ = try await fprintdSetIfAny(on: reader, context) }
     let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
     let (template, lift) = try await enrolTemplate(finger, reader, context)
@@ -113,9 +119,9 @@ extension Vault {
         .init(
           id: print.id, finger: finger, onChip: onChip, templateDigest: Digest.sha256(template.bytes),
           enrolled: Int64(time(nil))))
-      let lost = try replace(stored, with: set, adding: print)
+      let lost = try replace(stored, with: set, adding: [print])
       opened?.chipChecked = true
-      for old in replaced where old.onChip {
+      for old in replaced where old.onChip && !reader.identity.isFprintd {
         guard let print = known.first(where: { $0.id == old.id }) else { continue }
         await deleteFromChip(print.template, finger, set, context)
       }
@@ -142,7 +148,7 @@ extension Vault {
     let lift = FingerLift()
     let events = context.events
     let template = try await answer(context, activity: activity) { source in
-      try await source.enroll { event in
+      try await source.enroll(as: finger) { event in
         activity.note()
         lift.note(event)
         switch event {
@@ -198,7 +204,7 @@ extension Vault {
   }
 
   /// Writes the changed set under a new generation and ends what was bound to the old one.
-  func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding print: EnrolledPrint?)
+  func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding prints: [EnrolledPrint])
     throws(VaultError) -> [ItemName]
   {
     var set = changed
@@ -209,10 +215,11 @@ extension Vault {
       guard now?.digest == old?.digest else { throw VaultError.setChanged }
       let index = store.readerIndex(set.reader, set.nature)
       try store.put(set, db, &authority)
+      if authority.adapter == nil { authority.adapter = set.reader.adapter }
       for gone in old?.set.enrolments ?? [] where !set.enrolments.contains(where: { $0.id == gone.id }) {
         try db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
       }
-      if let print {
+      for print in prints {
         let box = try sealRecord(
           print.template.bytes, key: store.keys.derive("templates"), aad: store.templateAAD(print.id, index))
         try db.execute(
@@ -266,7 +273,7 @@ extension Vault {
   }
 
   /// Changing the set needs the passcode, or the recovery key where there is none.
-  private func authorizeChange(_ context: Context) async throws(VaultError) {
+  func authorizeChange(_ context: Context) async throws(VaultError) {
     if try passcodeIsSet() {
       _ = try await provePasscode(context)
     } else {

@@ -38,7 +38,9 @@ extension Vault {
       guard try passcodeIsSet() else { throw .passcodeNotSet }
     }
     let bound: StoredSet? = requirement.mentions(.boundFinger) ? try await setForBinding() : nil
-    if requirement.mentions(.finger), bound == nil, !requirement.mentions(.passcodeGate) { _ = try anyEnrolledSet() }
+    if requirement.mentions(.finger), bound == nil, !requirement.mentions(.passcodeGate) {
+      _ = try await anyEnrolledSet()
+    }
     let store = store
     return try store.commit(items: true) { db, authority in
       let old = try store.replaceable(record, db, replacing == .living)
@@ -222,18 +224,38 @@ extension Vault {
   /// The set a new item is bound to: the only one with fingers, or else that of the reader attached now.
   func setForBinding() async throws(VaultError) -> StoredSet {
     let sets = try enrolledSets()
-    guard let first = sets.first else { throw .notEnrolled }
-    if sets.count == 1 { return first }
-    let wanted = try await attachedReader()
-    guard let set = sets.first(where: { $0.set.reader == wanted.identity && $0.set.nature == wanted.nature }) else {
+    if sets.count == 1, let only = sets.first, !only.set.reader.isFprintd { return only }
+    let wanted = try await attachedReaderOrNone(sets)
+    if wanted?.identity.isFprintd == true, let set = try await fprintdSet() {
+      try requireDigests(of: set)
+      return set
+    }
+    guard let set = sets.first(where: { $0.set.reader == wanted?.identity && $0.set.nature == wanted?.nature }) else {
       throw .notEnrolled
     }
     return set
   }
 
-  private func anyEnrolledSet() throws(VaultError) -> StoredSet {
-    guard let set = try enrolledSets().first else { throw .notEnrolled }
-    return set
+  /// The reader attached. That there is none says no more than that no finger is enrolled, where none is.
+  private func attachedReaderOrNone(_ sets: [StoredSet]) async throws(VaultError) -> ReaderDescription? {
+    do throws(VaultError) {
+      return try await attachedReader()
+    } catch {
+      if sets.isEmpty { throw .notEnrolled }
+      throw error
+    }
+  }
+
+  private func anyEnrolledSet() async throws(VaultError) -> StoredSet {
+    if let set = try enrolledSets().first { return set }
+    do throws(VaultError) {
+      guard let set = try await fprintdSet() else { throw .notEnrolled }
+      return set
+    } catch {
+      if case .reader(.absent) = error { throw .notEnrolled }
+      if case .reader(.cannotStart) = error { throw .notEnrolled }
+      throw error
+    }
   }
 
   private func enrolledSets() throws(VaultError) -> [StoredSet] {

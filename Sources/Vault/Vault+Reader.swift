@@ -1,4 +1,4 @@
-import Fingerprint
+package import Fingerprint
 import GRDB
 import Glibc
 import Keys
@@ -88,6 +88,8 @@ extension Vault {
     case .cancelled where context.cancelled || Task.isCancelled || context.fallbackChosen: return .cancelled
     case .cancelled: return context.timedOut ? .timedOut : .cancelled
     case .duplicate: return .fingerDuplicate(nil)
+    // What others have changed is taken over, and told, at the next request.
+    case .printsChanged: return .setChanged
     case .processDied(let how):
       // Whatever was open is not any more.
       opened = nil
@@ -97,11 +99,23 @@ extension Vault {
     }
   }
 
-  /// The reader asked for by id or name, else the first.
-  func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
-    guard let wanted = device.map({ device in readers.first { $0.id == device || $0.name == device } }) ?? readers.first
-    else { throw .reader(.absent) }
-    return wanted
+  /// The reader asked for by id or name, else the first that has fingers in this store.
+  ///
+  /// A reader that both fprintd and libfprint drive is two readers. Where nobody has named one, it is one of the kind
+  /// that this store has recorded.
+  package func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
+    if let device {
+      guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
+      return named
+    }
+    let sets = try verifiedSets().map(\.set).filter { !$0.enrolments.isEmpty }
+    let recorded = followsRecordedAdapter ? try adapter() : nil
+    let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
+    let enrolled = eligible.first { reader in
+      sets.contains { $0.reader == reader.identity && $0.nature == reader.nature }
+    }
+    guard let chosen = enrolled ?? eligible.first else { throw .reader(.absent) }
+    return chosen
   }
 
   /// The reader that is attached now, without opening it.
@@ -149,7 +163,7 @@ extension Vault {
         let gone = stored.set.enrolments.filter { missing.contains($0.id) }
         var set = stored.set
         set.enrolments.removeAll { missing.contains($0.id) }
-        let lost = try replace(stored, with: set, adding: nil)
+        let lost = try replace(stored, with: set, adding: [])
         context.events.yield(.notice(.goneFromChip(gone.map(\.finger), lost: lost)))
         throw .setChanged
       }

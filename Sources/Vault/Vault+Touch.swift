@@ -57,10 +57,20 @@ extension Vault {
         throw .differentReader(item.record.name)
       }
     }
-    let current = try enrolled(on: reader)
+    let current: StoredSet
+    let gallery: [EnrolledPrint]
     // A context's touch may open bound items later: it is as strict as reading one.
     let bound = touching.onlyBound || touching.scope == .context
-    let gallery = try await gallery(of: current, on: reader, readingBound: bound, context)
+    if reader.identity.isFprintd {
+      (current, gallery) = try await fprintdSet(on: reader, context)
+      // What was bound to the set before is dead.
+      for item in touching.bound where item.requirement.always(.boundFinger) {
+        guard item.row.generation == current.set.generation else { throw .setChanged }
+      }
+    } else {
+      current = try enrolled(on: reader)
+      gallery = try await self.gallery(of: current, on: reader, readingBound: bound, context)
+    }
     var failed = 0
     while true {
       let request = TouchRequest(

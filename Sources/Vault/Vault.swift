@@ -19,6 +19,8 @@ package actor Vault {
   let device: String?
   /// Keeps the reader open between requests, for one that cannot be opened twice (a recording).
   let holdsReader: Bool
+  /// Nobody has named a reader or its kind: the store's own record decides between fprintd and libfprint.
+  let followsRecordedAdapter: Bool
   var opened: OpenedReader?
   /// Whether the finger of the last scan has left the sensor.
   var lastLift: FingerLift?
@@ -33,7 +35,7 @@ package actor Vault {
   /// Opens a store. Nothing starts `reader` before a finger is needed. `clock` and `floor` are for tests.
   package init(
     at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
-    clock: BootClock = .system, floor: Scrypt.Floor = .standard
+    followsRecordedAdapter: Bool = false, clock: BootClock = .system, floor: Scrypt.Floor = .standard
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -54,6 +56,7 @@ package actor Vault {
     self.reader = reader
     self.device = device
     self.holdsReader = holdsReader
+    self.followsRecordedAdapter = followsRecordedAdapter
   }
 
   /// Gets the cryptography ready, for a store that will be opened soon.

@@ -77,8 +77,8 @@ package struct InterposedReader: FingerprintReader {
     describing(try await real.open(id))
   }
   package func close() async throws(ReaderError) { try await real.close() }
-  package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    try await real.enroll(observer: observer)
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    try await real.enroll(as: finger, observer: observer)
   }
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer

@@ -14,6 +14,8 @@ package struct Configuration: Sendable, Hashable {
   package var timeout: Duration?
   /// The `whorl-reader` program, for an installation that keeps it in no known place.
   package var readerProgram: String?
+  /// Another fprintd than the machine's own, for tests.
+  package var fprintd: FprintdPlace?
 
   package init() {}
 
@@ -60,7 +62,7 @@ private struct Problem: Error {
 
 extension Configuration: Decodable {
   private enum Key: String, CaseIterable {
-    case store, reader, access, timeout, readerProgram
+    case store, reader, access, timeout, readerProgram, fprintd
   }
 
   /// Any key at all, so that the unknown ones show.
@@ -110,6 +112,7 @@ extension Configuration: Decodable {
       }
       return constraint
     }
+    fprintd = try Self.fprintd(in: values)
     let key = AnyKey(stringValue: Key.timeout.rawValue)
     if values.contains(key) {
       guard let seconds = try? values.decode(Double.self, forKey: key), let limit = Duration(timeout: seconds) else {
@@ -120,10 +123,22 @@ extension Configuration: Decodable {
   }
 }
 
+extension Configuration {
+  /// Both of its values: a bus of its own with the machine's own template files would be two halves of nothing.
+  private static func fprintd(in values: KeyedDecodingContainer<AnyKey>) throws -> FprintdPlace? {
+    let key = AnyKey(stringValue: Key.fprintd.rawValue)
+    guard values.contains(key) else { return nil }
+    guard let given = try? values.decode([String: String].self, forKey: key), Set(given.keys) == ["bus", "templates"],
+      let bus = given["bus"], !bus.isEmpty, let templates = given["templates"], templates.hasPrefix("/")
+    else { throw Problem(text: "fprintd must be {\"bus\": a D-Bus address, \"templates\": an absolute path}") }
+    return FprintdPlace(bus: bus, templates: templates)
+  }
+}
+
 extension ReaderSelection {
   /// What may be said for a reader, in words.
   package static let forms =
-    "auto, libfprint[:DEVICE], virtual-image:SOCKET, virtual-storage:SOCKET or replay:DIRECTORY"
+    "auto, fprintd[:DEVICE], libfprint[:DEVICE], virtual-image:SOCKET, virtual-storage:SOCKET or replay:DIRECTORY"
 }
 
 extension Duration {

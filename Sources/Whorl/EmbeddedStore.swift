@@ -1,5 +1,5 @@
 package import Fingerprint
-internal import ReaderClient
+package import ReaderClient
 package import Vault
 
 /// The vault inside this process, with `whorl-reader` as its child.
@@ -14,6 +14,7 @@ package enum EmbeddedStore {
     package var directory: String
     package var reader: ReaderSelection
     package var readerProgram: String?
+    package var fprintd: FprintdPlace?
   }
 
   static func settings(directory: String?, reader: String?, configuration path: String?) throws(VaultError) -> Settings
@@ -32,26 +33,33 @@ package enum EmbeddedStore {
     guard let directory = directory ?? configuration.store ?? BaseDirectories.data.map({ "\($0)/whorl" }) else {
       throw .configuration("there is no home directory")
     }
-    return Settings(directory: directory, reader: selection, readerProgram: configuration.readerProgram)
+    return Settings(
+      directory: directory, reader: selection, readerProgram: configuration.readerProgram,
+      fprintd: configuration.fprintd)
   }
 
   /// Opens the store in a directory. The reader process starts when a finger is first needed.
   package static func open(
-    at directory: String, reader selection: ReaderSelection, program: String?
+    at directory: String, reader selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil
   ) throws(VaultError) -> Vault {
-    let device: String? = if case .libfprint(let device) = selection { device } else { nil }
     // A recording plays once: the device must stay open from the first call to the last.
     let holdsReader = if case .replay = selection { true } else { false }
     return try Vault(
-      at: directory, reader: reader(selection, program: program), device: device, holdsReader: holdsReader)
+      at: directory, reader: reader(selection, program: program, fprintd: fprintd), device: selection.device,
+      holdsReader: holdsReader, followsRecordedAdapter: selection == .automatic)
   }
 
   /// The reader process for a selection; it starts when it is first asked something.
   ///
-  /// - Parameter program: the configured path of `whorl-reader`, for where it is in no known place.
-  package static func reader(_ selection: ReaderSelection, program: String?) -> any FingerprintReader {
+  /// - Parameters:
+  ///   - program: the configured path of `whorl-reader`, for where it is in no known place.
+  ///   - fprintd: another fprintd than the machine's own.
+  ///   - trace: where the traffic with one device is to be logged.
+  package static func reader(
+    _ selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil
+  ) -> any FingerprintReader {
     // Where there is none, starting this one fails and says so: only what needs a finger is refused.
     let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? "/usr/libexec/whorl/whorl-reader"
-    return ReaderProcess(program: path, selection: selection)
+    return ReaderProcess(program: path, selection: selection, fprintd: fprintd ?? .system, trace: trace)
   }
 }

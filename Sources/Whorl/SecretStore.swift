@@ -59,7 +59,9 @@ public final class SecretStore: Sendable {
   {
     let settings = try EmbeddedStore.settings(directory: directory, reader: reader, configuration: configuration)
     return SecretStore(
-      vault: try EmbeddedStore.open(at: settings.directory, reader: settings.reader, program: settings.readerProgram))
+      vault: try EmbeddedStore.open(
+        at: settings.directory, reader: settings.reader, program: settings.readerProgram,
+        fprintd: settings.fprintd))
   }
 
   /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.

@@ -1,13 +1,13 @@
 internal import Glibc
 
 /// Reads a file that is expected to be small, without waiting on anything that is not a file.
-enum SmallFile {
-  struct Failure: Error {
+package enum SmallFile {
+  package struct Failure: Error {
     /// In words that follow the path.
     var problem: String
   }
 
-  static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
+  package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     // O_NONBLOCK: a FIFO of that name must not hang the program.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw Failure(problem: String(cString: strerror(errno))) }

@@ -12,12 +12,12 @@ func takeEnvironment() -> String? {
 }
 
 /// Puts into the environment what the selection names, and nothing else. Ends the process where it may not go on.
-func buildEnvironment(for selection: ReaderSelection, testbed: String?) {
+func buildEnvironment(for selection: ReaderSelection, isTraced: Bool, testbed: String?) {
   for (name, value) in selection.readerEnvironment { setenv(name, value, 1) }
-  guard selection.nature == .replayed else { return }
+  guard selection.nature == .replayed || isTraced else { return }
   guard let testbed else {
     // Without its testbed this process would take the machine's own readers for recorded ones.
-    complain("a recording is replayed under umockdev-run")
+    complain("a recording is replayed under umockdev-run, and made under umockdev-record")
     exit(64)
   }
   setenv("UMOCKDEV_DIR", testbed, 1)

@@ -1,4 +1,4 @@
-// The reader process: libfprint, served to the one peer at the other end of standard input.
+// The reader process: libfprint or fprintd, served to the one peer at the other end of standard input.
 
 internal import CSystemd
 internal import Fingerprint
@@ -10,20 +10,23 @@ internal import SDBus
 // Before anything can look at it.
 let testbed = takeEnvironment()
 
-let words = CommandLine.arguments
-// The other bus is for tests, which put the machine to sleep on a bus of their own.
-let namesBus = words.count == 5 && words[3] == "--system-bus"
-guard words.count == 3 || namesBus, words[1] == "--reader", let selection = ReaderSelection(words[2]) else {
+guard let options = ReaderProcessOptions(CommandLine.arguments.dropFirst()) else {
   complain("started by hand; it serves the programs that start it. usage: whorl-reader --reader READER <> SOCKET")
   exit(64)
 }
+let selection = options.selection
 
-buildEnvironment(for: selection, testbed: testbed)
+buildEnvironment(for: selection, isTraced: options.isTraced, testbed: testbed)
 confineProcess()
 
-let reader = LibfprintReader(nature: selection.nature)
-let object = ReaderObject(
-  serving: reader, systemBus: namesBus ? words[4] : "unix:path=/run/dbus/system_bus_socket")
+let reader: any FingerprintReader =
+  switch selection {
+  case .fprintd: FprintdReader(at: options.fprintd)
+  case .automatic:
+    AutomaticReader(fprintd: FprintdReader(at: options.fprintd), direct: LibfprintReader(nature: .physical))
+  default: LibfprintReader(nature: selection.nature)
+  }
+let object = ReaderObject(serving: reader, systemBus: options.systemBus)
 
 do throws(BusError) {
   _ = try BusConnection(

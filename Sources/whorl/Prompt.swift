@@ -50,6 +50,12 @@ enum Prompt {
         + (lost.isEmpty
           ? "Nothing was bound to the set."
           : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
+    case .changedElsewhere(let fingers, let lost):
+      "The enrolled fingers were changed in fprintd by another program"
+        + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
+        + (lost.isEmpty
+          ? "Nothing was bound to the set."
+          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is taken in \(Spoken.duration(seconds))."
     }

@@ -28,7 +28,7 @@ struct Session {
 
   /// A reader process that starts when it is first asked something.
   func reader() -> any FingerprintReader {
-    EmbeddedStore.reader(selection, program: configuration.readerProgram)
+    EmbeddedStore.reader(selection, program: configuration.readerProgram, fprintd: configuration.fprintd)
   }
 
   /// Opens the store. Starts no reader.
@@ -38,7 +38,8 @@ struct Session {
   }
 
   func openVault(_ directory: String) throws(VaultError) -> Vault {
-    try EmbeddedStore.open(at: directory, reader: selection, program: configuration.readerProgram)
+    try EmbeddedStore.open(
+      at: directory, reader: selection, program: configuration.readerProgram, fprintd: configuration.fprintd)
   }
 
   /// Runs one call that may need a person: shows what it waits for, answers what it asks, cancels it when a signal
@@ -87,7 +88,7 @@ struct Session {
     switch error {
     case let failure as Failure: return failure
     case let error as VaultError:
-      if error == .reader(.absent), case .libfprint(let device?) = selection {
+      if error == .reader(.absent), let device = selection.device {
         return Failure(
           .notFound, "no reader \(device)", name: "LAError.biometryNotAvailable",
           advice: "'whorl reader list' lists what there is")

@@ -18,6 +18,22 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("variables of D-Bus and of fprintd bring no reader of another fprintd into being")
+  func fprintd() async throws {
+    try await PrivateFprintd.with(.storage) { fprintd in
+      let variables = [
+        "DBUS_SYSTEM_BUS_ADDRESS": fprintd.bus, "DBUS_STARTER_ADDRESS": fprintd.bus,
+        "STATE_DIRECTORY": fprintd.templates,
+      ]
+      for reader in ["fprintd", "auto"] {
+        let listed = try await Invocation(
+          arguments: ["reader", "list", "--reader", reader], environment: variables
+        ).run()
+        #expect(!listed.text.contains("Virtual"), "\(listed.text)")
+      }
+    }
+  }
+
   @Test("variables of OpenSSL load no configuration, and so no code, into the process that holds the keys")
   func openSSL() async throws {
     try await TestStore.with { store in

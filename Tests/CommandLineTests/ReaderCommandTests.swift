@@ -4,39 +4,6 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-/// The recordings of real readers, which are not part of this repository.
-private let recordings: String = {
-  if let named = getenv("WHORL_RECORDINGS") { return String(cString: named) }
-  let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-  return "/\(root)/../shared/recordings"
-}()
-
-private func canReplay(_ name: String) -> Bool {
-  let can = access("\(recordings)/\(name)/device", R_OK) == 0 && access("/usr/bin/umockdev-run", X_OK) == 0
-  if !can {
-    print("skipped: no recording in \(recordings)/\(name), or no umockdev-run (WHORL_RECORDINGS names the folder)")
-  }
-  return can
-}
-
-/// Runs `reader test` on a copy of a recording, since other tests look for processes that replay the original.
-///
-/// A recording answers by the clock of the day it was made. On a machine that is busy with other tests the driver can
-/// fall behind it and wait for ever, so a run that does not pass has two more tries, each with an end.
-private func replaying(_ name: String, _ arguments: String...) async throws -> Invocation.Result {
-  try await withFolder { folder in
-    try copyFolder("\(recordings)/\(name)", "\(folder)/\(name)")
-    let command = ["40", try Programs.path("whorl"), "reader", "test", "--reader", "replay:\(folder)/\(name)"]
-    let timed = Invocation(program: "/usr/bin/timeout", arguments: command + arguments)
-    for attempt in 1...2 {
-      let result = try await timed.run()
-      if result.status == 0 { return result }
-      print("the replay of \(name) lost its place (try \(attempt)): \(result.failure)")
-    }
-    return try await timed.run()
-  }
-}
-
 @Suite("whorl reader and whorl doctor")
 struct ReaderCommandTests {
   @Test("list describes a virtual reader as one, in words and in JSON")
@@ -63,7 +30,7 @@ struct ReaderCommandTests {
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
       let result = try await Invocation(
         arguments: [
-          "reader", "test", "--tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
+          "reader", "test", "--format", "tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
           "virtual-image:\(folder)/socket",
         ]
       ).run(heard: touches.heard)
@@ -110,28 +77,6 @@ struct ReaderCommandTests {
       #expect(result.status == 77)
       #expect(result.failure == "whorl: reader test: cancelled [LAError.userCancel]: run it again")
     }
-  }
-
-  @Test("the ELAN recording passes in its recorded order", .enabled(if: canReplay("elanmoc")))
-  func elan() async throws {
-    let result = try await replaying("elanmoc", "--steps", "enroll,list,verify,identify,delete")
-    #expect(result.status == 0, "\(result.diagnostics)")
-    let lines = result.text.split(separator: "\n")
-    #expect(lines.first?.hasSuffix("(replayed reader)") == true)
-    #expect(lines.dropFirst().map { $0.prefix { $0 != " " } } == ["enroll", "list", "verify", "identify", "delete"])
-    #expect(lines.dropFirst().allSatisfy { $0.contains(" ok, ") })
-  }
-
-  @Test(
-    "the Synaptics recording passes in its recorded order, asleep for a moment in the middle of verify",
-    .enabled(if: canReplay("synaptics")))
-  func synaptics() async throws {
-    let result = try await replaying(
-      "synaptics", "--steps", "clear,enroll,verify,delete", "--suspend-during", "verify", "--json")
-    #expect(result.status == 0, "\(result.diagnostics)")
-    #expect(result.text.contains(#""passed":true"#))
-    #expect(result.text.contains("match, with a suspend inside"))
-    #expect(result.text.contains(#""nature":"replayed""#))
   }
 
   @Test("status tells the tier, never a higher one, and what the store and its readers are like")

@@ -7,7 +7,8 @@ struct SelectionTests {
   @Test(
     "what names a reader is read and said back in the same words",
     arguments: [
-      "auto", "libfprint", "libfprint:Goodix MOC: 1", "virtual-image:/run/a:b", "virtual-storage:s", "replay:../elan",
+      "auto", "fprintd", "fprintd:Synaptics Sensors", "libfprint", "libfprint:Goodix MOC: 1", "virtual-image:/run/a:b",
+      "virtual-storage:s", "replay:../elan",
     ])
   func readers(text: String) {
     #expect(ReaderSelection(text)?.description == text)
@@ -15,7 +16,10 @@ struct SelectionTests {
 
   @Test(
     "anything else names no reader",
-    arguments: ["", "Auto", "auto:", "libfprint:", "virtual-image", "virtual-image:", "replay:", "fprint", "virtual:x"])
+    arguments: [
+      "", "Auto", "auto:", "fprintd:", "libfprint:", "virtual-image", "virtual-image:", "replay:", "fprint",
+      "virtual:x",
+    ])
   func others(text: String) {
     #expect(ReaderSelection(text) == nil)
   }
@@ -24,9 +28,33 @@ struct SelectionTests {
   func natures() {
     #expect(ReaderSelection("auto")?.nature == .physical)
     #expect(ReaderSelection("libfprint:x")?.nature == .physical)
+    #expect(ReaderSelection("fprintd")?.nature == .physical)
+    #expect(FprintdPlace.system.nature == .physical)
+    #expect(FprintdPlace(bus: FprintdPlace.system.bus, templates: "/tmp").nature == .virtual)
     #expect(ReaderSelection("virtual-image:x")?.nature == .virtual)
     #expect(ReaderSelection("virtual-storage:x")?.nature == .virtual)
     #expect(ReaderSelection("replay:x")?.nature == .replayed)
+  }
+
+  @Test("what stands for a print of fprintd's is read back, and spelled in one way only")
+  func fprintdPrints() {
+    let digest = (0..<32).map { UInt8($0 * 7 & 255) }
+    for print in [FprintdPrint(finger: .leftThumb, digest: nil), FprintdPrint(finger: .rightIndex, digest: digest)] {
+      #expect(FprintdPrint(print.template) == print)
+    }
+    let known = FprintdPrint(finger: .rightIndex, digest: digest)
+    #expect(known.isStill(FprintdPrint(finger: .rightIndex, digest: nil)))
+    #expect(known.isStill(known))
+    #expect(!FprintdPrint(finger: .rightIndex, digest: nil).isStill(known))
+    #expect(!known.isStill(FprintdPrint(finger: .rightMiddle, digest: nil)))
+    let hex = String(repeating: "aB", count: 32)
+    for text in [
+      "", "FP3", "fprintd 1 right-index", "fprintd 1 right-index -x", "fprintd 1 toe -",
+      "fprintd 1 right-index \(hex)", "fprintd 1 right-index - ", "fprintd 2 right-index -",
+      "fprintd 1 right-index \(String(repeating: "0", count: 63))g",
+    ] {
+      #expect(FprintdPrint(Template(bytes: Array(text.utf8))) == nil, "\(text)")
+    }
   }
 
   @Test("there are ten fingers, five on each hand, spoken without a dash")

@@ -49,8 +49,8 @@ struct HookedReader: FingerprintReader {
   }
 
   func close() async throws(ReaderError) { try await real.close() }
-  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    try await real.enroll(observer: observer)
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    try await real.enroll(as: finger, observer: observer)
   }
   func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer

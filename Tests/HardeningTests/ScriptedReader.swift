@@ -28,7 +28,7 @@ final class ScriptedReader: FingerprintReader {
   func open(_ id: String) async throws(ReaderError) -> ReaderDescription { description }
   func close() async throws(ReaderError) {}
 
-  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     observer(.fingerNeeded)
     return Template(bytes: (0..<64).map { _ in UInt8.random(in: 0...255) })
   }

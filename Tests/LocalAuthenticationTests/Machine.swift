@@ -67,7 +67,9 @@ struct AbsentReader: FingerprintReader {
   func readers() async throws(ReaderError) -> [ReaderDescription] { [] }
   func open(_ id: String) async throws(ReaderError) -> ReaderDescription { throw .absent }
   func close() async throws(ReaderError) {}
-  func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template { throw .absent }
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    throw .absent
+  }
   func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   { throw .absent }

@@ -1,6 +1,7 @@
 import Fingerprint
 import Foundation
 import Glibc
+import ProgramDriver
 import ReaderClient
 import Testing
 
@@ -60,6 +61,18 @@ struct ReplayTests {
     }
   }
 
+  @Test("a reader process whose traffic is logged answers as any other")
+  func traced() async throws {
+    try await withFolder { folder in
+      // No reader is needed for it: a device with nothing to say stands for the node.
+      let reader = ReaderProcess(
+        program: try readerProgram(), selection: .libfprint(device: nil),
+        trace: ReaderTrace(node: "/dev/null", log: "\(folder)/log"))
+      #expect(try await reader.readers().allSatisfy { $0.nature == .physical })
+      await reader.shutdown()
+    }
+  }
+
   @Test("what is no recording cannot be started, and says so")
   func noRecording() async throws {
     let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: "/nonexistent"))
@@ -81,7 +94,11 @@ private func withReplay(_ name: String, _ body: (ReaderProcess) async throws -> 
   // A recording answers by the clock of the day it was made. On a machine that is busy with other tests the driver can
   // fall behind it and wait for ever, so a replay has three tries, each with an end.
   for attempt in 1...3 {
-    let directory = "\(recordings)/\(name)"
+    // A copy: other tests of this runner replay the original.
+    let copy = try temporaryFolder("whorl-replay")
+    defer { removeFolder(copy) }
+    let directory = "\(copy)/\(name)"
+    try copyFolder("\(recordings)/\(name)", directory)
     let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: directory))
     let end = Task {
       try await Task.sleep(for: .seconds(40))

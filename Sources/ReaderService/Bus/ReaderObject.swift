@@ -72,7 +72,7 @@ package actor ReaderObject {
     case .close:
       defer { sleep.readerClosed() }
       try await reader.close()
-    case .enroll: return .template(try await reader.enroll(observer: observer))
+    case .enroll(let finger): return .template(try await reader.enroll(as: finger, observer: observer))
     case .identify(let prints, let nonce):
       return .scan(try await reader.identify(prints, nonce: nonce, observer: observer))
     case .verify(let print, let nonce):

@@ -102,7 +102,7 @@ package actor LibfprintReader: FingerprintReader {
 
   // MARK: Scans
 
-  package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     let device = try openDevice()
     watch = FingerWatch(device: device, observer: observer)
     let blank = Print(blankFor: device)

@@ -90,7 +90,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       switch error {
       case .removed: .biometryDisconnected
       case .cancelled: .userCancel
-      case .busy, .suspended: .systemCancel
+      case .busy, .suspended, .printsChanged: .systemCancel
       case .absent, .permissionDenied, .tooHot, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
         .processDied, .cannotStart, .device:
         .biometryNotAvailable

@@ -67,6 +67,9 @@ public enum Notice: Sendable {
   case unknownPrintsOnChip(Int)
   /// These fingers were removed from the chip by others, and the set was changed to match; the items died with it.
   case goneFromChip([Finger], lost: [ItemName])
+  /// The fingers were changed in fprintd by another program: these are gone or were enrolled anew; the items died with
+  /// the set.
+  case changedElsewhere([Finger], lost: [ItemName])
   /// The print could not be removed from the chip, for this reason.
   case leftOnChip(Finger, ReaderError)
   /// The last wrong passcode starts a delay, in seconds.

@@ -1,3 +1,4 @@
+import Fingerprint
 import Keys
 import SecureMemory
 
@@ -12,6 +13,8 @@ struct Authority {
   var suspicions: [String: [UInt8]] = [:]
   /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
   var rows: [String: [UInt8]] = [:]
+  /// What `auto` stands for, from the first enrolment on.
+  var adapter: ReaderAdapter?
 
   private enum Tag {
     static let sequence: UInt8 = 1
@@ -25,6 +28,7 @@ struct Authority {
     static let rows: UInt8 = 9
     static let name: UInt8 = 10
     static let digest: UInt8 = 11
+    static let adapter: UInt8 = 12
   }
 
   private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
@@ -51,6 +55,8 @@ struct Authority {
         record.append(tag: Tag.digest, digest)
       }
     }
+    // Without one the record is what it was before there was a choice.
+    if let adapter { record.append(tag: Tag.adapter, adapter.rawValue) }
     return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
   }
 
@@ -68,7 +74,10 @@ struct Authority {
       restored = try record.number(Tag.restored) != 0
       suspicions = try Self.digests(Tag.suspicions, &record)
       rows = try Self.digests(Tag.rows, &record)
-      guard record.isAtEnd else { return nil }
+      if !record.isAtEnd {
+        adapter = ReaderAdapter(rawValue: try record.string(Tag.adapter))
+        guard adapter != nil, record.isAtEnd else { return nil }
+      }
     } catch {
       return nil
     }

@@ -100,7 +100,7 @@ struct Doctor: Command {
       let found = try await reader.readers()
       guard !found.isEmpty else { throw ReaderError.absent }
       for each in found { findings.ok("attached", Spoken.reader(each)) }
-      let opened = try await reader.open(session.chosen(from: found).id)
+      let opened = try await reader.open(session.chosen(from: found, named: session.selection.device).id)
       findings.ok("open", "\(Spoken.reader(opened)) can be opened")
       if opened.nature != .physical {
         findings.warn("nature", "this is a \(opened.nature.rawValue) reader", "for tests and trying only")

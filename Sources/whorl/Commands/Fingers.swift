@@ -20,7 +20,9 @@ struct Fingers: Command {
       let reader = "\(set.reader.driver)\(Spoken.nature(set.nature))"
       for finger in set.fingers {
         table.add([
-          finger.finger.rawValue, reader, finger.onChip ? "on chip" : "in the store", Spoken.time(finger.enrolled),
+          finger.finger.rawValue, reader,
+          set.reader.isFprintd ? "by fprintd" : finger.onChip ? "on chip" : "in the store",
+          Spoken.time(finger.enrolled),
         ])
       }
     }

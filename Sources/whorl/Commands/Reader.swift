@@ -4,8 +4,8 @@ import Fingerprint
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reader",
-    abstract: "Look at fingerprint readers, and test one.",
-    subcommands: [ReaderList.self, ReaderTest.self])
+    abstract: "Look at fingerprint readers, test one, and record one.",
+    subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self, ReaderRecord.self])
 }
 
 struct ReaderList: Command {
@@ -30,10 +30,12 @@ struct ReaderList: Command {
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
     }
+    let ofFprintd = Swift.Set(readers.filter(\.identity.isFprintd).map(\.name))
     for reader in readers {
       let identity = reader.identity
       var lines = [
-        ("driver", identity.driver), ("id", reader.id), ("nature", reader.nature.rawValue),
+        ("driver", identity.isFprintd ? "fprintd's own" : identity.driver), ("id", reader.id),
+        ("through", Self.through(reader, ofFprintd)), ("nature", reader.nature.rawValue),
       ]
       if let vendor = identity.vendor, let product = identity.product {
         lines.append(("usb", "\(Self.hex(vendor)):\(Self.hex(product))"))
@@ -51,7 +53,14 @@ struct ReaderList: Command {
     }
   }
 
-  private static func hex(_ value: UInt16) -> String {
+  /// Who drives it. By its name alone, for fprintd tells no more of a reader.
+  private static func through(_ reader: ReaderDescription, _ ofFprintd: Swift.Set<String>) -> String {
+    let adapter = reader.identity.adapter
+    guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
+    return "\(adapter.rawValue), where fprintd does not have it open"
+  }
+
+  static func hex(_ value: UInt16) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits
   }
@@ -59,8 +68,10 @@ struct ReaderList: Command {
 
 extension Session {
   /// The reader meant among those attached, as the vault chooses it.
-  func chosen(from readers: [ReaderDescription]) throws(Failure) -> ReaderDescription {
-    if case .libfprint(let device?) = selection {
+  ///
+  /// Without a store there is nothing enrolled that it would have to follow.
+  func chosen(from readers: [ReaderDescription], named device: String?) throws(Failure) -> ReaderDescription {
+    if let device {
       if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }
     } else if let first = readers.first {
       return first

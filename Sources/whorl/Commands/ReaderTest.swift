@@ -6,17 +6,23 @@ struct ReaderTest: Command {
     commandName: "test",
     abstract: "Test a reader with your own finger.",
     discussion: """
-      Runs the steps in the order given, within one claim of the reader, without a store. What is enrolled is a test \
-      print: keep 'delete' as the last step, so that none stays on a reader that stores prints itself. 'clear' ERASES \
-      every print on such a reader, other systems' too, and is done only when it is named.
+      A guided run on one reader, through fprintd or libfprint, without a store: it tells what to do, and whether the \
+      reader is good enough for a secret store. Without --steps it enrols a finger, lists, verifies and identifies it, \
+      tries another finger and a bad touch, cancels a scan, suspends and resumes in one, has a pluggable reader \
+      unplugged, and deletes the print; of a recording it plays what was recorded.
 
-      The result is a line for each step, TAP with --tap, or JSON. The exit status is that of the first step that \
-      failed.
+      What is enrolled is a test print: keep 'delete' as the last step, so that none stays on a reader that stores \
+      prints itself. 'clear' ERASES every print on such a reader, other systems' too, and is done only when it is \
+      named; 'unplug' is asked of a built-in reader only when it is named. Through fprintd the finger is enrolled as \
+      the left little one.
+
+      The result is a line for each step with its time; TAP, JUnit or JSON with --format; and with --page a page to \
+      attach to a bug. The exit status is that of the first step that failed.
 
       Examples:
-        whorl reader test
-        whorl reader test --steps enroll,verify,delete --tap
-        whorl reader test --steps enroll,verify,delete --suspend-during verify
+        whorl reader test --page results.md
+        whorl reader test --touches 50 --format junit >results.xml
+        whorl reader test --steps enroll,verify,delete --suspend-during verify --format tap
       """)
 
   static let spoken = "reader test"
@@ -25,86 +31,55 @@ struct ReaderTest: Command {
 
   @Option(
     help: ArgumentHelp(
-      "The steps, with commas between: clear, enroll, list, verify, identify, delete.", valueName: "list"))
-  var steps: StepList = StepList(steps: [.enroll, .list, .verify, .identify, .delete])
+      """
+      The steps, with commas between: clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, \
+      unplug, delete.
+      """, valueName: "list"))
+  var steps: StepList?
+
+  @Option(help: ArgumentHelp("Count false rejects over this many touches (1 to 1000).", valueName: "n"))
+  var touches: Int?
 
   @Option(
     help: ArgumentHelp("Suspend and resume the reader while this step (verify or identify) waits.", valueName: "step"))
   var suspendDuring: ReaderTestStep?
 
-  @Flag(help: "Print the Test Anything Protocol.")
-  var tap = false
+  @Option(help: ArgumentHelp("human, tap, junit or json.", valueName: "form"))
+  var format: ReaderTestReport.Form?
+
+  @Option(help: ArgumentHelp("Write the results as a page (Markdown) to this new file.", valueName: "file"))
+  var page: String?
 
   func validate() throws {
-    if tap, options.json { throw ValidationError("--tap and --json exclude each other.") }
+    if options.json, let format, format != .json { throw ValidationError("--json and --format exclude each other.") }
+    if let touches, !(1...1000).contains(touches) { throw ValidationError("--touches takes 1 to 1000.") }
+    if steps?.steps.contains(.touches) == true, touches == nil {
+      throw ValidationError("The step 'touches' needs --touches.")
+    }
+    if touches != nil, let steps, !steps.steps.contains(.touches) {
+      throw ValidationError("--touches goes with the step 'touches'.")
+    }
     if let suspendDuring {
       guard suspendDuring == .verify || suspendDuring == .identify else {
         throw ValidationError("--suspend-during takes verify or identify.")
       }
-      guard steps.steps.contains(suspendDuring) else {
+      if let steps, !steps.steps.contains(suspendDuring) {
         throw ValidationError("--suspend-during names a step that is not run.")
       }
     }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let reader = session.reader()
-    let (steps, suspendDuring) = (steps.steps, suspendDuring)
-    let form: ReaderTestReport.Form = options.json ? .json : tap ? .tap : .human
-    let task = Task {
-      await Self.run(reader, steps, suspendDuring, form, session)
+    let form = options.json ? .json : format ?? .human
+    var plan = ReaderTestPlan(
+      steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)
+    // A recording says what it answers.
+    if case .replay(let folder) = session.selection, steps == nil, let note = try RecordingNote.read(in: folder) {
+      plan = try note.plan(form, in: folder)
     }
-    Interruption.onSignal { task.cancel() }
-    let result = await task.value
-    try? await reader.close()
-    Interruption.onSignal(nil)
-    try result.get()
+    let report = try await plan.run(on: session.reader(), session, named: session.selection.device)
+    // The page is wanted most where something failed.
+    if let page { try ReaderTestPage(report: report.report).write(to: page) }
+    if let failure = report.failure { throw failure }
   }
-
-  private static func run(
-    _ reader: any FingerprintReader, _ steps: [ReaderTestStep], _ suspendDuring: ReaderTestStep?,
-    _ form: ReaderTestReport.Form, _ session: Session
-  ) async -> Result<Void, Failure> {
-    do {
-      let opened = try await reader.open(session.chosen(from: try await reader.readers()).id)
-      var report = try ReaderTestReport(form, opened, steps)
-      let test = ReaderTestRun(reader: reader, description: opened, suspendDuring: suspendDuring)
-      var failure: Failure?
-      for step in steps {
-        let start = ContinuousClock.now
-        let outcome = await test.run(step)
-        try report.add(step, outcome, ContinuousClock.now - start)
-        if case .failed(let problem) = outcome, failure == nil {
-          failure = problem
-          failure?.what = "\(step.rawValue): \(problem.what)"
-        }
-      }
-      // A fresh task: this one may be cancelled, and a test print must not stay where the test was to delete it.
-      if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }
-      try report.finish()
-      return failure.map { .failure($0) } ?? .success(())
-    } catch {
-      return .failure(session.explained(error))
-    }
-  }
-}
-
-/// One step of `reader test`.
-enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
-  case clear, enroll, list, verify, identify, delete
-}
-
-/// The value of `--steps`.
-struct StepList: ExpressibleByArgument {
-  var steps: [ReaderTestStep]
-
-  init(steps: [ReaderTestStep]) { self.steps = steps }
-
-  init?(argument: String) {
-    let names = argument.split(separator: ",", omittingEmptySubsequences: false)
-    steps = names.compactMap { ReaderTestStep(rawValue: String($0)) }
-    guard steps.count == names.count else { return nil }
-  }
-
-  var defaultValueDescription: String { steps.map(\.rawValue).joined(separator: ",") }
 }

@@ -18,7 +18,8 @@ struct Status: Command {
     let vault = try session.vault()
     let status = try await session.explained { () async throws(VaultError) in try await vault.status() }
     let readers = await ReaderCheck.attached(session)
-    if options.json { return try JSON.print(Report(status, readers, session)) }
+    let choice = await Choice(vault, readers, session)
+    if options.json { return try JSON.print(Report(status, readers, choice, session)) }
     var lines: [(String, String)] = [
       ("store", status.directory),
       ("tier", status.tier.spoken),
@@ -42,7 +43,11 @@ struct Status: Command {
     }
     switch readers {
     case .success(let found):
-      for reader in found { lines.append(("reader", Spoken.reader(reader))) }
+      for reader in found { lines.append(("reader", Self.words(for: reader))) }
+      if choice == nil, session.selection == .automatic, !found.isEmpty, let recorded = try? await vault.adapter() {
+        lines.append(("chosen", "none of these: \(recorded.reason)"))
+      }
+      if let choice { lines.append(("chosen", "\(Self.words(for: choice.reader)): \(choice.reason)")) }
       if found.isEmpty { lines.append(("reader", "none attached")) }
     case .failure(let failure):
       lines.append(("reader", failure.words))
@@ -52,6 +57,31 @@ struct Status: Command {
       "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
     }
     try StandardOutput.write(text.joined())
+  }
+
+  private static func words(for reader: ReaderDescription) -> String {
+    let kind = reader.identity.isFprintd ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
+    return Spoken.reader(reader) + kind
+  }
+
+  /// The reader that the next request would use, and why that one. Nothing where there is no choice to make.
+  private struct Choice {
+    let reader: ReaderDescription
+    let reason: String
+
+    init?(_ vault: Vault, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) async {
+      guard case .success(let found) = readers, let chosen = try? await vault.choose(from: found),
+        chosen.identity.isFprintd || chosen.nature == .physical
+      else { return nil }
+      reader = chosen
+      reason =
+        switch (session.selection, try? await vault.adapter()) {
+        case (.automatic, .some(let recorded)): recorded.reason
+        case (.automatic, nil) where chosen.identity.isFprintd: "fprintd has it"
+        case (.automatic, nil): "fprintd has none"
+        default: "asked for with \(session.selection)"
+        }
+    }
   }
 
   private static func lockout(_ status: VaultStatus) -> String {
@@ -72,10 +102,17 @@ struct Status: Command {
     var sets: [SetReport]
     var readerSelection: String
     var readers: [ReaderDescription]
+    /// The id of the reader the next request would use, and why that one.
+    var chosenReader: String?
+    var chosenBecause: String?
     /// Why the readers could not be listed.
     var readerProblem: String?
 
-    init(_ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) {
+    init(
+      _ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ choice: Choice?, _ session: Session
+    ) {
+      chosenReader = choice?.reader.id
+      chosenBecause = choice?.reason
       store = status.directory
       tier = status.tier.spoken
       items = status.items
@@ -93,6 +130,13 @@ struct Status: Command {
         readerProblem = failure.words
       }
     }
+  }
+}
+
+extension ReaderAdapter {
+  /// Why `auto` keeps to it.
+  fileprivate var reason: String {
+    "this store has \(rawValue) on record ('whorl reader use' changes it)"
   }
 }
 

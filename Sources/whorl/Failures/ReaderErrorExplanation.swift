@@ -1,4 +1,5 @@
 import Fingerprint
+import Vault
 
 extension Failure {
   init(_ error: ReaderError) {
@@ -8,6 +9,14 @@ extension Failure {
       self.init(
         .unavailable, "no fingerprint reader", name: absent,
         advice: "attach it, or see 'whorl reader list' and 'whorl doctor'")
+    case .permissionDenied(let what?) where what.hasPrefix(FprintdPlace.unreadableFiles):
+      self.init(
+        .refused, "\(what) cannot be read, so that a finger enrolled anew could not be told from the one before",
+        name: absent, advice: "bind nothing to the current set here; --access any-finger works")
+    case .permissionDenied(let what?) where what.hasPrefix(FprintdPlace.refused):
+      self.init(
+        .unavailable, "no permission, says \(what)", name: absent,
+        advice: "polkit allows it to whoever sits at the machine")
     case .permissionDenied(let path):
       self.init(
         .unavailable, "no permission to open the reader\(path.map { " (\($0))" } ?? "")", name: absent,
@@ -43,6 +52,8 @@ extension Failure {
         advice: "unenroll the finger and enrol it again")
     case .suspended:
       self.init(.tryAgain, "the machine went to sleep", name: "LAError.systemCancel", advice: "try again")
+    case .printsChanged:
+      self.init(VaultError.setChanged)
     case .processDied(let how):
       self.init(.unavailable, "the reader process ended: \(how)", name: absent, advice: "try again")
     case .cannotStart(let why):

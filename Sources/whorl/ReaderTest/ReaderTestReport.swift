@@ -1,27 +1,33 @@
+import ArgumentParser
 import Fingerprint
 
-/// The result of `reader test` on standard output, a step at a time.
+/// What `reader test` found, a step at a time.
 struct ReaderTestReport {
-  enum Form {
-    case human, tap, json
+  enum Form: String, CaseIterable, ExpressibleByArgument {
+    case human, tap, junit, json
   }
 
-  private let form: Form
-  private var reader: ReaderDescription
-  private var steps: [Step] = []
+  struct Step: Encodable {
+    enum Result: String, Encodable {
+      case ok, skipped, failed
+    }
 
-  private struct Step: Encodable {
     var step: String
-    var result: String
+    var result: Result
     var detail: String
     var seconds: Double
   }
 
   private struct Whole: Encodable {
     var reader: ReaderDescription
+    var adapter: String
     var steps: [Step]
     var passed: Bool
   }
+
+  let reader: ReaderDescription
+  private(set) var steps: [Step] = []
+  private let form: Form
 
   init(_ form: Form, _ reader: ReaderDescription, _ steps: [ReaderTestStep]) throws(Failure) {
     self.form = form
@@ -29,24 +35,26 @@ struct ReaderTestReport {
     switch form {
     case .human: try StandardOutput.line(Spoken.reader(reader))
     case .tap: try StandardOutput.write("TAP version 13\n1..\(steps.count)\n# \(Spoken.reader(reader))\n")
-    case .json: break
+    case .junit, .json: break
     }
   }
 
+  var passed: Bool { !steps.contains { $0.result == .failed } }
+
   mutating func add(_ step: ReaderTestStep, _ outcome: StepOutcome, _ duration: Duration) throws(Failure) {
-    let (result, detail) =
+    let (result, detail): (Step.Result, String) =
       switch outcome {
-      case .passed(let detail): ("ok", detail)
-      case .skipped(let why): ("skipped", why)
-      case .failed(let problem): ("failed", problem.words)
+      case .passed(let detail): (.ok, detail)
+      case .skipped(let why): (.skipped, why)
+      case .failed(let problem): (.failed, problem.words)
       }
-    let seconds = Double(duration / .milliseconds(1)).rounded() / 1000
+    let seconds = ReaderTestRun.seconds(duration)
     steps.append(Step(step: step.rawValue, result: result, detail: detail, seconds: seconds))
     let words = Visible.text(detail)
     switch form {
     case .human:
       let name = step.rawValue + String(repeating: " ", count: 9 - step.rawValue.count)
-      let line = result == "skipped" ? "\(name) skipped: \(words)" : "\(name) \(result), \(seconds) s: \(words)"
+      let line = result == .skipped ? "\(name) skipped: \(words)" : "\(name) \(result.rawValue), \(seconds) s: \(words)"
       try StandardOutput.line(line)
     case .tap:
       let number = "\(steps.count) - \(step.rawValue)"
@@ -55,12 +63,48 @@ struct ReaderTestReport {
       case .skipped: try StandardOutput.line("ok \(number) # SKIP \(words)")
       case .failed: try StandardOutput.write("not ok \(number)\n# \(words), \(seconds) s\n")
       }
-    case .json: break
+    case .junit, .json: break
     }
   }
 
   func finish() throws(Failure) {
-    guard form == .json else { return }
-    try JSON.print(Whole(reader: reader, steps: steps, passed: !steps.contains { $0.result == "failed" }))
+    switch form {
+    case .human, .tap: break
+    case .junit: try StandardOutput.write(junit)
+    case .json:
+      try JSON.print(
+        Whole(reader: reader, adapter: reader.identity.adapter.rawValue, steps: steps, passed: passed))
+    }
+  }
+
+  // MARK: JUnit
+
+  private var junit: String {
+    let name = Self.attribute(Spoken.reader(reader))
+    let time = (steps.map(\.seconds).reduce(0, +) * 1000).rounded() / 1000
+    let (failed, skipped) = (steps.count { $0.result == .failed }, steps.count { $0.result == .skipped })
+    var text = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuite name="\(name)" tests="\(steps.count)" failures="\(failed)" skipped="\(skipped)" time="\(time)">
+
+      """
+    for step in steps {
+      let detail = Self.attribute(step.detail)
+      let content =
+        switch step.result {
+        case .ok: "<system-out>\(detail)</system-out>"
+        case .skipped: "<skipped message=\"\(detail)\"/>"
+        case .failed: "<failure message=\"\(detail)\"/>"
+        }
+      let place = "classname=\"\(name)\" name=\"\(step.step)\" time=\"\(step.seconds)\""
+      text += "  <testcase \(place)>\(content)</testcase>\n"
+    }
+    return text + "</testsuite>\n"
+  }
+
+  /// Text that may stand in an attribute or between tags. Control characters, which XML has no place for, go first.
+  private static func attribute(_ text: String) -> String {
+    let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+    return Visible.text(text).map { entities[$0] ?? String($0) }.joined()
   }
 }

@@ -11,15 +11,18 @@ enum StepOutcome {
 
 /// The steps of `reader test` on one open reader; holds the print that the test enrolled.
 final class ReaderTestRun: Sendable {
-  private let reader: any FingerprintReader
-  private let description: ReaderDescription
+  let reader: any FingerprintReader
+  let description: ReaderDescription
+  /// How many touches the `touches` step takes.
+  let touches: Int
   private let suspendDuring: ReaderTestStep?
   private let print = Mutex<EnrolledPrint?>(nil)
   private let line = Mutex(ProgressLine())
 
-  init(reader: any FingerprintReader, description: ReaderDescription, suspendDuring: ReaderTestStep?) {
+  init(reader: any FingerprintReader, description: ReaderDescription, touches: Int, suspendDuring: ReaderTestStep?) {
     self.reader = reader
     self.description = description
+    self.touches = touches
     self.suspendDuring = suspendDuring
   }
 
@@ -38,12 +41,16 @@ final class ReaderTestRun: Sendable {
 
   private func perform(_ step: ReaderTestStep) async throws(ReaderError) -> StepOutcome {
     if let feature = step.feature, !description.features.contains(feature) { return .skipped("not supported") }
-    guard step != .clear else {
+    switch step {
+    case .clear:
       try await reader.clearStorage()
       return .passed("every print erased")
+    case .enroll: return try await enroll()
+    case .cancel: return try await cancelInScan()
+    case .unplug: return try await unplug()
+    default: break
     }
-    guard step != .enroll else { return try await enroll() }
-    guard let print = print.withLock({ $0 }) else { return .skipped("no print was enrolled") }
+    guard let print = enrolledPrint else { return .skipped("no print was enrolled") }
     switch step {
     case .list:
       let list = try await reader.storedPrints(knowing: [print])
@@ -53,89 +60,96 @@ final class ReaderTestRun: Sendable {
       try await reader.delete(print.template)
       self.print.withLock { $0 = nil }
       return .passed("the print is deleted")
-    default:
-      return try await scan(step, print)
+    case .wrong: return try await wrongFinger(print)
+    case .retry: return try await badTouch(print)
+    case .suspend: return try await suspendInScan(print)
+    case .touches: return try await manyTouches(print)
+    default: return try await scan(step, print)
     }
   }
 
+  var enrolledPrint: EnrolledPrint? { print.withLock { $0 } }
+
   /// Takes the print off the chip when no step got to it.
   func forgetPrint() async {
-    guard description.features.contains(.storageDelete), let print = print.withLock({ $0 }) else { return }
+    guard description.features.contains(.storageDelete), let print = enrolledPrint else { return }
     try? await reader.delete(print.template)
   }
 
   private func enroll() async throws(ReaderError) -> StepOutcome {
-    let word = description.scanType == .swipe ? "Swipe" : "Touch"
-    say("\(word) \(theReader) with one finger, \(description.enrollStages) times")
-    let template = try await reader.enroll { self.show($0) }
+    say("\(touchWord) \(theReader) with one finger, \(description.enrollStages) times")
+    // The finger least likely to be enrolled in earnest, for a reader that keeps its prints by finger.
+    let template = try await reader.enroll(as: .leftLittle) { self.show($0) }
     print.withLock { $0 = EnrolledPrint(id: EnrolmentID(bytes: Self.random()), template: template) }
     return .passed("\(description.enrollStages) stages")
   }
 
   /// Verifies or identifies, again as long as the reader only says that it could not read the finger.
   private func scan(_ step: ReaderTestStep, _ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
-    let word = description.scanType == .swipe ? "Swipe" : "Touch"
     var suspends = suspendDuring == step
     for _ in 1...10 {
-      say("\(word) \(theReader) with the same finger, to \(step.rawValue)")
-      let answer: ScanAnswer
-      let nonce = ScanNonce(bytes: Self.random())
+      say("\(touchWord) \(theReader) with the same finger, to \(step.rawValue)")
+      let outcome: ScanOutcome
       do throws(ReaderError) {
-        answer = try await armed(step, print, nonce, suspending: suspends)
+        let scan = arm(print, verifying: step == .verify)
+        // At once, and not before the scan: a recorded finger does not wait.
+        if suspends { try await sleepThrough(scan) }
+        outcome = try await self.outcome(of: scan)
       } catch .suspended where suspends {
         // The driver gives a scan up for the sleep: it has to be armed again.
         suspends = false
         continue
       }
       let slept = suspendDuring == step ? ", with a suspend inside" : ""
-      guard answer.nonce == nonce else { return .failed(Failure(VaultError.touchRefused)) }
-      switch answer.outcome {
+      switch outcome {
       case .match(print.id): return .passed("match\(slept)")
-      case .match, .noMatch:
-        return .failed(
-          Failure(.refused, "the finger did not match", name: "LAError.authenticationFailed", advice: "try again"))
+      case .match, .noMatch: return .failed(.unmatched)
       case .retry(let reason): say(Prompt.retry(reason))
       }
       suspends = false
     }
-    return .failed(Failure(.tryAgain, "no touch could be read", advice: "clean the reader and try again"))
+    return .failed(.unreadable)
   }
 
-  /// One scan; where that was asked for, with a suspend and a resume inside it. The suspend follows the scan at once,
-  /// and does not overtake it, because a recorded finger does not wait.
-  private func armed(
-    _ step: ReaderTestStep, _ print: EnrolledPrint, _ nonce: ScanNonce, suspending: Bool
-  ) async throws(ReaderError) -> ScanAnswer {
-    let observer: ScanObserver = { self.show($0) }
-    let scan = Task.immediate { [reader] () -> Result<ScanAnswer, ReaderError> in
-      do throws(ReaderError) {
-        if step == .verify {
-          return .success(try await reader.verify(print, nonce: nonce, observer: observer))
-        }
-        return .success(try await reader.identify([print], nonce: nonce, observer: observer))
-      } catch {
-        return .failure(error)
-      }
+  // MARK: Scans
+
+  /// Arms a scan for the print: by verification, or by identification where the driver can.
+  func arm(_ print: EnrolledPrint, verifying: Bool? = nil) -> ReaderTestScan {
+    let nonce = ScanNonce(bytes: Self.random())
+    let verifies = verifying ?? !description.features.contains(.identify)
+    return ReaderTestScan(show: { self.show($0) }) { [reader] observer throws(ReaderError) in
+      let answer =
+        verifies
+        ? try await reader.verify(print, nonce: nonce, observer: observer)
+        : try await reader.identify([print], nonce: nonce, observer: observer)
+      guard answer.nonce == nonce else { throw .device("an answer to another question") }
+      return answer
     }
-    return try await withTaskCancellationHandler { () async -> Result<ScanAnswer, ReaderError> in
-      guard suspending else { return await scan.value }
-      do throws(ReaderError) {
-        try await reader.suspend()
-        try await reader.resume()
-      } catch {
-        scan.cancel()
-        _ = await scan.value
-        return .failure(error)
-      }
-      return await scan.value
-    } onCancel: {
-      scan.cancel()
-    }.get()
   }
 
-  private var theReader: String { "the reader\(Spoken.nature(description.nature))" }
+  func outcome(of scan: ReaderTestScan) async throws(ReaderError) -> ScanOutcome {
+    guard let answer = try await scan.answer() else { throw .device("a scan without an answer") }
+    return answer.outcome
+  }
 
-  private func show(_ event: ScanEvent) {
+  /// Puts the reader to sleep and wakes it, with the scan armed.
+  func sleepThrough(_ scan: ReaderTestScan) async throws(ReaderError) {
+    do throws(ReaderError) {
+      try await reader.suspend()
+      try await reader.resume()
+    } catch {
+      scan.cancel()
+      _ = try? await scan.answer()
+      throw error
+    }
+  }
+
+  // MARK: Words
+
+  var touchWord: String { description.scanType == .swipe ? "Swipe" : "Touch" }
+  var theReader: String { "the reader\(Spoken.nature(description.nature))" }
+
+  func show(_ event: ScanEvent) {
     switch event {
     case .stage(let completed, let count): line.withLock { $0.tell(Prompt.stage(completed: completed, of: count)) }
     case .retry(let reason): line.withLock { $0.tell(Prompt.retry(reason)) }
@@ -143,7 +157,7 @@ final class ReaderTestRun: Sendable {
     }
   }
 
-  private func say(_ text: String) {
+  func say(_ text: String) {
     line.withLock { $0.show(text) }
   }
 
@@ -153,16 +167,8 @@ final class ReaderTestRun: Sendable {
   }
 }
 
-extension ReaderTestStep {
-  /// What a driver must be able to do for the step; nil where every driver can.
-  fileprivate var feature: ReaderDescription.Feature? {
-    switch self {
-    case .clear: .storageClear
-    case .enroll: nil
-    case .list: .storageList
-    case .verify: .verify
-    case .identify: .identify
-    case .delete: .storageDelete
-    }
-  }
+extension Failure {
+  static let unmatched = Failure(
+    .refused, "the finger did not match", name: "LAError.authenticationFailed", advice: "try again")
+  static let unreadable = Failure(.tryAgain, "no touch could be read", advice: "clean the reader and try again")
 }

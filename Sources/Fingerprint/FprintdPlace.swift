@@ -1,0 +1,39 @@
+/// Where fprintd is: the bus it serves and the folder it keeps its templates in.
+package struct FprintdPlace: Sendable, Hashable {
+  /// A D-Bus address.
+  package var bus: String
+  /// The folder of templates: `USER/DRIVER/DEVICE/FINGER` below it.
+  package var templates: String
+
+  package init(bus: String, templates: String) {
+    self.bus = bus
+    self.templates = templates
+  }
+
+  /// The machine's own: the only one whose readers are physical, and there fprintd has to run as root.
+  package static let system = FprintdPlace(
+    bus: "unix:path=/run/dbus/system_bus_socket", templates: "/var/lib/fprint")
+
+  /// What ``ReaderError/permissionDenied(_:)`` names where fprintd's files cannot be read.
+  package static let unreadableFiles = "fprintd's template files"
+  /// What it begins with where polkit, through fprintd, said no.
+  package static let refused = "fprintd: "
+
+  /// How the readers of this fprintd are driven: one that a configuration puts elsewhere is a stand-in.
+  package var nature: ReaderDescription.Nature { self == .system ? .physical : .virtual }
+}
+
+extension ReaderIdentity {
+  private static let fprintd = "fprintd: "
+
+  /// A reader as fprintd knows it: by its name alone, since fprintd tells neither driver nor USB ids.
+  ///
+  /// It is never the identity of the same reader driven directly, for the prints of the two have nothing in common.
+  package init(fprintdName name: String) {
+    self.init(driver: Self.fprintd + name)
+  }
+
+  /// Whether the reader is driven by fprintd, which then keeps the prints: this user's, and whichever program had them
+  /// enrolled.
+  package var isFprintd: Bool { driver.hasPrefix(Self.fprintd) }
+}

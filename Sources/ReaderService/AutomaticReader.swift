@@ -1,0 +1,103 @@
+package import Fingerprint
+internal import SDBus
+
+/// The readers of fprintd, where it is, and after them those that libfprint drives here: what `--reader auto` has.
+///
+/// A reader of both kinds is listed twice, fprintd's way first. Which of the two a store uses is the store's to know.
+package actor AutomaticReader: FingerprintReader {
+  /// The bus loop, so that calls go on in the order they came in.
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let fprintd: any FingerprintReader
+  private let direct: any FingerprintReader
+  private var current: (any FingerprintReader)?
+
+  package init(fprintd: any FingerprintReader, direct: any FingerprintReader) {
+    self.fprintd = fprintd
+    self.direct = direct
+  }
+
+  /// Where one of the two can say nothing, the other's readers are all there are; the error is told where there are none.
+  package func readers() async throws(ReaderError) -> [ReaderDescription] {
+    var listed: [ReaderDescription] = []
+    do throws(ReaderError) {
+      listed = try await fprintd.readers()
+    } catch .cancelled {
+      throw .cancelled
+    } catch {
+      // No fprintd here: the usual thing on a machine without a desktop.
+    }
+    do throws(ReaderError) {
+      listed += try await direct.readers()
+    } catch {
+      if listed.isEmpty || error == .cancelled { throw error }
+    }
+    return listed
+  }
+
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+    guard current == nil else { throw .device("a reader is open already") }
+    // libfprint's ids begin with a driver's name, none of which is fprintd.
+    let chosen = id.hasPrefix("fprintd:") ? fprintd : direct
+    current = chosen
+    do throws(ReaderError) {
+      return try await chosen.open(id)
+    } catch {
+      current = nil
+      throw error
+    }
+  }
+
+  package func close() async throws(ReaderError) {
+    guard let closing = current else { return }
+    current = nil
+    try await closing.close()
+  }
+
+  package func shutdown() async {
+    current = nil
+    await fprintd.shutdown()
+    await direct.shutdown()
+  }
+
+  private func opened() throws(ReaderError) -> any FingerprintReader {
+    guard let current else { throw .device("no reader is open") }
+    return current
+  }
+
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    try await opened().enroll(as: finger, observer: observer)
+  }
+
+  package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    try await opened().identify(prints, nonce: nonce, observer: observer)
+  }
+
+  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    try await opened().verify(print, nonce: nonce, observer: observer)
+  }
+
+  package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    try await opened().storedPrints(knowing: prints)
+  }
+
+  package func delete(_ template: Template) async throws(ReaderError) {
+    try await opened().delete(template)
+  }
+
+  package func clearStorage() async throws(ReaderError) {
+    try await opened().clearStorage()
+  }
+
+  package func suspend() async throws(ReaderError) {
+    try await current?.suspend()
+  }
+
+  package func resume() async throws(ReaderError) {
+    try await current?.resume()
+  }
+}

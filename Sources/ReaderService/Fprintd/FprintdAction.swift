@@ -1,0 +1,107 @@
+internal import Fingerprint
+internal import Glibc
+internal import SDBus
+
+/// One verification or enrolment that fprintd carries out. It lives on the bus loop.
+///
+/// `@unchecked Sendable`: everything but constants is touched on the bus loop alone, which every entry asserts.
+final class FprintdAction: @unchecked Sendable {
+  enum Kind {
+    case verify, enroll
+
+    var start: String { self == .verify ? "VerifyStart" : "EnrollStart" }
+    var stop: String { self == .verify ? "VerifyStop" : "EnrollStop" }
+    fileprivate var statusSignal: String { self == .verify ? "VerifyStatus" : "EnrollStatus" }
+  }
+
+  /// What fprintd said last.
+  struct Status: Sendable {
+    var word: FprintdStatus
+    /// The finger fprintd said it looks for.
+    var selected: String?
+    /// When it said so, in nanoseconds of `CLOCK_MONOTONIC`.
+    var at: UInt64
+  }
+
+  enum End: Sendable {
+    case status(Status)
+    case failed(ReaderError)
+    case cancelled
+    case suspended
+  }
+
+  let kind: Kind
+  private let isLast: @Sendable (FprintdStatus) -> Bool
+  private var selected: String?
+  private var outcome: End?
+  private var isFinished = false
+  private var waiting: CheckedContinuation<End, Never>?
+  private var waitingForFinish: [CheckedContinuation<Void, Never>] = []
+
+  init(_ kind: Kind, isLast: @escaping @Sendable (FprintdStatus) -> Bool) {
+    self.kind = kind
+    self.isLast = isLast
+  }
+
+  /// A signal of the device.
+  func receive(_ member: String, _ arguments: [BusValue]) {
+    BusLoop.shared.checkIsolated()
+    guard outcome == nil, let word = arguments.first?.asString else { return }
+    switch member {
+    case "VerifyFingerSelected": selected = word
+    case kind.statusSignal:
+      let status = kind == .verify ? FprintdStatus(verify: word) : FprintdStatus(enroll: word)
+      guard isLast(status) else { return }
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      let now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+      end(.status(Status(word: status, selected: selected, at: now)))
+    default: return
+    }
+  }
+
+  /// The first end counts: what fprintd says after it is nobody's.
+  func end(_ end: End) {
+    BusLoop.shared.checkIsolated()
+    guard outcome == nil else { return }
+    outcome = end
+    waiting?.resume(returning: end)
+    waiting = nil
+  }
+
+  nonisolated(nonsending) func ended() async -> End {
+    BusLoop.shared.checkIsolated()
+    // The loop may turn before the body runs: what it relies on is looked at in it.
+    return await withCheckedContinuation { continuation in
+      if let outcome { continuation.resume(returning: outcome) } else { waiting = continuation }
+    }
+  }
+
+  /// fprintd has stopped it.
+  func finish() {
+    isFinished = true
+    for continuation in waitingForFinish { continuation.resume() }
+    waitingForFinish = []
+  }
+
+  nonisolated(nonsending) func over() async {
+    BusLoop.shared.checkIsolated()
+    await withCheckedContinuation { continuation in
+      if isFinished { continuation.resume() } else { waitingForFinish.append(continuation) }
+    }
+  }
+}
+
+/// How many stages of an enrolment have passed. It lives on the bus loop.
+///
+/// `@unchecked Sendable`: touched by signals alone, which come on the bus loop.
+final class StageCount: @unchecked Sendable {
+  private var count = 0
+
+  /// The next stage; the last one is told when fprintd has stored the print.
+  func next(below stages: Int) -> Int {
+    BusLoop.shared.checkIsolated()
+    count = min(count + 1, max(stages - 1, 1))
+    return count
+  }
+}

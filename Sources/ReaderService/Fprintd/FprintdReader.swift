@@ -1,0 +1,399 @@
+package import Fingerprint
+internal import SDBus
+
+/// The readers of fprintd, as a ``FingerprintReader``: with this user's fingers as they are enrolled there.
+///
+/// fprintd keeps the prints and does the matching, and says no more than that a finger matched. A ``Template`` is
+/// therefore a ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only where all of
+/// them are among the prints it was given.
+package actor FprintdReader: FingerprintReader {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let place: FprintdPlace
+  private let templates: FprintdTemplates
+  private var link: FprintdConnection?
+  private var opened: (path: String, description: ReaderDescription)?
+  private var running: FprintdAction?
+  private var isOpening = false
+  private var isSuspended = false
+  private var fingerWatch: FprintdFingerWatch?
+  private var templateWatch: FprintdTemplateWatch?
+  /// Changes of the template files that were seen while this process ran.
+  private var fileChanges = 0
+
+  package init(at place: FprintdPlace) {
+    self.place = place
+    templates = FprintdTemplates(in: place.templates)
+  }
+
+  // MARK: Readers
+
+  package func readers() async throws(ReaderError) -> [ReaderDescription] {
+    try await devices().map(\.description)
+  }
+
+  private func devices() async throws(ReaderError) -> [(path: String, description: ReaderDescription)] {
+    let link = try await connected()
+    let answer = try await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices")
+    let paths = (answer.first?.asArray ?? []).compactMap(\.asObjectPath)
+    var devices: [(String, ReaderDescription)] = []
+    var seen: [String: Int] = [:]
+    for path in paths.sorted() {
+      do throws(ReaderError) {
+        let properties = try await properties(of: path, link)
+        let name = properties.readerName
+        seen[name, default: 0] += 1
+        let count = seen[name, default: 1]
+        devices.append(
+          (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: place.nature)))
+      } catch .removed {
+        // Unplugged between the two questions.
+      }
+    }
+    return devices
+  }
+
+  private func properties(of path: String, _ link: FprintdConnection) async throws(ReaderError) -> [String: BusValue] {
+    let answer = try await link.call(path, FprintdNames.properties, "GetAll", [.string(FprintdNames.device)])
+    return answer.first?.asDictionary ?? [:]
+  }
+
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+    guard opened == nil, !isOpening else { throw .device("a reader is open already") }
+    isOpening = true
+    defer { isOpening = false }
+    watchTemplates()
+    guard let device = try await devices().first(where: { $0.description.id == id }) else { throw .absent }
+    let link = try await connected()
+    do throws(ReaderError) {
+      try await link.follow(device.path)
+      try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
+      // Only a claimed reader is sure to tell its stages.
+      let description = ReaderDescription(
+        fprintd: device.description.name, try await properties(of: device.path, link), nature: place.nature)
+      guard !Task.isCancelled else { throw .cancelled }
+      opened = (device.path, description)
+      return description
+    } catch {
+      // Whatever fprintd does with a claim that was given up: it does not outlive its client.
+      await drop(link)
+      throw error
+    }
+  }
+
+  package func close() async throws(ReaderError) {
+    if isOpening, let link { await drop(link) }
+    if let running {
+      running.end(.cancelled)
+      await running.over()
+    }
+    guard let opened, let link else { return }
+    self.opened = nil
+    fingerWatch = nil
+    // Before a sleep it was released.
+    if !isSuspended { await release(opened.path, link) }
+    isSuspended = false
+  }
+
+  package func shutdown() async {
+    try? await close()
+    if let link { await drop(link) }
+    templateWatch?.end()
+    templateWatch = nil
+  }
+
+  /// Not cut short by a cancelled task. Where fprintd does not take it, the end of the connection does the same.
+  private func release(_ path: String, _ link: FprintdConnection) async {
+    let released = await Task { () -> Bool in
+      do throws(ReaderError) {
+        _ = try await link.call(path, FprintdNames.device, "Release")
+        return true
+      } catch {
+        return false
+      }
+    }.value
+    if !released { await drop(link) }
+  }
+
+  // MARK: Scans
+
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    let device = try openDevice()
+    guard let finger else { throw .notSupported }
+    // fprintd would put the new print in the old one's place without a word, and before it is known to be any good.
+    guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
+    let stages = device.description.enrollStages
+    let stage = StageCount()
+    let status = try await scan(.enroll, finger.fprintdName, observer) { status in
+      switch status {
+      case .stagePassed:
+        observer(.stage(completed: stage.next(below: stages), of: stages))
+        return false
+      case .retry(let reason):
+        observer(.retry(reason))
+        return false
+      default: return true
+      }
+    }
+    switch status.word {
+    case .completed: break
+    case .failed(let error): throw error
+    default: throw .device("fprintd ended the enrolment without a word")
+    }
+    observer(.stage(completed: stages, of: stages))
+    guard !Task.isCancelled else {
+      // The enrolment was over before the cancellation reached it.
+      await Task { try? await delete(finger) }.value
+      throw .cancelled
+    }
+    guard let print = try await enrolledPrints().first(where: { $0.finger == finger }) else {
+      throw .device("fprintd does not list the finger it has enrolled")
+    }
+    return print.template
+  }
+
+  package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    let now = try await enrolledPrints()
+    let living = try living(prints, among: now)
+    guard let first = living.first else { throw .notOnChip }
+    if living.count == 1 { return try await look(for: living, as: first.print.finger, now, nonce, observer) }
+    // A finger that was not offered would be taken for one that was.
+    guard now.allSatisfy({ one in living.contains { $0.print.finger == one.finger } }) else {
+      throw .device("fprintd has other fingers enrolled than those looked for")
+    }
+    return try await look(for: living, as: nil, now, nonce, observer)
+  }
+
+  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    let now = try await enrolledPrints()
+    let living = try living([print], among: now)
+    guard let first = living.first else { throw .notOnChip }
+    return try await look(for: living, as: first.print.finger, now, nonce, observer)
+  }
+
+  /// The prints that fprintd still has.
+  private func living(_ prints: [EnrolledPrint], among now: [FprintdPrint]) throws(ReaderError) -> [LivingPrint] {
+    try LivingPrint.all(of: prints, among: now, files: templates.folder ?? place.templates)
+  }
+
+  /// One scan of one finger, any of these where no one finger is named.
+  private func look(
+    for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
+    _ observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    templateWatch?.look()
+    let seen = fileChanges
+    let end = try await scan(.verify, finger?.fprintdName ?? FprintdNames.anyFinger, observer) { _ in true }
+    let outcome: ScanOutcome
+    switch end.word {
+    case .match:
+      // The reader is claimed, so that fprintd itself enrols nothing meanwhile; whoever writes its files might.
+      let after = try await enrolledPrints()
+      templateWatch?.look()
+      guard after == before, fileChanges == seen else { throw .printsChanged }
+      outcome = .match(try LivingPrint.matched(among: living, end.selected, asked: finger))
+    case .noMatch: outcome = .noMatch
+    case .retry(let reason):
+      observer(.retry(reason))
+      outcome = .retry(reason)
+    case .failed(let error): throw error
+    case .completed, .stagePassed: throw .device("fprintd ended the scan without an answer")
+    }
+    guard !Task.isCancelled else { throw .cancelled }
+    return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: end.at)
+  }
+
+  // MARK: Prints
+
+  private func watchTemplates() {
+    guard templateWatch == nil, let user = templates.user else { return }
+    templateWatch = FprintdTemplateWatch(root: templates.root, user: user) { [weak self] in
+      self?.assumeIsolated { $0.filesChanged() }
+    }
+  }
+
+  /// A scan that looks for a print that is none any more ends at once.
+  private func filesChanged() {
+    fileChanges += 1
+    guard let running, running.kind == .verify else { return }
+    running.end(.failed(.printsChanged))
+  }
+
+  /// The fingers fprintd has of this user on the open reader, with their digests where the files can be read.
+  private func enrolledPrints() async throws(ReaderError) -> [FprintdPrint] {
+    let device = try openDevice()
+    let link = try await connected()
+    let answer: [BusValue]
+    do throws(ReaderError) {
+      answer = try await link.call(device.path, FprintdNames.device, "ListEnrolledFingers", [.string("")])
+    } catch .notOnChip {
+      return []
+    }
+    let names = (answer.first?.asArray ?? []).compactMap(\.asString)
+    let fingers = names.compactMap(Finger.init(fprintdName:))
+    guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
+    return templates.prints(of: fingers)
+  }
+
+  package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    let now = try await enrolledPrints()
+    // Known by the name alone, and the file can be read by now: that is another print than the one known.
+    let living = try living(prints, among: now).filter { one in
+      now.contains { $0 == one.print }
+    }
+    let known = Set(living.map(\.print.finger))
+    return ChipList(
+      present: Set(living.map(\.id)), unknown: now.filter { !known.contains($0.finger) }.map(\.template))
+  }
+
+  package func delete(_ template: Template) async throws(ReaderError) {
+    guard let print = FprintdPrint(template) else { throw .badTemplate }
+    let now = try await enrolledPrints()
+    let wanted = EnrolledPrint(id: EnrolmentID(bytes: []), template: template)
+    guard try living([wanted], among: now).count == 1 else { throw .notOnChip }
+    try await delete(print.finger)
+  }
+
+  private func delete(_ finger: Finger) async throws(ReaderError) {
+    let device = try openDevice()
+    try await connected().call(
+      device.path, FprintdNames.device, "DeleteEnrolledFinger", [.string(finger.fprintdName)])
+  }
+
+  /// Every print of this user.
+  package func clearStorage() async throws(ReaderError) {
+    let device = try openDevice()
+    try await connected().call(device.path, FprintdNames.device, "DeleteEnrolledFingers2")
+  }
+
+  // MARK: Sleep
+
+  /// Gives the reader back to fprintd, which has its own way of going to sleep.
+  package func suspend() async throws(ReaderError) {
+    guard let opened, let link, !isSuspended else { return }
+    isSuspended = true
+    if let running {
+      running.end(.suspended)
+      await running.over()
+    }
+    await release(opened.path, link)
+  }
+
+  package func resume() async throws(ReaderError) {
+    guard let opened, isSuspended else { return }
+    isSuspended = false
+    do throws(ReaderError) {
+      let link = try await connected()
+      try await link.call(opened.path, FprintdNames.device, "Claim", [.string("")])
+    } catch {
+      // Somebody was quicker. Whoever scans next is told, and opens the reader anew.
+      self.opened = nil
+      throw error
+    }
+  }
+
+  // MARK: Actions
+
+  private func openDevice() throws(ReaderError) -> (path: String, description: ReaderDescription) {
+    guard let opened else { throw .device("no reader is open") }
+    guard !isSuspended else { throw .suspended }
+    guard running == nil else { throw .busy(holder: nil) }
+    guard !Task.isCancelled else { throw .cancelled }
+    return opened
+  }
+
+  /// Starts the one action the reader can have at a time, and stops it whatever comes: at the status that `isLast` takes
+  /// for the last one, when the task is cancelled, and at the machine's sleep.
+  private func scan(
+    _ kind: FprintdAction.Kind, _ argument: String, _ observer: @escaping ScanObserver,
+    isLast: @escaping @Sendable (FprintdStatus) -> Bool
+  ) async throws(ReaderError) -> FprintdAction.Status {
+    let device = try openDevice()
+    let link = try await connected()
+    // Another call may have come meanwhile.
+    _ = try openDevice()
+    let action = FprintdAction(kind, isLast: isLast)
+    running = action
+    fingerWatch = FprintdFingerWatch(observer: observer)
+    let end = await withTaskCancellationHandler {
+      // Neither the start nor the stop is cut short by a cancelled task: fprintd would be left in the middle.
+      await Task { await self.carryOut(action, on: device.path, link, argument) }.value
+    } onCancel: {
+      BusLoop.shared.post { action.end(.cancelled) }
+    }
+    fingerWatch?.scanEnded()
+    running = nil
+    action.finish()
+    switch end {
+    case .status(let status):
+      // Of a reader that was unplugged fprintd often says no more than that there was an error.
+      if case .failed(.device) = status.word { try await checkPresence(link) }
+      return status
+    case .failed(let error): throw error
+    case .cancelled: throw .cancelled
+    case .suspended: throw .suspended
+    }
+  }
+
+  /// Throws where the reader is gone. libfprint keeps one that was unplugged until it is closed, so that fprintd lists
+  /// it as long as it is claimed.
+  private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
+    guard let device = opened, await !link.isOver else { return }
+    await release(device.path, link)
+    let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
+    do throws(ReaderError) {
+      guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else { throw .removed }
+      try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
+    } catch {
+      opened = nil
+      throw error
+    }
+  }
+
+  private func carryOut(
+    _ action: FprintdAction, on path: String, _ link: FprintdConnection, _ argument: String
+  ) async -> FprintdAction.End {
+    do throws(ReaderError) {
+      try await link.call(path, FprintdNames.device, action.kind.start, [.string(argument)])
+    } catch {
+      return .failed(error)
+    }
+    let end = await action.ended()
+    // Where fprintd is gone there is nothing to stop; where the reader is, fprintd says so.
+    if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, action.kind.stop) }
+    return end
+  }
+
+  // MARK: The connection
+
+  private func connected() async throws(ReaderError) -> FprintdConnection {
+    if let link, await !link.isOver { return link }
+    guard opened == nil else { throw .processDied(FprintdConnection.ended) }
+    let fresh = try await FprintdConnection.open(place) { event in self.assumeIsolated { $0.receive(event) } }
+    link = fresh
+    return fresh
+  }
+
+  private func drop(_ link: FprintdConnection) async {
+    await link.close()
+    if self.link === link { self.link = nil }
+  }
+
+  private func receive(_ event: FprintdConnection.Event) {
+    switch event {
+    case .signal(let path, let member, let arguments):
+      guard path == opened?.path else { return }
+      running?.receive(member, arguments)
+    case .changed(let path, let properties):
+      guard path == opened?.path else { return }
+      fingerWatch?.changed(
+        needed: properties["finger-needed"]?.asBoolean, present: properties["finger-present"]?.asBoolean)
+    case .over:
+      running?.end(.failed(.processDied(FprintdConnection.ended)))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import SDBus
+
+/// Watches fprintd's template files of one user, and tells of any change: another program's enrolment is seen when it
+/// happens, also one that is taken back at once. It lives on the bus loop.
+///
+/// It stands beside the digests, not in their place: where the folders may not be read it sees nothing, and the digests
+/// say so.
+///
+/// `@unchecked Sendable`: touched on the bus loop alone.
+final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
+  private let descriptor: Int32
+  private let root: String
+  private let user: String
+  private let changed: @Sendable () -> Void
+  /// The watch of the folder of all users, in which only one name matters.
+  private var rootWatch: Int32 = -1
+
+  private static let events = UInt32(
+    IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+
+  /// Nil where the kernel has no more of these to give.
+  init?(root: String, user: String, changed: @escaping @Sendable () -> Void) {
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    (self.root, self.user, self.changed) = (root, user, changed)
+    BusLoop.shared.post {
+      self.watchFolders()
+      BusLoop.shared.add(self)
+    }
+  }
+
+  /// The loop lets go of it; the descriptor closes with it.
+  func end() { BusLoop.shared.remove(self) }
+
+  deinit { close(descriptor) }
+
+  /// Adding a folder that is watched already changes nothing.
+  private func watchFolders() {
+    rootWatch = inotify_add_watch(descriptor, root, Self.events)
+    let own = "\(root)/\(user)"
+    for folder in [own] + folders(in: own).flatMap({ [$0] + folders(in: $0) }) {
+      inotify_add_watch(descriptor, folder, Self.events | UInt32(IN_ONLYDIR))
+    }
+  }
+
+  private func folders(in path: String) -> [String] {
+    // A name that is no folder is not watched.
+    namesInFolder(path).map { "\(path)/\($0)" }
+  }
+
+  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? { (descriptor, Int16(POLLIN), .max) }
+
+  func dispatch() { look() }
+
+  /// Tells of what has happened up to now, before it returns.
+  func look() {
+    BusLoop.shared.checkIsolated()
+    var isChanged = false
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let length = read(descriptor, &buffer, buffer.count)
+      guard length > 0 else { break }
+      if concernsUser(buffer[..<length]) { isChanged = true }
+    }
+    guard isChanged else { return }
+    // There may be folders now that were not there before.
+    watchFolders()
+    changed()
+  }
+
+  /// Records of `struct inotify_event`: a watch, a mask, a cookie and the length of the name that follows.
+  private func concernsUser(_ records: ArraySlice<UInt8>) -> Bool {
+    records.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset + 16 <= bytes.count {
+        let watch = bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)
+        let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+        let name = bytes[(offset + 16)..<min(offset + 16 + length, bytes.count)].prefix { $0 != 0 }
+        if watch != rootWatch || name.elementsEqual(user.utf8) || name.isEmpty { return true }
+        offset += 16 + length
+      }
+      return false
+    }
+  }
+}

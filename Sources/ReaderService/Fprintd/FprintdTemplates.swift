@@ -1,0 +1,108 @@
+internal import CFprint
+internal import Fingerprint
+internal import Glibc
+
+/// fprintd's own template files of one user: `USER/DRIVER/DEVICE/FINGER`, which only root may read.
+///
+/// fprintd does not say which driver and device a reader of its is. So the digest of a finger is that of every file the
+/// user has for it: with two readers under fprintd, enrolling on one counts as a change on the other. That closes too
+/// much, never too little.
+struct FprintdTemplates: Sendable {
+  /// The folder that has one folder for each user.
+  let root: String
+  /// The user that this process runs as; nil where that one has no name.
+  let user: String?
+
+  /// The user's folder.
+  var folder: String? { user.map { "\(root)/\($0)" } }
+
+  init(in root: String) {
+    self.root = root
+    // getpwuid: the entry is libc's, and good until the next call.
+    user = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+  }
+
+  /// What stands for the print of each: with its digest, or all of them without, for a set that is known in part cannot
+  /// be told from another.
+  func prints(of fingers: [Finger]) -> [FprintdPrint] {
+    let prints = fingers.map { FprintdPrint(finger: $0, digest: digest(of: $0)) }
+    guard prints.contains(where: { $0.digest == nil }) else { return prints }
+    return fingers.map { FprintdPrint(finger: $0, digest: nil) }
+  }
+
+  /// The digest of a finger's files; nil where there is none, or where one cannot be read.
+  private func digest(of finger: Finger) -> [UInt8]? {
+    guard let folder, let drivers = names(in: folder) else { return nil }
+    let sum = SHA256Sum()
+    var isThere = false
+    for driver in drivers.sorted() {
+      guard let devices = names(in: "\(folder)/\(driver)") else { return nil }
+      for device in devices.sorted() {
+        switch contents(of: "\(folder)/\(driver)/\(device)/\(finger.fprintdFile)") {
+        case .none: return nil
+        case .some(.none): continue
+        case .some(.some(let bytes)):
+          isThere = true
+          // A name holds no zero byte, and the length goes before the contents.
+          sum.add(Array(driver.utf8) + [0] + Array(device.utf8) + [0] + Array(String(bytes.count).utf8) + [0])
+          sum.add(bytes)
+        }
+      }
+    }
+    return isThere ? sum.finished() : nil
+  }
+
+  /// Nil where the folder cannot be read. A name that is no folder is left out when it is opened.
+  private func names(in path: String) -> [String]? {
+    guard let folder = opendir(path) else { return errno == ENOTDIR ? [] : nil }
+    closedir(folder)
+    return namesInFolder(path)
+  }
+
+  /// Nil where it cannot be read, an inner nil where there is no such file.
+  private func contents(of path: String) -> [UInt8]?? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .some(nil) : nil }
+    defer { close(descriptor) }
+    var status = stat()
+    let limit = 16 << 20
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else {
+      return nil
+    }
+    var isWhole = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size) + 1) { buffer, count in
+      while count < buffer.count {
+        let length = read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+        guard length > 0 else {
+          isWhole = length == 0
+          return
+        }
+        count += length
+      }
+    }
+    // One that grows while it is read is being written.
+    return isWhole ? .some(bytes) : nil
+  }
+}
+
+/// SHA-256, of GLib: the reader process has no other cryptography.
+private final class SHA256Sum {
+  // g_checksum_new: transfer full, and never NULL for a type it knows
+  private let checksum = g_checksum_new(G_CHECKSUM_SHA256)
+
+  func add(_ bytes: [UInt8]) {
+    // reads as many bytes as it is told
+    g_checksum_update(checksum, bytes, bytes.count)
+  }
+
+  func finished() -> [UInt8] {
+    var length: gsize = 32
+    return [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+      // writes at most `length` bytes, and says how many
+      g_checksum_get_digest(checksum, buffer.baseAddress, &length)
+      count = Int(length)
+    }
+  }
+
+  deinit { g_checksum_free(checksum) }
+}

@@ -1,0 +1,38 @@
+internal import Fingerprint
+
+/// A print the vault knows, and fprintd still has.
+struct LivingPrint: Sendable {
+  let id: EnrolmentID
+  let print: FprintdPrint
+
+  /// Those of the prints that are left. One with a digest needs files that can be read to tell.
+  ///
+  /// - Parameter files: where the files are, for the error that says they cannot be read.
+  static func all(
+    of prints: [EnrolledPrint], among now: [FprintdPrint], files: String
+  ) throws(ReaderError) -> [LivingPrint] {
+    var living: [LivingPrint] = []
+    for enrolled in prints {
+      guard let wanted = FprintdPrint(enrolled.template) else { throw .badTemplate }
+      guard let there = now.first(where: { $0.finger == wanted.finger }) else { continue }
+      if wanted.digest != nil, there.digest == nil {
+        throw .permissionDenied("\(FprintdPlace.unreadableFiles) in \(files)")
+      }
+      if there.isStill(wanted) { living.append(LivingPrint(id: enrolled.id, print: wanted)) }
+    }
+    return living
+  }
+
+  /// The print that matched, by the finger fprintd says it has looked for. Where that was any finger of all there are,
+  /// fprintd does not tell which one it was, and the first stands for them.
+  static func matched(
+    among living: [LivingPrint], _ selected: String?, asked finger: Finger?
+  ) throws(ReaderError) -> EnrolmentID {
+    guard let selected else { throw .device("fprintd does not say which finger it looked for") }
+    if selected == FprintdNames.anyFinger, finger == nil, let first = living.first { return first.id }
+    guard let named = Finger(fprintdName: selected), finger == nil || finger == named,
+      let one = living.first(where: { $0.print.finger == named })
+    else { throw .device("fprintd looked for another finger than it was asked to") }
+    return one.id
+  }
+}

@@ -1,0 +1,63 @@
+/// A capture of USB packets in the pcapng format, cut down to one device: a bus has other devices on it, and among them
+/// may be the keyboard that passcodes are typed on.
+package enum PacketCapture {
+  private static let sectionHeader: UInt32 = 0x0A0D_0D0A
+  private static let byteOrder: UInt32 = 0x1A2B_3C4D
+  private static let interface: UInt32 = 1
+  private static let enhancedPacket: UInt32 = 6
+  /// LINKTYPE_USB_LINUX and LINKTYPE_USB_LINUX_MMAPPED: both begin with the same header of usbmon.
+  private static let usb: Set<UInt16> = [189, 220]
+
+  /// The capture with the packets of one device, and nothing about the machine it was made on.
+  ///
+  package static func only(
+    bus: UInt16, device: UInt8, in capture: [UInt8]
+  ) throws(RecordingError) -> [UInt8] {
+    var kept: [UInt8] = []
+    var offset = 0
+    while offset < capture.count {
+      guard let kind = number(capture, offset), let length = number(capture, offset + 4).map(Int.init), length >= 12,
+        length % 4 == 0, offset + length <= capture.count
+      else { throw malformed("is cut off or no capture") }
+      let block = capture[offset..<offset + length]
+      switch kind {
+      case sectionHeader:
+        guard length >= 28, number(capture, offset + 8) == byteOrder else {
+          throw malformed("is of another byte order")
+        }
+        // Without its options, which name the machine's processor and kernel; and of no told length.
+        kept += capture[offset..<offset + 4]
+        kept += [28, 0, 0, 0]
+        kept += capture[offset + 8..<offset + 16]
+        kept += [UInt8](repeating: 0xFF, count: 8)
+        kept += [28, 0, 0, 0]
+      case interface:
+        guard length >= 20, let type = number(capture, offset + 8), usb.contains(UInt16(truncatingIfNeeded: type))
+        else {
+          throw malformed("is of something else than USB")
+        }
+        kept += block
+      case enhancedPacket:
+        // The packet's header: an id, a type, a transfer type, the endpoint, the device and the bus.
+        guard length >= 32 + 16 else { throw malformed("has a packet without a header") }
+        let packet = offset + 28
+        let packetBus = UInt16(capture[packet + 12]) | UInt16(capture[packet + 13]) << 8
+        if capture[packet + 11] == device, packetBus == bus { kept += block }
+      default:
+        // Statistics, names, comments: nothing that a replay needs.
+        break
+      }
+      offset += length
+    }
+    return kept
+  }
+
+  private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32? {
+    guard offset + 4 <= bytes.count else { return nil }
+    return (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << (8 * UInt32($1)) }
+  }
+
+  private static func malformed(_ problem: String) -> RecordingError {
+    RecordingError(path: "the capture", problem: problem)
+  }
+}

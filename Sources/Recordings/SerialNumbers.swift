@@ -1,0 +1,112 @@
+/// The serial numbers that stand in a recording, and their blanking: what remains has the same length, so that packets
+/// and logs stay what they were, and a reader without its number is still its model.
+package struct SerialNumbers: Sendable, Equatable {
+  /// As the devices say them.
+  package let numbers: [String]
+
+  /// Those in a description by `umockdev-record`: of the reader and of what it is plugged into.
+  package init(in description: [UInt8]) {
+    let text = String(decoding: description, as: UTF8.self)
+    var found: [String] = []
+    for line in text.split(separator: "\n") {
+      for prefix in ["A: serial=", "E: ID_SERIAL_SHORT="] where line.hasPrefix(prefix) {
+        // sysfs attributes end in a newline, which older versions write as two characters.
+        var value = String(line.dropFirst(prefix.count))
+        if value.hasSuffix("\\n") { value.removeLast(2) }
+        if !value.isEmpty, !Self.isAddress(value), !found.contains(value) { found.append(value) }
+      }
+    }
+    numbers = found
+  }
+
+  /// A host controller's "serial" is its address on the PCI bus, which stands in every path.
+  private static func isAddress(_ value: String) -> Bool {
+    value.contains(":") && value.contains(".") && value.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+  }
+
+  /// The description without them. A number of one to three characters is taken out where it is called one, and not
+  /// where it may be anything else.
+  package func blanked(description: [UInt8]) -> [UInt8] {
+    var bytes = description
+    for number in numbers {
+      let plain = Array(number.utf8)
+      if plain.count >= Self.shortest {
+        bytes = bytes.replacing(plain, with: Self.zeros(plain.count))
+      } else {
+        for prefix in ["A: serial=", "E: ID_SERIAL_SHORT="] {
+          let key = Array(prefix.utf8)
+          bytes = bytes.replacing(key + plain, with: key + Self.zeros(plain.count))
+        }
+      }
+    }
+    return bytes
+  }
+
+  /// Packets without them.
+  package func blanked(packets: [UInt8]) -> [UInt8] {
+    forms.reduce(packets) { $0.replacing($1.found, with: $1.blank) }
+  }
+
+  /// A log of ioctls, whose data is in hexadecimal digits, without them.
+  package func blanked(ioctls: [UInt8]) -> [UInt8] {
+    forms.reduce(ioctls) { log, form in
+      [Self.digits, Self.capitalDigits].reduce(log) { log, digits in
+        log.replacing(Self.hex(form.found, digits), with: Self.hex(form.blank, digits))
+      }
+    }
+  }
+
+  private static let shortest = 4
+
+  /// How a device may say its number: as text, as a USB string, or as the bytes that the text is the digits of, in either
+  /// order.
+  private var forms: [(found: [UInt8], blank: [UInt8])] {
+    numbers.filter { $0.utf8.count >= Self.shortest }.flatMap { number in
+      let plain = Array(number.utf8)
+      let wide = number.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+      var forms = [
+        (plain, Self.zeros(plain.count)), (wide, (0..<number.utf16.count).flatMap { _ in [UInt8(ascii: "0"), 0] }),
+      ]
+      if let bytes = Self.bytes(number), bytes.count >= Self.shortest {
+        let none = [UInt8](repeating: 0, count: bytes.count)
+        forms += [(bytes, none), (bytes.reversed(), none)]
+      }
+      return forms
+    }
+  }
+
+  private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "0"), count: count) }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+  private static let capitalDigits = Array("0123456789ABCDEF".utf8)
+
+  private static func hex(_ bytes: [UInt8], _ digits: [UInt8]) -> [UInt8] {
+    bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    let values = text.compactMap(\.hexDigitValue)
+    guard values.count == text.count, values.count % 2 == 0 else { return nil }
+    return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+  }
+}
+
+extension [UInt8] {
+  /// Every occurrence of some bytes replaced by as many others.
+  fileprivate func replacing(_ wanted: [UInt8], with others: [UInt8]) -> [UInt8] {
+    guard let first = wanted.first, wanted.count == others.count, count >= wanted.count, wanted != others else {
+      return self
+    }
+    var result = self
+    var index = 0
+    while index + wanted.count <= count {
+      if self[index] == first, self[index..<index + wanted.count].elementsEqual(wanted) {
+        result.replaceSubrange(index..<index + wanted.count, with: others)
+        index += wanted.count
+      } else {
+        index += 1
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,26 @@
+package import Fingerprint
+import GRDB
+
+/// What `auto` stands for in this store. It is recorded with the first finger and changed by command alone: fingers
+/// enrolled in the desktop's settings later, or an fprintd that comes or goes, strand nothing.
+extension Vault {
+  /// The recorded choice; nil before any finger was enrolled.
+  package func adapter() throws(VaultError) -> ReaderAdapter? {
+    try store.read { _, authority in authority.adapter }
+  }
+
+  /// Changes the recorded choice, after the passcode (the recovery key where none is set): who may enrol a finger
+  /// through fprintd is polkit's decision.
+  ///
+  /// Nothing is taken out of any set, and what is bound to one stays with its reader.
+  ///
+  /// - Parameter adapter: nil forgets the choice: the next enrolment records another.
+  package func use(_ adapter: ReaderAdapter?, in handle: ContextHandle) async throws(VaultError) {
+    let store = store
+    guard try self.adapter() != adapter else { return }
+    try await asking(in: handle) { context throws(VaultError) in
+      try await self.authorizeChange(context)
+      try store.commit { _, authority in authority.adapter = adapter }
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import Fingerprint
+import GRDB
+import Glibc
+import Keys
+
+/// Readers of fprintd: there the fingers are enrolled by the desktop's settings, and by whoever else fprintd lets.
+/// Whorl's set follows them, and what was bound to the earlier one dies, as with any change of the set.
+extension Vault {
+  /// The set of the open reader of fprintd as it is now, and its prints.
+  ///
+  /// A change is read twice before it counts, and counts at once then: fprintd's files say clearly what is enrolled.
+  /// Without any set so far, fprintd's is the first; but a store whose fingers came through libfprint, past its
+  /// passcode, takes over none of fprintd's before it was told to.
+  ///
+  /// - Parameter isAuthorized: the passcode was given for this change.
+  func fprintdSet(on reader: ReaderDescription, _ context: Context, isAuthorized: Bool = false)
+    async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
+  {
+    let store = store
+    let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let known = try stored.map { stored throws(VaultError) in try prints(of: stored) } ?? []
+    let list = try await fprintdList(knowing: known, stored, context)
+    if let stored, list.unknown.isEmpty, list.present.count == stored.set.enrolments.count,
+      !stored.set.enrolments.isEmpty
+    {
+      return (stored, known)
+    }
+    guard !(list.present.isEmpty && list.unknown.isEmpty) else {
+      // None at all is what a fault looks like, too: it changes nothing.
+      guard let stored, !stored.set.enrolments.isEmpty else { throw .notEnrolled }
+      throw .chipListMismatch
+    }
+    guard try await fprintdList(knowing: known, stored, context) == list else { throw .setChanged }
+    if stored == nil, !isAuthorized, try adapter() == .libfprint { throw .notEnrolled }
+    try follow(list, stored, on: reader, context)
+    let followed = try enrolled(on: reader)
+    return (followed, try prints(of: followed))
+  }
+
+  /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where
+  /// nothing is bound to them.
+  private func fprintdList(knowing known: [EnrolledPrint], _ stored: StoredSet?, _ context: Context)
+    async throws(VaultError) -> ChipList
+  {
+    do throws(VaultError) {
+      return try await chipList(knowing: known, context)
+    } catch {
+      guard case .reader(.permissionDenied) = error, let stored else { throw error }
+      let isBound = try store.read { db, _ in
+        try Bool.fetchOne(
+          db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
+          arguments: [stored.set.generation.data]) ?? true
+      }
+      guard !isBound else { throw error }
+      return try await chipList(knowing: [], context)
+    }
+  }
+
+  /// Makes fprintd's fingers the set, under a new generation.
+  private func follow(_ list: ChipList, _ stored: StoredSet?, on reader: ReaderDescription, _ context: Context)
+    throws(VaultError)
+  {
+    var set =
+      stored?.set
+      ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, generation: [])
+    let gone = set.enrolments.filter { !list.present.contains($0.id) }
+    set.enrolments.removeAll { !list.present.contains($0.id) }
+    var added: [EnrolledPrint] = []
+    for template in list.unknown {
+      guard let print = FprintdPrint(template) else { throw .reader(.badTemplate) }
+      let enrolled = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
+      set.enrolments.append(
+        .init(
+          id: enrolled.id, finger: print.finger, onChip: true, templateDigest: Digest.sha256(template.bytes),
+          enrolled: Int64(time(nil))))
+      added.append(enrolled)
+    }
+    let lost = try replace(stored, with: set, adding: added)
+    if let stored, !stored.set.enrolments.isEmpty {
+      context.events.yield(.notice(.changedElsewhere(gone.map(\.finger), lost: lost)))
+    }
+  }
+
+  /// The same for a call that asks for no touch: claims the reader for a moment. Nil where it is none of fprintd's.
+  func fprintdSet() async throws(VaultError) -> StoredSet? {
+    guard try await attachedReader().identity.isFprintd else { return nil }
+    let (handle, _) = try openContext(ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)))
+    defer { closeContext(handle) }
+    return try await asking(in: handle) { context throws(VaultError) in
+      try await self.withReader(context) { reader throws(VaultError) in
+        guard reader.identity.isFprintd else { return nil }
+        return try await self.fprintdSet(on: reader, context).set
+      }
+    }
+  }
+
+  /// The same after the passcode, where no finger need be enrolled yet.
+  func fprintdSetIfAny(on reader: ReaderDescription, _ context: Context) async throws(VaultError) -> StoredSet? {
+    do throws(VaultError) {
+      return try await fprintdSet(on: reader, context, isAuthorized: true).set
+    } catch {
+      if case .notEnrolled = error { return nil }
+      throw error
+    }
+  }
+
+  /// Has fprintd forget a finger; one that it has not any more is forgotten already.
+  func deleteFromFprintd(
+    _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
+  ) async throws(VaultError) {
+    guard let print = prints.first(where: { $0.id == enrolment.id }) else { return }
+    do throws(VaultError) {
+      try await withReader(context) { reader throws(VaultError) in
+        guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
+        try await self.answer(context) { source in try await source.delete(print.template) }
+      }
+    } catch {
+      if case .reader(.notOnChip) = error { return }
+      throw error
+    }
+  }
+
+  /// Whether the set that a match was for is still fprintd's, where it is fprintd's at all.
+  func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
+    func set() throws(VaultError) -> StoredSet? {
+      try verifiedSets().first { $0.set.generation == grant.generation && $0.digest == grant.setDigest }
+    }
+    guard let before = try set() else { return false }
+    guard before.set.reader.isFprintd else { return true }
+    do throws(VaultError) {
+      return try await fprintdSet()?.digest == grant.setDigest
+    } catch {
+      // What cannot be looked at is shown anew.
+      return false
+    }
+  }
+
+  /// Refuses to bind to prints that cannot be told from others enrolled under their names.
+  func requireDigests(of stored: StoredSet) throws(VaultError) {
+    guard stored.set.reader.isFprintd else { return }
+    let prints = try prints(of: stored)
+    guard prints.count == stored.set.enrolments.count,
+      prints.allSatisfy({ FprintdPrint($0.template)?.digest != nil })
+    else { throw .reader(.permissionDenied(FprintdPlace.unreadableFiles)) }
+  }
+}

@@ -1,0 +1,35 @@
+internal import Fingerprint
+
+/// The command line of the reader process, which nobody but the program that starts it writes.
+struct ReaderProcessOptions {
+  var selection: ReaderSelection
+  var fprintd = FprintdPlace.system
+  /// The bus that tells of the machine's sleep. Another is for tests, which put the machine to sleep on a bus of their
+  /// own.
+  var systemBus = FprintdPlace.system.bus
+
+  /// Runs under `umockdev-record`, which logs the traffic with a physical reader.
+  var isTraced = false
+
+  /// Nil for any word that has no meaning.
+  init?(_ words: some Sequence<String>) {
+    var selection: ReaderSelection?
+    var bus: String?
+    var templates: String?
+    var words = words.makeIterator()
+    while let word = words.next() {
+      guard let value = words.next() else { return nil }
+      switch word {
+      case "--reader": selection = ReaderSelection(value)
+      case "--system-bus": systemBus = value
+      case "--fprintd-bus": bus = value
+      case "--fprintd-templates": templates = value
+      case "--traced": isTraced = value == "yes"
+      default: return nil
+      }
+    }
+    guard let selection, (bus == nil) == (templates == nil) else { return nil }
+    self.selection = selection
+    if let bus, let templates { fprintd = FprintdPlace(bus: bus, templates: templates) }
+  }
+}

@@ -1,0 +1,175 @@
+import ArgumentParser
+import Fingerprint
+import ReaderClient
+import Recordings
+import Whorl
+
+struct ReaderRecord: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "record",
+    abstract: "Record a reader, to be tested without it.",
+    discussion: """
+      Runs the steps of 'reader test' on a USB reader through libfprint, as whoever may open its node, and writes what \
+      went over the wire to the new folder DIR: the device (device), the traffic (capture.ioctl) and a note of the \
+      steps (reader.json). Serial numbers are blanked. Then the recording is replayed, to see that it is one.
+
+      --from takes the device and the traffic from a folder that was recorded by other means, such as a capture of \
+      usbmon (capture.pcapng or custom.pcapng): packets of other devices on the bus are left out.
+
+      A reader that does not match on its chip hands out the PICTURE OF THE FINGER, and its recording holds it. Such a \
+      one is made only with --include-my-fingerprint.
+
+      'whorl reader test --reader replay:DIR' replays it. recordings/README.md says how it becomes a test.
+
+      Examples:
+        whorl reader record my-reader
+        whorl reader record my-reader --from captured --steps enroll,verify,delete
+      """)
+
+  static let spoken = "reader record"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The folder to make.", valueName: "dir"))
+  var directory: String
+
+  @Option(help: ArgumentHelp("The steps, with commas between, as 'reader test' has them.", valueName: "list"))
+  var steps: StepList?
+
+  @Option(
+    help: ArgumentHelp("Suspend and resume the reader while this step (verify or identify) waits.", valueName: "step"))
+  var suspendDuring: ReaderTestStep?
+
+  @Option(help: ArgumentHelp("Take what was recorded by other means from this folder.", valueName: "dir"))
+  var from: String?
+
+  @Flag(help: "Record a reader that hands out the picture of the finger.")
+  var includeMyFingerprint = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether the fingerprint may be recorded.")
+  var yes = false
+
+  func validate() throws {
+    if yes, !includeMyFingerprint { throw ValidationError("--yes goes with --include-my-fingerprint.") }
+    if from != nil, steps == nil { throw ValidationError("--from needs --steps: the ones that were recorded.") }
+    if let suspendDuring, suspendDuring != .verify, suspendDuring != .identify {
+      throw ValidationError("--suspend-during takes verify or identify.")
+    }
+    let answered: [ReaderTestStep] = [.clear, .enroll, .list, .verify, .identify, .delete]
+    if steps?.steps.contains(where: { !answered.contains($0) }) == true {
+      throw ValidationError("A recording answers clear, enroll, list, verify, identify and delete.")
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let making = try RecordingInTheMaking(directory)
+    do throws(Failure) {
+      let note =
+        if let from { try await take(from, into: making, session) } else { try await record(into: making, session) }
+      try making.note(note)
+      try making.finish(holdsFingerprint: note.holdsFingerprint)
+    } catch {
+      making.giveUp()
+      throw error
+    }
+    StandardError.line("Recorded in \(directory). Replaying it:")
+    let replayed = try await plan(for: nil, form: options.json ? .json : .human).run(
+      on: reader(.replay(directory: directory), session), session, named: nil)
+    if var failure = replayed.failure {
+      failure.what = "the recording does not replay: \(failure.what)"
+      throw failure
+    }
+    StandardError.line("It replays. Look through it before you give it away.")
+  }
+
+  // MARK: Where it comes from
+
+  private func record(into making: RecordingInTheMaking, _ session: Session) async throws(Failure) -> RecordingNote {
+    let listing = session.reader()
+    let chosen: ReaderDescription
+    do {
+      chosen = try session.chosen(
+        from: try await listing.readers().filter { !$0.identity.isFprintd }, named: session.selection.device)
+    } catch {
+      await listing.shutdown()
+      throw session.explained(error)
+    }
+    await listing.shutdown()
+    guard chosen.nature == .physical, let vendor = chosen.identity.vendor, let product = chosen.identity.product else {
+      throw Failure(
+        .usage, "only a physical USB reader is recorded", advice: "record others by hand: recordings/README.md")
+    }
+    let devices = USBDevice.all(vendor: vendor, product: product, serial: chosen.identity.serial)
+    guard devices.count == 1, let device = devices.first else {
+      throw Failure(
+        .unavailable, "\(Spoken.plural(devices.count, "USB device")) of that kind", advice: "leave one of them attached"
+      )
+    }
+    try consent(to: chosen, session)
+    let numbers = try making.describe(device)
+    let plan = plan(for: chosen, form: .human)
+    let traced = EmbeddedStore.reader(
+      .libfprint(device: chosen.id), program: session.configuration.readerProgram,
+      trace: ReaderTrace(node: device.node, log: making.log))
+    let result = try await plan.run(on: traced, session, named: chosen.id)
+    // The log is whole when the process is gone.
+    await traced.shutdown()
+    if let failure = result.failure { throw failure }
+    try making.blank(numbers)
+    return noted(chosen, plan.steps ?? [])
+  }
+
+  private func take(
+    _ folder: String, into making: RecordingInTheMaking, _ session: Session
+  ) async throws(Failure) -> RecordingNote {
+    try making.copy(folder)
+    let replay = reader(.replay(directory: making.folder), session)
+    let described: Result<ReaderDescription, any Error>
+    do {
+      described = .success(try session.chosen(from: try await replay.readers(), named: nil))
+    } catch {
+      described = .failure(error)
+    }
+    await replay.shutdown()
+    switch described {
+    case .success(let reader):
+      try consent(to: reader, session)
+      return noted(reader, steps?.steps ?? [])
+    case .failure(let error): throw session.explained(error)
+    }
+  }
+
+  private func reader(_ selection: ReaderSelection, _ session: Session) -> any FingerprintReader {
+    EmbeddedStore.reader(selection, program: session.configuration.readerProgram)
+  }
+
+  private func plan(for reader: ReaderDescription?, form: ReaderTestReport.Form) -> ReaderTestPlan {
+    let usual: [ReaderTestStep] = [.enroll, .list, .verify, .identify, .delete]
+    let possible = usual.filter { step in step.feature.map { reader?.features.contains($0) ?? true } ?? true }
+    return ReaderTestPlan(steps: steps?.steps ?? possible, suspendDuring: suspendDuring, form: form)
+  }
+
+  private func noted(_ reader: ReaderDescription, _ steps: [ReaderTestStep]) -> RecordingNote {
+    RecordingNote(reader, steps, suspendDuring: suspendDuring, holdsFingerprint: Self.handsOutPicture(reader))
+  }
+
+  // MARK: The person's own finger
+
+  /// A reader without a memory for prints sends what it sees to be matched here.
+  private static func handsOutPicture(_ reader: ReaderDescription) -> Bool { !reader.features.contains(.storage) }
+
+  private func consent(to reader: ReaderDescription, _ session: Session) throws(Failure) {
+    guard Self.handsOutPicture(reader) else { return }
+    guard includeMyFingerprint else {
+      throw Failure(
+        .refused, "this reader hands out the picture of the finger, and a recording would hold it",
+        advice: "--include-my-fingerprint records it all the same, after a warning")
+    }
+    StandardError.line(
+      """
+      WARNING: the recording will hold YOUR FINGERPRINT itself. Whoever has it can make a copy of the finger, and you \
+      cannot change the finger. Take one that opens nothing, and give the recording to nobody who may not have it.
+      """)
+    if !yes { try session.answers().confirm("Record your fingerprint?", assent: "--yes") }
+  }
+}

@@ -1,0 +1,67 @@
+import Fingerprint
+import Glibc
+import Whorl
+
+/// The page of results to attach to a bug: what was tried, on what, and how it went. It has no serial number in it.
+struct ReaderTestPage {
+  let report: ReaderTestReport
+
+  var text: String {
+    let reader = report.reader
+    let identity = reader.identity
+    var facts = [
+      ("Reader", Spoken.reader(reader)), ("Through", identity.adapter.rawValue),
+      ("Driver", identity.isFprintd ? "not told by fprintd" : identity.driver),
+    ]
+    if let vendor = identity.vendor, let product = identity.product {
+      facts.append(("USB", "\(ReaderList.hex(vendor)):\(ReaderList.hex(product))"))
+    }
+    facts += [
+      ("Finger", reader.scanType.rawValue), ("Enrol stages", "\(reader.enrollStages)"),
+      ("Features", reader.features.map(\.rawValue).sorted().joined(separator: ", ")),
+      ("Built in", identity.fixedPort == nil ? "not told" : "yes"), ("Whorl", Version.text), ("System", Self.system),
+      ("Result", report.passed ? "passed" : "FAILED"),
+    ]
+    let lines = facts.map { "| \($0.0) | \(Self.cell($0.1)) |" }
+    let steps = report.steps.map { "| \($0.step) | \($0.result.rawValue) | \($0.seconds) | \(Self.cell($0.detail)) |" }
+    return """
+      # Fingerprint reader test: \(Self.cell(reader.name))
+
+      | | |
+      | --- | --- |
+      \(lines.joined(separator: "\n"))
+
+      | step | result | seconds | detail |
+      | --- | --- | --- | --- |
+      \(steps.joined(separator: "\n"))
+
+      """
+  }
+
+  /// Writes it where nothing is yet.
+  func write(to path: String) throws(Failure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw Failure(
+        errno == EEXIST ? .exists : .inputOutput, "cannot make \(path): \(String(cString: strerror(errno)))",
+        advice: "name another file")
+    }
+    defer { close(descriptor) }
+    if let code = writeAll(text, to: descriptor) { throw .cannotWrite(code) }
+  }
+
+  private static func cell(_ text: String) -> String {
+    Visible.text(text).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
+  }
+
+  /// The kernel and the distribution.
+  private static var system: String {
+    var names = utsname()
+    uname(&names)
+    let kernel = withUnsafeBytes(of: &names.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let lines = (try? SmallFile.read("/etc/os-release", limit: 16 << 10)) ?? []
+    let name = String(decoding: lines, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
+    let distribution = name?.dropFirst("PRETTY_NAME=".count).filter { $0 != "\"" } ?? "unknown"
+    return "\(distribution), Linux \(kernel)"
+  }
+}

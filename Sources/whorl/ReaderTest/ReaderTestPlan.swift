@@ -1,0 +1,58 @@
+import Fingerprint
+
+/// What a run of `reader test` is to do.
+struct ReaderTestPlan {
+  /// Nil for what is usual on the reader that is found.
+  var steps: [ReaderTestStep]?
+  var touches = 0
+  var suspendDuring: ReaderTestStep?
+  var form: ReaderTestReport.Form
+
+  struct Result {
+    var report: ReaderTestReport
+    /// Of the first step that failed.
+    var failure: Failure?
+  }
+
+  /// Runs it within one claim of the reader. Ctrl-C cancels it.
+  ///
+  /// - Parameter device: the id or name of the reader meant; nil for the first there is.
+  func run(
+    on reader: any FingerprintReader, _ session: Session, named device: String?
+  ) async throws(Failure) -> Result {
+    let task = Task { await self.result(on: reader, session, device) }
+    Interruption.onSignal { task.cancel() }
+    let result = await task.value
+    try? await reader.close()
+    Interruption.onSignal(nil)
+    return try result.get()
+  }
+
+  private func result(
+    on reader: any FingerprintReader, _ session: Session, _ device: String?
+  ) async -> Swift.Result<Result, Failure> {
+    do {
+      let opened = try await reader.open(session.chosen(from: try await reader.readers(), named: device).id)
+      let steps = self.steps ?? ReaderTestStep.usual(for: opened, touches: touches)
+      var result = Result(report: try ReaderTestReport(form, opened, steps))
+      let test = ReaderTestRun(reader: reader, description: opened, touches: touches, suspendDuring: suspendDuring)
+      for step in steps {
+        let start = ContinuousClock.now
+        let outcome = await test.run(step)
+        try result.report.add(step, outcome, ContinuousClock.now - start)
+        if case .failed(var problem) = outcome, result.failure == nil {
+          problem.what = "\(step.rawValue): \(problem.what)"
+          result.failure = problem
+        }
+        // What is left would only be cancelled, too.
+        if Task.isCancelled { break }
+      }
+      // A fresh task: this one may be cancelled, and a test print must not stay where the test was to delete it.
+      if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }
+      try result.report.finish()
+      return .success(result)
+    } catch {
+      return .failure(session.explained(error))
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Fingerprint
+import Synchronization
+
+/// One armed scan of `reader test`, and whether the reader waits for a finger yet.
+final class ReaderTestScan: Sendable {
+  typealias Operation = @Sendable (@escaping ScanObserver) async throws(ReaderError) -> ScanAnswer?
+
+  private let isWaiting: Waiting
+  private let task: Task<Result<ScanAnswer?, ReaderError>, Never>
+
+  private final class Waiting: Sendable {
+    let isTrue = Mutex(false)
+  }
+
+  /// Arms it at once. `operation` gives no answer where it is an enrolment.
+  init(show: @escaping ScanObserver, _ operation: @escaping Operation) {
+    let waiting = Waiting()
+    isWaiting = waiting
+    task = Task.immediate {
+      do throws(ReaderError) {
+        return .success(
+          try await operation { event in
+            if case .fingerNeeded = event { waiting.isTrue.withLock { $0 = true } }
+            show(event)
+          })
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  func cancel() { task.cancel() }
+
+  /// Waits until the reader asks for a finger, for five seconds at most: some drivers never say so.
+  func armed() async {
+    for _ in 0..<500 where !isWaiting.isTrue.withLock({ $0 }) && !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// How it ended. A cancelled caller cancels it.
+  func answer() async throws(ReaderError) -> ScanAnswer? {
+    try await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.get()
+  }
+
+  /// How it ended, if that was within the limit; it is cancelled then.
+  func ended(within limit: Duration) async -> Result<ScanAnswer?, ReaderError>? {
+    let timer = Task { [task] in
+      try await Task.sleep(for: limit)
+      task.cancel()
+    }
+    defer { timer.cancel() }
+    let start = ContinuousClock.now
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    return ContinuousClock.now - start < limit ? result : nil
+  }
+}

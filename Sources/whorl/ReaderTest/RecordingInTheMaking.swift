@@ -1,0 +1,129 @@
+import Glibc
+import Recordings
+
+/// A recording's folder until it is whole: beside where it will be, and gone again if it comes to nothing.
+struct RecordingInTheMaking {
+  /// What goes in at first, with serial numbers.
+  let folder: String
+  private let directory: String
+  private static let recorder = "/usr/bin/umockdev-record"
+
+  init(_ directory: String) throws(Failure) {
+    var name = directory
+    while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+    self.directory = name
+    folder = "\(name).partial"
+    var status = stat()
+    guard lstat(name, &status) != 0 else {
+      throw Failure(.exists, "\(name) exists already", advice: "name another folder")
+    }
+    guard mkdir(folder, 0o700) == 0 else { throw Self.failure(RecordingError(folder)) }
+  }
+
+  /// The log of the traffic.
+  var log: String { "\(folder)/capture.ioctl" }
+
+  /// Has `umockdev-record` describe the device, and gives the serial numbers that it had.
+  func describe(_ device: USBDevice) throws(Failure) -> SerialNumbers {
+    let path = "\(folder)/device"
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    let words = [Self.recorder, device.node].map { (word: String) in strdup(word) }
+    defer { for word in words { free(word) } }
+    var (child, status) = (pid_t(), Int32())
+    // posix_spawn: copies what it is given; an empty environment, as for the reader
+    guard posix_spawn(&child, Self.recorder, &actions, nil, words + [nil], [nil]) == 0 else {
+      throw Failure(
+        .unavailable, "\(Self.recorder) cannot be started", advice: "install umockdev; 'make setup' does")
+    }
+    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    guard status == 0 else { throw Failure(.inputOutput, "\(Self.recorder) could not describe \(device.node)") }
+    do throws(RecordingError) {
+      let text = try readFile(path, limit: 4 << 20)
+      let numbers = SerialNumbers(in: text)
+      try put(numbers.blanked(description: text), "device")
+      return numbers
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  /// Blanks the serial numbers in what was logged.
+  func blank(_ numbers: SerialNumbers) throws(Failure) {
+    do throws(RecordingError) {
+      try put(numbers.blanked(ioctls: try readFile(log, limit: 256 << 20)), "capture.ioctl")
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  /// Takes over what was recorded by other means, without serial numbers and without other devices' packets.
+  func copy(_ from: String) throws(Failure) {
+    do throws(RecordingError) {
+      let recorded = try RecordingFolder(from)
+      guard let traffic = recorded.traffic else { throw RecordingError(path: from, problem: "has no traffic") }
+      let description = try readFile(recorded.description, limit: 4 << 20)
+      let numbers = SerialNumbers(in: description)
+      var bytes = try readFile(traffic.path, limit: 256 << 20)
+      switch traffic {
+      case .packets:
+        guard let address = recorded.address else { throw RecordingError(path: from, problem: "is of no USB device") }
+        bytes = numbers.blanked(packets: try PacketCapture.only(bus: address.bus, device: address.device, in: bytes))
+      case .ioctls: bytes = numbers.blanked(ioctls: bytes)
+      }
+      try put(numbers.blanked(description: description), "device")
+      try put(bytes, traffic.name)
+    } catch {
+      throw Self.failure(error)
+    }
+  }
+
+  func note(_ note: RecordingNote) throws(Failure) {
+    let text = try JSON.text(note) + "\n"
+    do throws(RecordingError) { try put(Array(text.utf8), RecordingNote.file) } catch { throw Self.failure(error) }
+  }
+
+  /// Puts it where it was asked for. What holds a fingerprint stays its maker's alone.
+  func finish(holdsFingerprint: Bool) throws(Failure) {
+    if !holdsFingerprint {
+      for name in ["device", "capture.ioctl", "capture.pcapng", RecordingNote.file] {
+        chmod("\(folder)/\(name)", 0o644)
+      }
+      chmod(folder, 0o755)
+    }
+    guard rename(folder, directory) == 0 else { throw Self.failure(RecordingError(folder)) }
+  }
+
+  func giveUp() {
+    for name in ["device", "capture.ioctl", "capture.pcapng", RecordingNote.file] { unlink("\(folder)/\(name)") }
+    rmdir(folder)
+  }
+
+  private func put(_ bytes: [UInt8], _ name: String) throws(RecordingError) {
+    let path = "\(folder)/\(name)"
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw RecordingError(path) }
+    defer { close(file) }
+    var written = 0
+    while written < bytes.count {
+      // write: reads as many bytes as it is told
+      let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress.map { $0 + written }, $0.count - written) }
+      guard count > 0 || errno == EINTR else { throw RecordingError(path) }
+      written += max(0, count)
+    }
+  }
+
+  private static func failure(_ error: RecordingError) -> Failure {
+    Failure(.inputOutput, "\(error.path) \(error.problem)", name: "errSecIO")
+  }
+}
+
+extension RecordingError {
+  /// What `errno` says of a path.
+  fileprivate init(_ path: String) {
+    self.init(path: path, problem: "cannot be made: \(String(cString: strerror(errno)))")
+  }
+}

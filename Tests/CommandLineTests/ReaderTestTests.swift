@@ -1,0 +1,147 @@
+import Fingerprint
+import Glibc
+import ProgramDriver
+import Synchronization
+import Testing
+import VirtualFinger
+
+/// Does to a virtual reader what a guided run asks for, line by line.
+private final class Hands: Sendable {
+  enum Finger { case mine, another }
+
+  private let kind: PrivateFprintd.Reader
+  private let image: VirtualImageReader
+  private let storage: VirtualStorageReader
+  private let slips: Set<String>
+  private let impression = Mutex<UInt64>(0)
+
+  /// - Parameter slips: words of lines at which the finger is another one than asked for.
+  init(_ kind: PrivateFprintd.Reader, socket: String, slips: Set<String> = []) {
+    self.kind = kind
+    image = VirtualImageReader(socket: socket, patience: .seconds(10))
+    storage = VirtualStorageReader(socket: socket)
+    self.slips = slips
+  }
+
+  var heard: @Sendable (String, RunningProgram) -> Void {
+    { line, program in
+      guard line.contains("(virtual reader)") || line.contains("again") else { return }
+      startThread {
+        // The line comes when the scan is being armed.
+        usleep(250_000)
+        guard program.isRunning else { return }
+        try? self.obey(line)
+      }
+    }
+  }
+
+  private func obey(_ line: String) throws {
+    let isSlip = slips.contains { line.contains($0) }
+    if line.hasPrefix("Unplug") {
+      try storage.unplug()
+    } else if line.contains("badly") {
+      if kind == .image { try image.retry(.tooShort) } else { try storage.retry(.tooShort) }
+    } else if line.contains("ANOTHER") {
+      try touch(isSlip ? .mine : .another)
+    } else if line.hasPrefix("Swipe") || line.hasPrefix("Touch") || line.contains("again") {
+      try touch(isSlip ? .another : .mine)
+    }
+  }
+
+  private func touch(_ finger: Finger) throws {
+    let number = impression.withLock { number in
+      number += 1
+      return number
+    }
+    switch kind {
+    case .image: try image.press((finger == .mine ? Fingers.right : Fingers.wrong).impression(number))
+    case .storage: try storage.scan(finger == .mine ? "mine" : "another")
+    }
+  }
+}
+
+@Suite("whorl reader test, followed step by step")
+struct ReaderTestTests {
+  private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
+
+  private func run(
+    _ kind: PrivateFprintd.Reader, _ folder: String, _ words: String..., slips: Set<String> = []
+  ) async throws -> Invocation.Result {
+    let socket = "\(folder)/socket"
+    return try await Invocation(
+      arguments: ["reader", "test"] + words + ["--reader", "virtual-\(kind == .image ? "image" : "storage"):\(socket)"]
+    ).run(heard: Hands(kind, socket: socket, slips: slips).heard)
+  }
+
+  @Test(
+    "the usual run goes through every step there is for a reader, and leaves a page for a bug report",
+    arguments: readers)
+  func wholeRun(_ kind: PrivateFprintd.Reader) async throws {
+    try await withFolder { folder in
+      let result = try await run(kind, folder, "--touches", "3", "--format", "json", "--page", "\(folder)/page.md")
+      #expect(result.status == 0, "\(result.diagnostics)")
+      for step in [
+        "enroll", "list", "verify", "identify", "wrong", "retry", "cancel", "suspend", "touches", "delete",
+      ] {
+        #expect(result.text.contains(#""step":"\#(step)""#), "\(step): \(result.text)")
+      }
+      #expect(result.text.contains(#""adapter":"libfprint""#) && result.text.contains(#""passed":true"#))
+      #expect(result.text.contains("0 of 3 touches falsely rejected, 0 retries"))
+      #expect(result.text.contains("retry: too-short"))
+      #expect(!result.text.contains(#""step":"unplug""#))
+      let page = String(decoding: try readFile("\(folder)/page.md"), as: UTF8.self)
+      #expect(
+        page.contains("| Driver | virtual_\(kind == .image ? "image" : "device_storage") |")
+          && page.contains("| Result | passed |"))
+      #expect(page.contains("| wrong | ok | "))
+      let again = try await run(kind, folder, "--steps", "cancel", "--page", "\(folder)/page.md")
+      #expect(again.status == 73, "\(again.diagnostics)")
+    }
+  }
+
+  @Test("JUnit tells of a finger taken for another and of one turned away, and the status is the first one's")
+  func failures() async throws {
+    try await withFolder { folder in
+      let result = try await run(
+        .storage, folder, "--steps", "enroll,wrong,touches,delete", "--touches", "2", "--format", "junit",
+        slips: ["ANOTHER", "1 of 2"])
+      #expect(result.status == 77, "\(result.diagnostics)")
+      #expect(result.failure.contains("wrong: another finger was taken for the enrolled one"))
+      #expect(result.text.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"Virtual device"))
+      #expect(result.text.contains(#"tests="4" failures="1" skipped="0""#), "\(result.text)")
+      #expect(result.text.contains(#"name="wrong""#) && result.text.contains("<failure message=\"another finger"))
+      #expect(result.text.contains("1 of 2 touches falsely rejected"))
+      #expect(result.text.hasSuffix("</testsuite>\n"))
+    }
+  }
+
+  @Test("a reader that is unplugged when asked ends the scan as that, and goes on when it is back")
+  func unplugged() async throws {
+    try await withFolder { folder in
+      let result = try await run(.storage, folder, "--steps", "unplug,enroll,verify,delete", "--format", "tap")
+      #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
+      #expect(result.text.contains("ok 1 - unplug # the scan ended as unplugged, and the reader was back"))
+      #expect(result.text.contains("ok 3 - verify # match"))
+    }
+  }
+
+  @Test("through fprintd the same steps are run", arguments: readers)
+  func throughFprintd(_ kind: PrivateFprintd.Reader) async throws {
+    try await PrivateFprintd.with(kind) { fprintd in
+      try await withFolder { folder in
+        let configuration = "\(folder)/config.json"
+        try writeFile(
+          configuration,
+          Array(
+            #"{"reader": "fprintd", "fprintd": {"bus": "\#(fprintd.bus)", "templates": "\#(fprintd.templates)"}}"#.utf8)
+        )
+        let result = try await Invocation(
+          arguments: ["reader", "test", "--touches", "2", "--format", "tap", "--config", configuration]
+        ).run(heard: Hands(kind, socket: fprintd.socket).heard)
+        #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
+        #expect(!result.text.contains("SKIP") && result.text.contains("1..10\n"), "\(result.text)")
+        #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
+      }
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import Fingerprint
+import Glibc
+import ProgramDriver
+import ReaderClient
+import SDBus
+import Testing
+import VirtualFinger
+
+@Suite("When something goes wrong with fprintd", .serialized)
+struct FprintdTroubleTests {
+  private static let device = BusTarget(
+    path: "/net/reactivated/Fprint/Device/0", interface: "net.reactivated.Fprint.Device")
+
+  /// A reader of fprintd with one finger enrolled, open.
+  private func withFinger(
+    _ kind: PrivateFprintd.Reader = .image,
+    _ body: (PrivateFprintd, FprintdReaderProcess, EnrolledPrint) async throws -> Void
+  ) async throws {
+    try await PrivateFprintd.with(kind) { fprintd in
+      try await fprintd.withReader { reader in
+        try await reader.open()
+        try await body(fprintd, reader, enrolled(try await reader.enroll(.rightIndex).template))
+      }
+    }
+  }
+
+  @Test("a reader that another program has claimed is busy, and free again when that one lets go or dies")
+  func claimedByAnother() async throws {
+    try await withFinger { fprintd, first, _ in
+      try await fprintd.withReader { second in
+        func opening() async -> ReaderError? { await readerError { try await second.open() } }
+        guard case .busy(let holder) = await opening() else { return #expect(Bool(false), "it is claimed") }
+        #expect(holder?.contains("fprintd") == true)
+        try await first.process.close()
+        #expect(await opening() == nil)
+        try await second.process.close()
+
+        try await first.open()
+        guard case .busy = await opening() else { return #expect(Bool(false), "it is claimed again") }
+        for pid in processes(with: fprintd.bus) where parent(of: pid) == getpid() && isReader(pid) {
+          kill(pid, SIGKILL)
+        }
+        // Both processes were killed: the second starts anew.
+        #expect(try await eventuallyOpens(second))
+      }
+    }
+  }
+
+  private func isReader(_ pid: pid_t) -> Bool { processes(with: "whorl-reader").contains(pid) }
+
+  private func eventuallyOpens(_ reader: FprintdReaderProcess) async throws -> Bool {
+    for _ in 1...200 {
+      if await readerError({ try await reader.open() }) == nil { return true }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    return false
+  }
+
+  @Test("an fprintd that is restarted in the middle of a scan ends it, and the next opening finds the new one")
+  func restarted() async throws {
+    try await withFinger { fprintd, reader, print in
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try await fprintd.restart()
+      guard case .processDied = await error else { return #expect(Bool(false), "the scan's fprintd is gone") }
+      guard
+        case .processDied = await readerError({ try await reader.process.identify([print], nonce: nonce(2)) { _ in } })
+      else { return #expect(Bool(false), "nothing is claimed from the new one") }
+      try await reader.process.close()
+      try await reader.open()
+      #expect(try await reader.identify(.rightIndex, [print], nonce(3)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("an fprintd that is not there cannot be started, which is another thing than a reader that is not")
+  func missing() async throws {
+    try await PrivateBus.with { bus in
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      guard case .cannotStart = await readerError({ try await process.readers() }) else {
+        return #expect(Bool(false), "nobody can start fprintd here")
+      }
+      await process.shutdown()
+    }
+  }
+
+  @Test("a match that somebody else on the bus announces is none")
+  func forged() async throws {
+    try await withFinger { fprintd, reader, print in
+      let forger = try BusConnection(busAddress: fprintd.bus, handlers: .init())
+      defer { forger.close() }
+      // The name of the reader process on the bus, for a signal sent to it alone.
+      let log = EventLog()
+      async let answer = reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      try await log.wait(for: .fingerNeeded)
+      let members = try await forger.call(MessageBus.target, "ListNames").first?.asArray ?? []
+      for name in members.compactMap(\.asString) where name.hasPrefix(":") {
+        var target = Self.device
+        target.destination = name
+        forger.emit(target, "VerifyFingerSelected", [.string("right-index-finger")])
+        forger.emit(target, "VerifyStatus", [.string("verify-match"), .boolean(true)])
+      }
+      forger.emit(Self.device, "VerifyStatus", [.string("verify-match"), .boolean(true)])
+      // What was sent before has arrived when this is answered.
+      _ = try await forger.call(MessageBus.target, "ListNames")
+      try reader.touch(.rightRing, person: 2)
+      #expect(try await answer.outcome == .noMatch)
+    }
+  }
+
+  @Test("a template file that is touched in the middle of a scan ends it, though it be put back at once")
+  func watched() async throws {
+    try await withFinger(.storage) { fprintd, reader, print in
+      let file = try #require(try fprintd.templateFile())
+      let before = try readFile(file)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try writeFile(file, before + [0])
+      try writeFile(file, before)
+      #expect(await error == .printsChanged)
+      #expect(try await reader.identify(.rightIndex, [print], nonce(2)).outcome == .match(print.id))
+    }
+  }
+
+  @Test(
+    "a program of another user that owns fprintd's name is not fprintd", .enabled(if: getuid() == 0, "needs root"))
+  func foreignOwner() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      fprintd.killDaemon()
+      try await fprintd.pretend(user: 65_534)
+      try await fprintd.withReader { reader in
+        guard case .cannotStart(let why) = await readerError({ try await reader.process.readers() }) else {
+          return #expect(Bool(false), "its readers are nobody's")
+        }
+        #expect(why.contains("root"), "\(why)")
+      }
+    }
+  }
+
+  @Test("what polkit refuses is refused with its reason")
+  func refused() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try fprintd.allow()
+      try await fprintd.withReader { reader in
+        guard case .permissionDenied(let reason?) = await readerError({ try await reader.open() }) else {
+          return #expect(Bool(false), "polkit allows nothing")
+        }
+        #expect(reason.hasPrefix(FprintdPlace.refused))
+        try fprintd.allow("verify")
+        try await reader.open()
+        guard case .permissionDenied = await readerError({ try await reader.process.enroll(as: .leftRing) { _ in } })
+        else { return #expect(Bool(false), "polkit allows no enrolment") }
+      }
+    }
+  }
+
+  @Test("a machine on its way to sleep gets the reader back, in the middle of a scan too")
+  func sleep() async throws {
+    try await withFinger { fprintd, reader, print in
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try await reader.process.suspend()
+      #expect(await error == .suspended)
+      #expect(await readerError { try await reader.process.verify(print, nonce: nonce(2)) { _ in } } == .suspended)
+      try await fprintd.withReader { other in
+        try await other.open()
+        try await other.process.close()
+      }
+      try await reader.process.resume()
+      #expect(try await reader.identify(.rightIndex, [print], nonce(3)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("a template of libfprint's is none of fprintd's, and is not taken for one")
+  func foreignTemplate() async throws {
+    try await withFinger { _, reader, print in
+      for bytes in [Array("FP3".utf8), [], Array("fprintd 1 right-index ".utf8), Array("fprintd 1 toe -".utf8)] {
+        let template = Template(bytes: bytes)
+        #expect(
+          await readerError { try await reader.process.verify(enrolled(template), nonce: nonce(1)) { _ in } }
+            == .badTemplate)
+        #expect(await readerError { try await reader.process.delete(template) } == .badTemplate)
+      }
+      let known = try await reader.process.storedPrints(knowing: [print])
+      #expect(known.present == [print.id])
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Fingerprint
+import ProgramDriver
+import ReaderClient
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+import VirtualFinger
+
+@Suite("A vault with the fingers that fprintd has", .serialized)
+struct FprintdTests {
+  private static let mine = SyntheticFinger(person: 1, finger: .rightIndex)
+  private static let others = SyntheticFinger(person: 2, finger: .rightIndex)
+
+  private static let keeping: ContextOptions = {
+    var options = ContextOptions(timeout: .seconds(20))
+    options.keepsEvidence = true
+    options.fallback = .never
+    return options
+  }()
+
+  private func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
+    try await vault.add(
+      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
+      secret: SecretBytes(text: name), in: nil
+    ).id
+  }
+
+  private func with(_ body: (PrivateFprintd, Vault) async throws -> Void) async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await fprintd.enroll("right-index-finger", pressing: Self.mine)
+      let store = try await ScratchStore()
+      let vault = try store.open(
+        reader: ReaderProcess(
+          program: ReaderBuild.program, selection: .fprintd(device: nil),
+          fprintd: FprintdPlace(bus: fprintd.bus, templates: fprintd.templates)))
+      try await body(fprintd, vault)
+      await vault.shutdown()
+    }
+  }
+
+  /// Whoever has the last answer does not wait for the reader to be released.
+  private func replace(_ fprintd: PrivateFprintd) async throws {
+    for _ in 1...20 {
+      do {
+        return try await fprintd.enroll("right-index-finger", pressing: Self.others)
+      } catch {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    try await fprintd.enroll("right-index-finger", pressing: Self.others)
+  }
+
+  @Test("a context that a finger has satisfied opens nothing bound once that finger was replaced in fprintd")
+  func keptContext() async throws {
+    try await with { fprintd, vault in
+      let bound = try await add(vault, "bound", .biometryCurrentSet)
+      let person = Person(touches: [{ try fprintd.image.press(Self.mine.impression(100)) }])
+      try await person.with(vault, Self.keeping) { handle in
+        try await vault.evaluate(.biometrics, reason: nil, in: handle)
+        #expect(try await vault.secrets(of: [bound], reason: nil, in: handle)[0].text == "bound")
+        let state = try await vault.enrolmentState()
+
+        try await replace(fprintd)
+        await #expect(throws: VaultError.self) {
+          _ = try await vault.secrets(of: [bound], reason: nil, in: handle)
+        }
+        #expect(try await vault.enrolmentState() != state)
+      }
+      let other = Person(touches: [{ try fprintd.image.press(Self.others.impression(100)) }])
+      await #expect(throws: VaultError.self) {
+        _ = try await other.with(vault) { try await vault.secrets(of: [bound], reason: nil, in: $0) }
+      }
+    }
+  }
+
+  @Test("the first finger records what auto stands for, and only the passcode changes that")
+  func recorded() async throws {
+    try await with { _, vault in
+      #expect(try await vault.adapter() == nil)
+      _ = try await add(vault, "bound", .biometryCurrentSet)
+      #expect(try await vault.adapter() == .fprintd)
+      await #expect(throws: VaultError.self) {
+        try await Person().with(vault) { try await vault.use(.libfprint, in: $0) }
+      }
+      #expect(try await vault.adapter() == .fprintd)
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.use(.libfprint, in: $0) }
+      #expect(try await vault.adapter() == .libfprint)
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.use(nil, in: $0) }
+      #expect(try await vault.adapter() == nil)
+    }
+  }
+}
