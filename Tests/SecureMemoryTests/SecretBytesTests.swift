@@ -12,7 +12,9 @@ final class Holder: Sendable {
 }
 
 @Suite struct SecretBytesTests {
-  @Test("a new secret is all zeros, whatever its size", arguments: [0, 1, 32, 255, 256, 257, 1024, 1025, 4096, 4097, 1 << 20 + 3])
+  @Test(
+    "a new secret is all zeros, whatever its size",
+    arguments: [0, 1, 32, 255, 256, 257, 1024, 1025, 4096, 4097, 1 << 20 + 3])
   func zeroFilled(count: Int) {
     let secret = SecretBytes(count: count)
     #expect(secret.count == count)
