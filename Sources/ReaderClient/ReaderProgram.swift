@@ -3,7 +3,7 @@ internal import Glibc
 /// Where `whorl-reader` is. Nothing is looked for through `PATH` or any other variable.
 package enum ReaderProgram {
   /// The first of these that is a program: beside this process's own executable, in `libexec/whorl` of the place it is
-  /// installed in, and then those the caller names.
+  /// installed in, those the caller names, and where installs put it, for programs that are elsewhere.
   ///
   /// - Parameter configured: full paths, such as a configuration's.
   package static func locate(configured: [String] = []) -> String? {
@@ -11,9 +11,12 @@ package enum ReaderProgram {
   }
 
   static func candidates(executable: String?, configured: [String]) -> [String] {
-    guard let folder = executable.flatMap(folder) else { return configured }
-    return ["\(folder)/whorl-reader", "\(folder)/../libexec/whorl/whorl-reader"] + configured
+    let own = executable.flatMap(folder).map { ["\($0)/whorl-reader", "\($0)/../libexec/whorl/whorl-reader"] }
+    return (own ?? []) + configured + installed
   }
+
+  /// The prefix of `make install`, and that of packages: the system's own folders.
+  package static let installed = ["/usr/local/libexec/whorl/whorl-reader", "/usr/libexec/whorl/whorl-reader"]
 
   private static func executablePath() -> String? {
     let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in

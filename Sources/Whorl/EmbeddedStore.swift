@@ -59,7 +59,7 @@ package enum EmbeddedStore {
     _ selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil
   ) -> any FingerprintReader {
     // Where there is none, starting this one fails and says so: only what needs a finger is refused.
-    let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? "/usr/libexec/whorl/whorl-reader"
+    let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? ReaderProgram.installed[0]
     return ReaderProcess(program: path, selection: selection, fprintd: fprintd ?? .system, trace: trace)
   }
 }
