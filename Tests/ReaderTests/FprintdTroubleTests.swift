@@ -186,21 +186,22 @@ struct FprintdTroubleTests {
 
   @Test("an enrolment that is cancelled as fprintd ends it leaves no finger there")
   func cancelledAtTheEnd() async throws {
-    try await PrivateFprintd.with(.storage) { fprintd in
+    try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.withReader { reader in
         let stages = try await reader.open().enrollStages
         let log = EventLog()
         let enrolment = Task { try await reader.process.enroll(as: .rightIndex, observer: log.observe) }
-        try await log.wait(for: .fingerNeeded)
         for stage in 1..<stages {
-          try reader.touch(.rightIndex)
+          try await log.wait(for: .fingerNeeded, count: stage)
+          try reader.touch(.rightIndex, impression: UInt64(stage))
           try await log.wait(for: .stage(completed: stage, of: stages))
         }
+        try await log.wait(for: .fingerNeeded, count: stages)
         // The reader process hears of the end and of the cancel in the same moment.
         let process = try #require(
           processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
         kill(process, SIGSTOP)
-        try reader.touch(.rightIndex)
+        try reader.touch(.rightIndex, impression: UInt64(stages))
         #expect(try await eventually { try fprintd.templateFile() != nil })
         enrolment.cancel()
         try await Task.sleep(for: .milliseconds(50))
