@@ -36,13 +36,18 @@ package enum PacketCapture {
         else {
           throw malformed("is of something else than USB")
         }
-        kept += block
+        kept += Self.block(kind, capture[offset + 8..<offset + 16] + (try clock(in: block.dropFirst(16).dropLast(4))))
       case enhancedPacket:
         // The packet's header: an id, a type, a transfer type, the endpoint, the device and the bus.
-        guard length >= 32 + 16 else { throw malformed("has a packet without a header") }
+        guard let caught = number(capture, offset + 20).map(Int.init), caught >= 16, 32 + caught <= length else {
+          throw malformed("has a packet without a header")
+        }
         let packet = offset + 28
         let packetBus = UInt16(capture[packet + 12]) | UInt16(capture[packet + 13]) << 8
-        if capture[packet + 11] == device, packetBus == bus { kept += block }
+        if capture[packet + 11] == device, packetBus == bus {
+          // Without its options: a comment may stand there.
+          kept += Self.block(kind, capture[offset + 8..<packet + (caught + 3) / 4 * 4])
+        }
       default:
         // Statistics, names, comments: nothing that a replay needs.
         break
@@ -51,6 +56,29 @@ package enum PacketCapture {
     }
     return kept
   }
+
+  private static func block(_ kind: UInt32, _ body: ArraySlice<UInt8>) -> [UInt8] {
+    let length = bytes(UInt32(body.count + 12))
+    return bytes(kind) + length + body + length
+  }
+
+  /// Of an interface's options those that say what its times mean. The others name the system, and what was filtered.
+  private static func clock(in options: ArraySlice<UInt8>) throws(RecordingError) -> [UInt8] {
+    let resolution: UInt8 = 9
+    let offset: UInt8 = 14
+    var kept: [UInt8] = []
+    var rest = options
+    while rest.count >= 4 {
+      let head = Array(rest.prefix(4))
+      let length = 4 + ((Int(head[2]) | Int(head[3]) << 8) + 3) / 4 * 4
+      guard length <= rest.count else { throw malformed("is cut off or no capture") }
+      if head[1] == 0, head[0] == resolution || head[0] == offset { kept += rest.prefix(length) }
+      rest = rest.dropFirst(length)
+    }
+    return kept.isEmpty ? [] : kept + [0, 0, 0, 0]
+  }
+
+  private static func bytes(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
   private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32? {
     guard offset + 4 <= bytes.count else { return nil }

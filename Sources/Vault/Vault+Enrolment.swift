@@ -180,8 +180,9 @@ extension Vault {
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
       let scan = try await answer(context) { source in
-        // The others come first: identification stops at the first hit.
-        if others.isEmpty || !reader.features.contains(.identify) {
+        // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses
+        // by itself to enrol a finger that it has under another name.
+        if others.isEmpty || reader.identity.isFprintd || !reader.features.contains(.identify) {
           return try await source.verify(print, nonce: nonce, observer: observer)
         }
         return try await source.identify(others + [print], nonce: nonce, observer: observer)

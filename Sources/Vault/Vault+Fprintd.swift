@@ -19,6 +19,10 @@ extension Vault {
     let store = store
     let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     let known = try stored.map { stored throws(VaultError) in try prints(of: stored) } ?? []
+    guard isAuthorized || known.count == stored?.set.enrolments.count ?? 0 else {
+      // One that was edited in the store is no change of fprintd's.
+      throw .storeDamaged("a fingerprint template does not verify")
+    }
     let list = try await fprintdList(knowing: known, stored, context)
     if let stored, list.unknown.isEmpty, list.present.count == stored.set.enrolments.count,
       !stored.set.enrolments.isEmpty
@@ -31,10 +35,20 @@ extension Vault {
       throw .chipListMismatch
     }
     guard try await fprintdList(knowing: known, stored, context) == list else { throw .setChanged }
-    if stored == nil, !isAuthorized, try adapter() == .libfprint { throw .notEnrolled }
+    if stored == nil, !isAuthorized { try requireOpen(to: reader) }
     try follow(list, stored, on: reader, context)
     let followed = try enrolled(on: reader)
     return (followed, try prints(of: followed))
+  }
+
+  /// Refuses a store whose fingers came another way than by this reader's.
+  ///
+  /// An fprintd that a configuration puts in the place of the machine's own has the fingers of whoever wrote that.
+  private func requireOpen(to reader: ReaderDescription) throws(VaultError) {
+    guard try adapter() != .libfprint else { throw .notEnrolled }
+    guard reader.nature != .physical else { return }
+    let isForPhysical = try verifiedSets().contains { $0.set.nature == .physical && !$0.set.enrolments.isEmpty }
+    guard !isForPhysical else { throw .notEnrolled }
   }
 
   /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where

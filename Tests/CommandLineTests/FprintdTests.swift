@@ -106,6 +106,38 @@ struct FprintdTests {
     }
   }
 
+  @Test("a second finger is enrolled through fprintd as the first one was, and both open what is bound to the set")
+  func second() async throws {
+    let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await TestStore.with { plain in
+        let store = try FprintdStore(plain, fprintd)
+        for (name, finger) in [("right-index", Self.right), ("left-thumb", thumb)] {
+          let enrolled = try await store.touched("enroll", name, "--yes", by: finger, times: 7, passcode: true)
+          #expect(enrolled.status == 0, "\(enrolled.diagnostics)")
+        }
+        try await store.whorl("set", "bound", "--access", "current-set", input: "s").mustSucceed()
+        for finger in [Self.right, thumb] {
+          #expect(try await store.touched("get", "bound", by: finger).text == "s")
+        }
+      }
+    }
+  }
+
+  @Test("an fprintd that cannot be reached is called that, with what to do")
+  func unreachable() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      fprintd.killDaemon()
+      try await TestStore.with { plain in
+        let store = try FprintdStore(plain, fprintd)
+        let listed = try await store.whorl("reader", "list")
+        #expect(listed.status == 69)
+        #expect(listed.failure.contains("fprintd cannot be reached"), "\(listed.failure)")
+        #expect(listed.failure.contains("systemctl status fprintd"))
+      }
+    }
+  }
+
   @Test("auto takes the reader fprintd has, says so, and stays with the kind that has the fingers")
   func automatic() async throws {
     try await PrivateFprintd.with(.image) { fprintd in

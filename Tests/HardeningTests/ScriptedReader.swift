@@ -13,12 +13,24 @@ final class ScriptedReader: FingerprintReader {
 
   private let steps = Mutex<[Step]>([])
   private let description: ReaderDescription
+  /// What fprintd has, for a reader of fprintd's.
+  private let fingers: [FprintdPrint]
 
   init(serial: String = "1") {
     description = ReaderDescription(
       id: "scripted", name: "scripted reader",
       identity: ReaderIdentity(driver: "scripted", vendor: 0x1234, product: 0x5678, serial: serial),
       scanType: .press, enrollStages: 1, features: [.identify, .verify], temperature: .cold, nature: .physical)
+    fingers = []
+  }
+
+  /// A reader as fprintd's adapter gives one.
+  init(fprintd fingers: [FprintdPrint], nature: ReaderDescription.Nature) {
+    description = ReaderDescription(
+      id: "fprintd:scripted", name: "scripted", identity: ReaderIdentity(fprintdName: "scripted"), scanType: .press,
+      enrollStages: 1, features: [.identify, .verify, .storage, .storageList, .storageDelete], temperature: .cold,
+      nature: nature)
+    self.fingers = fingers
   }
 
   /// What the next scans come to. After them every finger matches.
@@ -61,7 +73,13 @@ final class ScriptedReader: FingerprintReader {
     try await identify([print], nonce: nonce, observer: observer)
   }
 
-  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList { throw .notSupported }
+  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    guard description.identity.isFprintd else { throw .notSupported }
+    let present = prints.filter { known in fingers.contains { $0.template == known.template } }
+    let unknown = fingers.map(\.template).filter { template in !present.contains { $0.template == template } }
+    return ChipList(present: Set(present.map(\.id)), unknown: unknown)
+  }
+
   func delete(_ template: Template) async throws(ReaderError) {}
   func clearStorage() async throws(ReaderError) {}
   func suspend() async throws(ReaderError) {}

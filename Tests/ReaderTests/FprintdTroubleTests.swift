@@ -125,6 +125,7 @@ struct FprintdTroubleTests {
       try writeFile(file, before + [0])
       try writeFile(file, before)
       #expect(await error == .printsChanged)
+      #expect(!log.events.contains(.fingerPresent), "\(log.events)")
       #expect(try await reader.identify(.rightIndex, [print], nonce(2)).outcome == .match(print.id))
     }
   }
@@ -171,6 +172,8 @@ struct FprintdTroubleTests {
       try await log.wait(for: .fingerNeeded)
       try await reader.process.suspend()
       #expect(await error == .suspended)
+      // Nobody has learnt anything: a scan that was given up must not look like one that a finger ended.
+      #expect(!log.events.contains(.fingerPresent), "\(log.events)")
       #expect(await readerError { try await reader.process.verify(print, nonce: nonce(2)) { _ in } } == .suspended)
       try await fprintd.withReader { other in
         try await other.open()
@@ -178,6 +181,34 @@ struct FprintdTroubleTests {
       }
       try await reader.process.resume()
       #expect(try await reader.identify(.rightIndex, [print], nonce(3)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("an enrolment that is cancelled as fprintd ends it leaves no finger there")
+  func cancelledAtTheEnd() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await fprintd.withReader { reader in
+        let stages = try await reader.open().enrollStages
+        let log = EventLog()
+        let enrolment = Task { try await reader.process.enroll(as: .rightIndex, observer: log.observe) }
+        for stage in 1..<stages {
+          try await log.wait(for: .fingerNeeded, count: stage)
+          try reader.touch(.rightIndex, impression: UInt64(stage))
+          try await log.wait(for: .stage(completed: stage, of: stages))
+        }
+        try await log.wait(for: .fingerNeeded, count: stages)
+        // The reader process hears of the end and of the cancel in the same moment.
+        let process = try #require(
+          processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
+        kill(process, SIGSTOP)
+        try reader.touch(.rightIndex, impression: UInt64(stages))
+        #expect(try await eventually { try fprintd.templateFile() != nil })
+        enrolment.cancel()
+        try await Task.sleep(for: .milliseconds(50))
+        kill(process, SIGCONT)
+        #expect(await readerError { try await enrolment.value } == .cancelled)
+        #expect(try await eventually { try fprintd.templateFile() == nil })
+      }
     }
   }
 

@@ -95,6 +95,32 @@ struct PacketCaptureTests {
     #expect(try PacketCapture.only(bus: 1, device: 4, in: cut) == cut)
   }
 
+  @Test(
+    "what a capture says of the machine and what was written beside a packet are left out, and the clock's unit kept")
+  func options() throws {
+    let unit: [UInt8] = [9, 0, 1, 0, 9, 0, 0, 0]
+    let system = [12, 0, 14, 0] + Array("Linux of mine!".utf8) + [0, 0]
+    let comment = [1, 0, 8, 0] + Array("my house".utf8)
+    let end: [UInt8] = [0, 0, 0, 0]
+    let told = Self.block(1, [220, 0, 0, 0] + Self.word(0) + system + unit + end)
+    let own = Self.packet(bus: 1, device: 4, Array("mine".utf8))
+    let noted = Self.block(6, own[8..<own.count - 4] + comment + end)
+    let cut = try PacketCapture.only(bus: 1, device: 4, in: Self.header + told + noted)
+    #expect(cut.suffix(own.count).elementsEqual(own))
+    #expect(
+      cut.dropLast(own.count).suffix(32).elementsEqual(Self.block(1, [220, 0, 0, 0] + Self.word(0) + unit + end)))
+    for words in ["Linux", "house"] { #expect(!String(decoding: cut, as: UTF8.self).contains(words)) }
+    // One whose lengths say more than there is.
+    for wrong in [
+      Self.block(1, [220, 0, 0, 0] + Self.word(0) + [9, 0, 200, 0]),
+      Self.block(
+        6,
+        Self.word(0) + Self.word(0) + Self.word(0) + Self.word(200) + Self.word(64) + [UInt8](repeating: 0, count: 64)),
+    ] {
+      #expect(throws: RecordingError.self) { try PacketCapture.only(bus: 1, device: 4, in: Self.header + wrong) }
+    }
+  }
+
   @Test("what is cut off, of another kind of network, or no capture is refused")
   func refused() {
     let network = Self.block(1, [1, 0, 0, 0] + Self.word(0))

@@ -1,4 +1,6 @@
 import Fingerprint
+import FoundationEssentials
+import GRDB
 import ProgramDriver
 import ReaderClient
 import SecureMemory
@@ -27,6 +29,10 @@ struct FprintdTests {
   }
 
   private func with(_ body: (PrivateFprintd, Vault) async throws -> Void) async throws {
+    try await with { fprintd, vault, _ in try await body(fprintd, vault) }
+  }
+
+  private func with(_ body: (PrivateFprintd, Vault, ScratchStore) async throws -> Void) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.mine)
       let store = try await ScratchStore()
@@ -34,7 +40,7 @@ struct FprintdTests {
         reader: ReaderProcess(
           program: ReaderBuild.program, selection: .fprintd(device: nil),
           fprintd: FprintdPlace(bus: fprintd.bus, templates: fprintd.templates)))
-      try await body(fprintd, vault)
+      try await body(fprintd, vault, store)
       await vault.shutdown()
     }
   }
@@ -88,6 +94,32 @@ struct FprintdTests {
       #expect(try await vault.adapter() == .libfprint)
       try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.use(nil, in: $0) }
       #expect(try await vault.adapter() == nil)
+    }
+  }
+
+  @Test("a print that was edited in the database is no change of fprintd's: it closes what is bound and ends nothing")
+  func edited() async throws {
+    try await with { fprintd, vault, store in
+      let bound = try await add(vault, "bound", .biometryCurrentSet)
+      func read() async throws -> String {
+        let person = Person(touches: [{ try fprintd.image.press(Self.mine.impression(100)) }])
+        return try await person.with(vault) { try await vault.secrets(of: [bound], reason: nil, in: $0)[0].text }
+      }
+      let editor = try DatabaseQueue(path: store.path + "/vault.db")
+      func edit(_ template: DatabaseValue) throws -> DatabaseValue? {
+        try editor.write { db in
+          let before = try DatabaseValue.fetchOne(db, sql: "SELECT template FROM enrolment")
+          try db.execute(sql: "UPDATE enrolment SET template = ?", arguments: [template])
+          return before
+        }
+      }
+      let before = try #require(try edit(Data(repeating: 7, count: 80).databaseValue))
+      for _ in 1...2 {
+        let refused = await #expect(throws: VaultError.self) { _ = try await read() }
+        guard case .storeDamaged = refused else { return #expect(Bool(false), "\(String(describing: refused))") }
+      }
+      _ = try edit(before)
+      #expect(try await read() == "bound")
     }
   }
 }

@@ -98,10 +98,16 @@ final class FprintdAction: @unchecked Sendable {
 final class StageCount: @unchecked Sendable {
   private var count = 0
 
-  /// The next stage; the last one is told when fprintd has stored the print.
-  func next(below stages: Int) -> Int {
+  /// What a status in the middle of an enrolment tells its observer; nil for one that ends it. The last stage is told
+  /// when fprintd has stored the print.
+  func event(of status: FprintdStatus, below stages: Int) -> ScanEvent? {
     BusLoop.shared.checkIsolated()
-    count = min(count + 1, max(stages - 1, 1))
-    return count
+    switch status {
+    case .stagePassed:
+      count = min(count + 1, max(stages - 1, 1))
+      return .stage(completed: count, of: stages)
+    case .retry(let reason): return .retry(reason)
+    default: return nil
+    }
   }
 }

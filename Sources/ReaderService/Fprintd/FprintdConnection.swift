@@ -41,7 +41,7 @@ actor FprintdConnection {
     let users: Set<UInt32> = place.bus == FprintdPlace.system.bus ? [0] : [0, getuid()]
     guard await opened.isOwned(by: users) else {
       await opened.close()
-      throw .cannotStart("the program that calls itself fprintd does not run as root")
+      throw .cannotStart("\(FprintdPlace.refused)the program that has its name does not run as root")
     }
     return opened
   }
@@ -62,8 +62,11 @@ actor FprintdConnection {
   }
 
   private func isOwned(by users: Set<UInt32>) async -> Bool {
-    guard let connection, let owner, let user = try? await connection.userID(of: owner) else { return false }
-    return users.contains(user)
+    guard let connection, let owner, let user = try? await connection.userID(of: owner), users.contains(user) else {
+      return false
+    }
+    // The name may have changed hands before this process knew whose change to look for.
+    return (try? await connection.owner(of: FprintdNames.service)) == owner && !isOver
   }
 
   /// Asks for the signals of one device.

@@ -24,3 +24,33 @@ extension ReaderDescription {
       nature: nature)
   }
 }
+
+extension FprintdConnection {
+  /// The readers that fprintd has, by their paths; two of one name are told apart by a number.
+  func devices(_ nature: ReaderDescription.Nature) async throws(ReaderError) -> [(
+    path: String, description: ReaderDescription
+  )] {
+    let answer = try await call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices")
+    let paths = (answer.first?.asArray ?? []).compactMap(\.asObjectPath)
+    var devices: [(String, ReaderDescription)] = []
+    var seen: [String: Int] = [:]
+    for path in paths.sorted() {
+      do throws(ReaderError) {
+        let properties = try await properties(of: path)
+        let name = properties.readerName
+        seen[name, default: 0] += 1
+        let count = seen[name, default: 1]
+        devices.append(
+          (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)))
+      } catch .removed {
+        // Unplugged between the two questions.
+      }
+    }
+    return devices
+  }
+
+  func properties(of path: String) async throws(ReaderError) -> [String: BusValue] {
+    let answer = try await call(path, FprintdNames.properties, "GetAll", [.string(FprintdNames.device)])
+    return answer.first?.asDictionary ?? [:]
+  }
+}

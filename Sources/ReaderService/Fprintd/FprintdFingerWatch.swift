@@ -39,6 +39,7 @@ final class FprintdFingerWatch: @unchecked Sendable {
   }
 
   func scanEnded() {
+    guard !isOver else { return }
     isOver = true
     guard isPresent, !wasTold else { return }
     Task {

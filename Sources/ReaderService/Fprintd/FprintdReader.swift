@@ -29,33 +29,7 @@ package actor FprintdReader: FingerprintReader {
   // MARK: Readers
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
-    try await devices().map(\.description)
-  }
-
-  private func devices() async throws(ReaderError) -> [(path: String, description: ReaderDescription)] {
-    let link = try await connected()
-    let answer = try await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices")
-    let paths = (answer.first?.asArray ?? []).compactMap(\.asObjectPath)
-    var devices: [(String, ReaderDescription)] = []
-    var seen: [String: Int] = [:]
-    for path in paths.sorted() {
-      do throws(ReaderError) {
-        let properties = try await properties(of: path, link)
-        let name = properties.readerName
-        seen[name, default: 0] += 1
-        let count = seen[name, default: 1]
-        devices.append(
-          (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: place.nature)))
-      } catch .removed {
-        // Unplugged between the two questions.
-      }
-    }
-    return devices
-  }
-
-  private func properties(of path: String, _ link: FprintdConnection) async throws(ReaderError) -> [String: BusValue] {
-    let answer = try await link.call(path, FprintdNames.properties, "GetAll", [.string(FprintdNames.device)])
-    return answer.first?.asDictionary ?? [:]
+    try await connected().devices(place.nature).map(\.description)
   }
 
   package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
@@ -63,14 +37,16 @@ package actor FprintdReader: FingerprintReader {
     isOpening = true
     defer { isOpening = false }
     watchTemplates()
-    guard let device = try await devices().first(where: { $0.description.id == id }) else { throw .absent }
+    guard let device = try await connected().devices(place.nature).first(where: { $0.description.id == id }) else {
+      throw .absent
+    }
     let link = try await connected()
     do throws(ReaderError) {
       try await link.follow(device.path)
       try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
       // Only a claimed reader is sure to tell its stages.
       let description = ReaderDescription(
-        fprintd: device.description.name, try await properties(of: device.path, link), nature: place.nature)
+        fprintd: device.description.name, try await link.properties(of: device.path), nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
       opened = (device.path, description)
       return description
@@ -124,16 +100,17 @@ package actor FprintdReader: FingerprintReader {
     guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
     let stages = device.description.enrollStages
     let stage = StageCount()
-    let status = try await scan(.enroll, finger.fprintdName, observer) { status in
-      switch status {
-      case .stagePassed:
-        observer(.stage(completed: stage.next(below: stages), of: stages))
+    let status: FprintdAction.Status
+    do throws(ReaderError) {
+      status = try await scan(.enroll, finger.fprintdName, observer) { status in
+        guard let event = stage.event(of: status, below: stages) else { return true }
+        observer(event)
         return false
-      case .retry(let reason):
-        observer(.retry(reason))
-        return false
-      default: return true
       }
+    } catch {
+      // fprintd may have come to its end just then: a finger that nobody wants any more would open things.
+      await Task { try? await forget(finger) }.value
+      throw error
     }
     switch status.word {
     case .completed: break
@@ -258,6 +235,11 @@ package actor FprintdReader: FingerprintReader {
     try await delete(print.finger)
   }
 
+  private func forget(_ finger: Finger) async throws(ReaderError) {
+    guard try await enrolledPrints().contains(where: { $0.finger == finger }) else { return }
+    try await delete(finger)
+  }
+
   private func delete(_ finger: Finger) async throws(ReaderError) {
     let device = try openDevice()
     try await connected().call(
@@ -363,6 +345,8 @@ package actor FprintdReader: FingerprintReader {
       return .failed(error)
     }
     let end = await action.ended()
+    // That no finger is wanted any more is told by the stop, and no finger's doing.
+    if case .status = end {} else { fingerWatch?.scanEnded() }
     // Where fprintd is gone there is nothing to stop; where the reader is, fprintd says so.
     if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, action.kind.stop) }
     return end

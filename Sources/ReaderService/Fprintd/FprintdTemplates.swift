@@ -54,9 +54,7 @@ struct FprintdTemplates: Sendable {
 
   /// Nil where the folder cannot be read. A name that is no folder is left out when it is opened.
   private func names(in path: String) -> [String]? {
-    guard let folder = opendir(path) else { return errno == ENOTDIR ? [] : nil }
-    closedir(folder)
-    return namesInFolder(path)
+    readNames(inFolder: path) ?? (errno == ENOTDIR ? [] : nil)
   }
 
   /// Nil where it cannot be read, an inner nil where there is no such file.

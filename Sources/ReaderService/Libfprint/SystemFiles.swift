@@ -16,17 +16,26 @@ func smallFile(_ path: String, limit: Int = 4096) -> String? {
 
 /// The names in a folder, without `.` and `..`; none when it cannot be read.
 func namesInFolder(_ path: String) -> [String] {
-  guard let folder = opendir(path) else { return [] }
-  defer { closedir(folder) }
+  readNames(inFolder: path) ?? []
+}
+
+/// The same; nil where the folder cannot be read, or not to its end, with the reason in `errno`.
+func readNames(inFolder path: String) -> [String]? {
+  guard let folder = opendir(path) else { return nil }
   var names: [String] = []
+  errno = 0
   // readdir: the entry is good until the next call.
   while let entry = readdir(folder) {
     let name = withUnsafePointer(to: &entry.pointee.d_name) {
       $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
     }
     if name != ".", name != ".." { names.append(name) }
+    errno = 0
   }
-  return names
+  let problem = errno
+  closedir(folder)
+  errno = problem
+  return problem == 0 ? names : nil
 }
 
 /// Where a symbolic link points; nil when it is none, or may not be read.

@@ -56,6 +56,10 @@ extension Failure {
       self.init(VaultError.setChanged)
     case .processDied(let how):
       self.init(.unavailable, "the reader process ended: \(how)", name: absent, advice: "try again")
+    case .cannotStart(let why) where why.hasPrefix(FprintdPlace.refused):
+      self.init(
+        .unavailable, "fprintd cannot be reached (\(why.dropFirst(FprintdPlace.refused.count)))", name: absent,
+        advice: "see 'systemctl status fprintd', or name '--reader libfprint'")
     case .cannotStart(let why):
       self.init(
         .unavailable, "the reader process cannot be started: \(why)", name: absent,
