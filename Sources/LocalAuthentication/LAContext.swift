@@ -203,7 +203,8 @@ open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variabl
 
   /// Whether a credential of this type is set.
   open func isCredentialSet(_ type: LACredentialType) -> Bool {
-    guard type == .applicationPassword, let context = state.withLock({ $0.context }) else { return false }
+    let kept = state.withLock { $0.invalidated ? nil : $0.context }
+    guard type == .applicationPassword, let context = kept else { return false }
     return context.isApplicationPasswordSet
   }
 }

@@ -7,8 +7,22 @@ package actor SharedStoreTurn {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Waits until nobody has the store, and has it.
-  package func take() async {
+  /// Waits until nobody has the store, and has it while a body runs.
+  ///
+  /// A test that waits here keeps others from running where only so many run at a time, the one that has the store
+  /// among them: let a whole suite wait, in a trait of its own.
+  package nonisolated func hold(_ body: @Sendable () async throws -> Void) async throws {
+    await take()
+    do {
+      try await body()
+    } catch {
+      await give()
+      throw error
+    }
+    await give()
+  }
+
+  private func take() async {
     guard isTaken else {
       isTaken = true
       return
@@ -17,7 +31,7 @@ package actor SharedStoreTurn {
   }
 
   /// Gives the store to whoever waits the longest.
-  package func give() {
+  private func give() {
     if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
   }
 }

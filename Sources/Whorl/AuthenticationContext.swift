@@ -122,6 +122,7 @@ public final class AuthenticationContext: Sendable {
   private func close(reason: VaultError) {
     let opening = state.withLock { state in
       state.invalidated = true
+      (state.password, state.isPasswordSet) = (nil, false)
       return state.opening
     }
     // Once the vault's context is open, its last event finishes them.

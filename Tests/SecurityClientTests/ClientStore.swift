@@ -12,14 +12,7 @@ struct SharedStoreTrait: SuiteTrait, TestScoping {
   func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
     async throws
   {
-    await SharedStoreTurn.shared.take()
-    do {
-      try await body()
-    } catch {
-      await SharedStoreTurn.shared.give()
-      throw error
-    }
-    await SharedStoreTurn.shared.give()
+    try await SharedStoreTurn.shared.hold(body)
   }
 }
 

@@ -29,6 +29,7 @@ struct AccessControlTests {
       [.biometryAny, .or, .devicePasscode], [.biometryCurrentSet, .and, .devicePasscode],
       [.biometryAny, .devicePasscode], [.biometryAny, .or, .watch],
       [.privateKeyUsage, .biometryCurrentSet, .applicationPassword],
+      [.userPresence, .privateKeyUsage, .applicationPassword], [.devicePasscode, .or, .companion],
     ]
     for flags in allowed {
       let (control, error) = create(flags)
@@ -42,7 +43,9 @@ struct AccessControlTests {
     let refused: [SecAccessControlCreateFlags] = [
       [.biometryAny, .devicePasscode, .or, .and], [.biometryAny, .biometryCurrentSet], [.userPresence, .biometryAny],
       [.userPresence, .devicePasscode], [.userPresence, .or], [.userPresence, .watch], .watch, [.watch, .or],
-      [.watch, .biometryAny], [.watch, .and, .biometryAny], SecAccessControlCreateFlags(rawValue: 1 << 7),
+      [.watch, .biometryAny], [.watch, .and, .biometryAny], [.watch, .or, .privateKeyUsage],
+      [.watch, .or, .applicationPassword], [.userPresence, .biometryCurrentSet], [.userPresence, .and],
+      [.privateKeyUsage, .or, .and], SecAccessControlCreateFlags(rawValue: 1 << 7),
     ]
     for flags in refused {
       let (control, error) = create(flags)

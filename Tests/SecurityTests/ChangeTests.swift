@@ -1,5 +1,7 @@
 import Security
 import Testing
+import VaultDriver
+import Whorl
 
 extension SharedStore {
   @Suite("Updates and deletes")
@@ -105,6 +107,46 @@ extension SharedStore {
       #expect(SecItemDelete(password("a")) == errSecSuccess)
       #expect(secret("a", [kSecAttrSynchronizable: kSecAttrSynchronizableAny]) == "shared")
       #expect(SecItemDelete(password("a", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == errSecSuccess)
+    }
+
+    @Test("an item that is updated keeps its place, with another secret, under another name and in a store opened anew")
+    func keepsItsPlace() throws {
+      for account in ["a", "b", "c"] { #expect(add(account, account) == errSecSuccess) }
+      let reference = try #require(copy(password("a", [kSecReturnPersistentRef: true])).1 as? Data)
+      let new: [CFString: Any] = [kSecAttrAccount: "z", kSecAttrLabel: "l", kSecValueData: Data("new".utf8)]
+      #expect(SecItemUpdate(password("a"), new as CFDictionary) == errSecSuccess)
+      let all: [CFString: Any] = [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]
+      func secrets() -> [String]? {
+        (copy(password(nil, all)).1 as? [Data])?.map { String(decoding: $0, as: UTF8.self) }
+      }
+      #expect(secrets() == ["new", "b", "c"])
+      #expect(secret() == "new", "the oldest still")
+      #expect(add("d", "d") == errSecSuccess)
+      SecretStore.useAsShared(SecretStore(vault: try keychain.scratch.open(), prompt: Nobody()))
+      #expect(secrets() == ["new", "b", "c", "d"])
+      let byReference: [CFString: Any] = [kSecValuePersistentRef: reference, kSecReturnData: true]
+      #expect(copy(byReference as CFDictionary).1 as? Data == Data("new".utf8), "a reference outlives the process")
+    }
+
+    @Test("a delete that finds nothing writes nothing")
+    func fruitlessDelete() throws {
+      #expect(add("a") == errSecSuccess)
+      let before = try files()
+      #expect(!before.isEmpty)
+      #expect(SecItemDelete(password("b")) == errSecItemNotFound)
+      #expect(SecItemDelete(password("a", [kSecAttrCreationDate: Date.distantPast])) == errSecItemNotFound)
+      #expect(SecItemDelete(password("a", [kSecMatchItemList: []])) == errSecItemNotFound)
+      #expect(try files() == before)
+      #expect(SecItemDelete(password("a")) == errSecSuccess)
+      #expect(try files() != before, "one that finds something does")
+    }
+
+    /// The bytes of the store's files, by name; without what SQLite's connections tell each other, readers too.
+    private func files() throws -> [String: [UInt8]] {
+      let names = try FileManager.default.contentsOfDirectory(atPath: keychain.scratch.path)
+        .filter { !$0.hasSuffix("-shm") }
+      return try Dictionary(
+        uniqueKeysWithValues: names.map { ($0, try ScratchStore.contents(of: keychain.scratch.path + "/" + $0)) })
     }
   }
 }

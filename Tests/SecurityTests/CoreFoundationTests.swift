@@ -79,5 +79,9 @@ struct CoreFoundationTests {
     #expect(Data(one) != other)
     #expect(SecRandomCopyBytes(kSecRandomDefault, 0, &one) == errSecSuccess)
     #expect(SecRandomCopyBytes(kSecRandomDefault, -1, &one) != errSecSuccess)
+    // More than may be locked in memory.
+    var many = Data(count: 16 << 20)
+    #expect(many.withUnsafeMutableBytes { SecRandomCopyBytes(nil, $0.count, $0.baseAddress!) } == errSecSuccess)
+    #expect(many.suffix(32) != Data(count: 32))
   }
 }

@@ -221,6 +221,36 @@ struct KeyTests {
     #expect(attributes?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
   }
 
+  @Test("a key whose access control says privateKeyUsage is never handed out, stored or not, token or not")
+  func privateKeyUsage() throws {
+    let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .privateKeyUsage, nil))
+    for (type, bits) in [(kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 384), (kSecAttrKeyTypeRSA, 2048)] {
+      let key = try newKey(type, bits, [kSecPrivateKeyAttrs: [kSecAttrAccessControl: control]])
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCopyExternalRepresentation(key, &error) == nil, "\(type) \(bits)")
+      #expect(code(error) == -4)
+      let attributes = try #require(SecKeyCopyAttributes(key) as? [String: Any])
+      #expect(attributes[kSecAttrIsExtractable as String] as? Bool == false)
+      #expect(attributes[kSecAttrTokenID as String] == nil)
+    }
+  }
+
+  @Test("a key that would have to ask is not made outside the store, where nothing asks")
+  func constrainedOutsideTheStore() throws {
+    for flags in [.biometryAny, [.privateKeyUsage, .userPresence], .applicationPassword]
+      as [SecAccessControlCreateFlags]
+    {
+      let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", flags, nil))
+      let parameters: [CFString: Any] = [
+        kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256,
+        kSecPrivateKeyAttrs: [kSecAttrAccessControl: control],
+      ]
+      var error: Unmanaged<CFError>?
+      #expect(SecKeyCreateRandomKey(parameters as CFDictionary, &error) == nil)
+      #expect(code(error) == Int(errSecUnimplemented))
+    }
+  }
+
   @Test("the older call gives both halves")
   func pairs() {
     var (publicKey, privateKey): (SecKey?, SecKey?)

@@ -108,6 +108,8 @@ extension SharedStore {
       }
       #expect(many(kSecMatchLimitAll) == ["b", "a", "c"])
       #expect(many(2) == ["b", "a"])
+      #expect(many(100) == ["b", "a", "c"])
+      #expect(many(2, "c") == ["c"], "an array of one")
       #expect(many(kSecMatchLimitAll, "c") == ["c"])
       #expect(copy(password("d", [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])).0 == errSecItemNotFound)
       for limit in [0, -1] as [Any] + ["all"] {
@@ -176,6 +178,13 @@ extension SharedStore {
       #expect(secret("alice") == nil)
       #expect(secret("alice", [kSecMatchCaseInsensitive: true]) == "secret")
       #expect(secret("alice", [kSecMatchCaseInsensitive: false]) == nil)
+      #expect(secret("ALICE", service: "MAIL", [kSecMatchCaseInsensitive: kCFBooleanTrue!]) == "secret")
+      #expect(secret("alicia", [kSecMatchCaseInsensitive: true]) == nil)
+      #expect(add("\u{C4}RGER", "\u{E4}rger") == errSecSuccess)
+      #expect(secret("\u{E4}rger", [kSecMatchCaseInsensitive: true]) == "\u{E4}rger")
+      #expect(SecItemDelete(password("alice")) == errSecItemNotFound)
+      #expect(SecItemDelete(password("alice", [kSecMatchCaseInsensitive: true])) == errSecSuccess)
+      #expect(secret("Alice") == nil)
     }
 
     @Test("an account given as data names the same item as the text it holds, and comes back as it was given")

@@ -101,6 +101,20 @@ extension SharedStore {
       #expect(secret("a", skip) == "secret")
     }
 
+    @Test("skip wins over the older word for fail, in whatever order a dictionary has them")
+    func bothForms() {
+      let fillers = ["nleg", "tomb", "sha1", "musr", "UUID", "persistref", "vwht"]
+      // More pairs make another order.
+      for count in 0...fillers.count {
+        for _ in 1...8 {
+          var both: [String: Any] = ["class": "genp", "u_NoAuthUI": true, "u_AuthUI": "u_AuthUIS"]
+          for name in fillers.shuffled().prefix(count) { both[name] = "x" }
+          // That skip is for searches alone shows that it is skip.
+          #expect(SecItemDelete(both as CFDictionary) == errSecParam)
+        }
+      }
+    }
+
     @Test("what says how to go about it, and means nothing here, is accepted")
     func acceptedHints() {
       let hints: [CFString: Any] = [

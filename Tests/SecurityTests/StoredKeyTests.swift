@@ -138,6 +138,57 @@ extension SharedStore {
       }
     }
 
+    @Test("each of the primary attributes of a key tells two apart, and no other does")
+    func primaryKey() {
+      let day = Date(timeIntervalSinceReferenceDate: 0)
+      let key: [CFString: Any] = [
+        kSecAttrKeyClass: kSecAttrKeyClassSymmetric, kSecAttrKeyType: kSecAttrKeyTypeAES,
+        kSecAttrApplicationLabel: Data([1]), kSecAttrKeySizeInBits: 128, kSecAttrEffectiveKeySize: 128,
+        kSecAttrKeyCreator: 1, kSecAttrStartDate: day, kSecAttrEndDate: day, kSecValueData: Data([1, 2]),
+      ]
+      #expect(SecItemAdd(tagged("primary", key), nil) == errSecSuccess)
+      #expect(SecItemAdd(tagged("primary", key), nil) == errSecDuplicateItem)
+      let others: [CFString: Any] = [
+        kSecAttrKeyClass: kSecAttrKeyClassPublic, kSecAttrKeyType: kSecAttrKeyTypeDES,
+        kSecAttrApplicationLabel: Data([2]), kSecAttrApplicationTag: "other", kSecAttrKeySizeInBits: 256,
+        kSecAttrEffectiveKeySize: 112, kSecAttrKeyCreator: 2, kSecAttrStartDate: day.addingTimeInterval(1),
+        kSecAttrEndDate: day.addingTimeInterval(1), kSecAttrAccessGroup: "g", kSecAttrSynchronizable: true,
+      ]
+      for (name, value) in others {
+        let other = tagged("primary", key.merging([name: value]) { $1 })
+        #expect(SecItemAdd(other, nil) == errSecSuccess, "\(name)")
+        #expect(SecItemAdd(other, nil) == errSecDuplicateItem, "\(name)")
+      }
+      for (name, value) in [kSecAttrLabel: "l", kSecAttrCanSign: true] as [CFString: Any] {
+        #expect(SecItemAdd(tagged("primary", key.merging([name: value]) { $1 }), nil) == errSecDuplicateItem)
+      }
+    }
+
+    @Test("a key in the store that is added once more is a duplicate")
+    func addedAgain() throws {
+      let key = try permanent()
+      #expect(SecItemAdd([kSecValueRef: key] as CFDictionary, nil) == errSecDuplicateItem)
+      #expect(SecItemAdd(tagged("org.example.key", [kSecValueRef: key]), nil) == errSecDuplicateItem)
+      let found = try #require(copy(tagged("org.example.key", [kSecReturnRef: true])).1 as? SecKey)
+      #expect(SecItemAdd(tagged("org.example.key", [kSecValueRef: found]), nil) == errSecDuplicateItem)
+    }
+
+    @Test("a key of this process names the stored one in updates and deletes, too")
+    func changedByReference() throws {
+      let key = try newKey()
+      #expect(SecItemAdd(tagged("a tag", [kSecValueRef: key]), nil) == errSecSuccess)
+      #expect(SecItemAdd(tagged("another", [kSecValueRef: try newKey()]), nil) == errSecSuccess)
+      let reference = [kSecValueRef: key] as CFDictionary
+      #expect(SecItemUpdate(reference, [kSecAttrLabel: "new"] as CFDictionary) == errSecSuccess)
+      let all: [CFString: Any] = [
+        kSecClass: kSecClassKey, kSecAttrLabel: "new", kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll,
+      ]
+      #expect(copy(all as CFDictionary).1 as? [SecKey] == [key])
+      #expect(SecItemDelete(reference) == errSecSuccess)
+      #expect(SecItemDelete(reference) == errSecItemNotFound)
+      #expect(SecItemCopyMatching(tagged("another"), nil) == errSecSuccess)
+    }
+
     @Test("a symmetric key is data under a tag")
     func symmetric() {
       let key: [CFString: Any] = [

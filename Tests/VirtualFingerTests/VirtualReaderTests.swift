@@ -27,7 +27,8 @@ struct VirtualReaderTests {
       try await reader.open()
       let print = try await reader.enroll(right, 1)
       try await reader.process.close()
-      let touches = reader.touches
+      // Where the reader takes longer to be opened than a press is patient, the scan would wait for ever.
+      let touches = VirtualImageReader(socket: reader.touches.socket, patience: .seconds(60))
       let early = Task { [right] in
         try await onOwnThread { () throws(VirtualReaderError) in try touches.press(right.impression(20)) }
       }

@@ -129,7 +129,8 @@ struct KeychainQuery {
   private mutating func readUse(_ key: String, _ value: Any) throws(KeychainFailure) {
     switch key {
     case "u_OpPrompt": reason = try AttributeReading.text(value)
-    case "u_NoAuthUI": if try AttributeReading.truth(value) { interaction = .fail }
+    // The newer key says more, and may have been read before.
+    case "u_NoAuthUI": if try AttributeReading.truth(value), interaction == .allow { interaction = .fail }
     case "u_AuthUI":
       switch value as? String {
       case "u_AuthUIA": break

@@ -18,7 +18,11 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
   status { () throws(KeychainFailure) in
     let query = try KeychainQuery(attributes)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
-    guard !query.mentionsMatching, query.interaction != .skip, query.ids == nil else { throw .parameter }
+    guard !query.mentionsMatching, query.interaction != .skip else { throw .parameter }
+    if let key = attributes.object(forKey: kSecValueRef) as? SecKey, key.storedItem != nil {
+      throw KeychainFailure(errSecDuplicateItem)
+    }
+    guard query.ids == nil else { throw .parameter }
     let (item, secret) = try query.newItem()
     let context = query.context
     let added = try call { store throws(VaultError) in

@@ -80,7 +80,7 @@ private func newKey(_ parameters: CFDictionary) throws(KeychainFailure) -> SecKe
   if request.publicKey.isPermanent {
     _ = try request.publicKey.query.store(SecKey(publicKey))
   }
-  let made = SecKey(key, staysInVault: request.staysInVault)
+  let made = SecKey(key, staysInVault: request.staysInVault, isOfSecureEnclave: request.isOfSecureEnclave)
   return request.privateKey.isPermanent ? try request.privateKey.query.store(made) : made
 }
 

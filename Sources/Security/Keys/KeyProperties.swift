@@ -46,9 +46,6 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   }
   dictionary.setObject(kSecClassKey, forKey: kSecClass)
   dictionary.setObject(NSNumber(value: key.storedItem != nil), forKey: kSecAttrIsPermanent)
-  if key.staysInVault, key.storedItem == nil {
-    dictionary.setObject(kSecAttrTokenIDSecureEnclave, forKey: kSecAttrTokenID)
-  }
   return dictionary
 }
 

@@ -12,6 +12,7 @@ struct KeyRequest {
 
   let algorithm: KeyAlgorithm
   let staysInVault: Bool
+  let isOfSecureEnclave: Bool
   let privateKey: Half
   let publicKey: Half
 
@@ -32,14 +33,20 @@ struct KeyRequest {
     var privateHalf = try Self.half(common, own["private"])
     // What is said of both halves is, of a stored one, said of the private key.
     var publicHalf = try Self.half(NSDictionary(), own["public"])
+    let access = privateHalf.query.accessControl?.access ?? .none
     switch privateHalf.query.attributes[.tokenID] {
-    case nil: staysInVault = false
+    case nil: isOfSecureEnclave = false
     case .text("com.apple.setoken"):
       guard algorithm == .ec(.p256) else {
         throw KeychainFailure(errSecParam, "a key of the secure enclave is a P-256 key")
       }
-      staysInVault = true
+      isOfSecureEnclave = true
     default: throw KeychainFailure(errSecParam, "there is no such token")
+    }
+    staysInVault = isOfSecureEnclave || access.flags.contains(.privateKeyUsage)
+    // Outside the store nothing asks for anything: such a key would not be protected at all.
+    guard privateHalf.isPermanent || !access.isConstrained else {
+      throw KeychainFailure(errSecUnimplemented, "a key that asks for somebody has to be permanent")
     }
     for name in [AttributeName.keyType, .keySizeInBits, .keyClass] {
       privateHalf.query.attributes[name] = nil

@@ -29,9 +29,11 @@ public final class SecKey: NSObject, Sendable {
     attributes = KeyAttributes.of(publicKey, isPrivate: false)
   }
 
-  init(_ privateKey: consuming PrivateKey, staysInVault: Bool) {
+  init(_ privateKey: consuming PrivateKey, staysInVault: Bool, isOfSecureEnclave: Bool = false) {
     publicKey = privateKey.publicKey
-    attributes = KeyAttributes.of(privateKey.publicKey, isPrivate: true, staysInVault: staysInVault)
+    var attributes = KeyAttributes.of(privateKey.publicKey, isPrivate: true, staysInVault: staysInVault)
+    if isOfSecureEnclave { attributes[.tokenID] = .text(kSecAttrTokenIDSecureEnclave as String) }
+    self.attributes = attributes
     place = .memory(PrivateKeyHolder(privateKey), staysInVault: staysInVault)
   }
 
