@@ -8,8 +8,8 @@ final class SecretCarrier: Sendable {
 
   init(_ data: Data) {
     var secret = SecretBytes(count: data.count)
-    // Borrows the room for the call.
-    secret.withUnsafeMutableBytes { _ = data.copyBytes(to: $0) }
+    // Both borrowed for the call.
+    secret.withUnsafeMutableBytes { room in data.withUnsafeBytes { room.copyMemory(from: $0) } }
     self.secret = secret
   }
 

@@ -44,6 +44,8 @@ struct KeychainQuery {
   var key: SecKey?
   /// Only these items.
   var ids: [ItemID]?
+  /// Whether one of them is there as a key of the store.
+  var namesStoredKey = false
 
   var limit: Limit?
   var ignoresCase = false
@@ -58,17 +60,21 @@ struct KeychainQuery {
   /// - Parameter assumed: the class of a dictionary that names none.
   /// - Throws: the status of a dictionary that makes no sense.
   init(_ dictionary: CFDictionary, assuming assumed: ItemClass? = nil) throws(KeychainFailure) {
-    itemClass = try Self.itemClass(of: dictionary) ?? assumed
+    // In one go: each look into a dictionary of Foundation's costs as much as reading what it finds.
+    var pairs: [(key: String?, value: Any)] = []
+    dictionary.enumerateKeysAndObjects { key, value, _ in pairs.append((key as? String, value)) }
+    itemClass = try pairs.first { $0.key == "class" }.map { pair throws(KeychainFailure) in
+      try Self.itemClass(pair.value)
+    }
     // Which attributes there are depends on the class, and the order of the pairs is nobody's.
-    if itemClass == nil, dictionary.object(forKey: kSecValueRef) is SecKey { itemClass = .key }
-    for (key, value) in dictionary {
-      guard let key = key as? String else { throw .parameter }
+    itemClass = itemClass ?? assumed ?? (pairs.contains { $0.key == "v_Ref" && $0.value is SecKey } ? .key : nil)
+    for (key, value) in pairs {
+      guard let key else { throw .parameter }
       try read(key, value)
     }
   }
 
-  private static func itemClass(of dictionary: CFDictionary) throws(KeychainFailure) -> ItemClass? {
-    guard let value = dictionary.object(forKey: kSecClass) else { return nil }
+  private static func itemClass(_ value: Any) throws(KeychainFailure) -> ItemClass {
     guard let name = value as? String else { throw .parameter }
     if let known = ItemClass(rawValue: name) { return known }
     switch name {
@@ -167,7 +173,12 @@ struct KeychainQuery {
   private mutating func restrict(to reference: Any) throws(KeychainFailure) {
     switch reference {
     case let key as SecKey:
-      if let id = key.storedItem { ids = (ids ?? []) + [id] } else { self.key = key }
+      if let id = key.storedItem {
+        ids = (ids ?? []) + [id]
+        namesStoredKey = true
+      } else {
+        self.key = key
+      }
     case let item as SecKeychainItem: ids = (ids ?? []) + [item.id]
     case let data as Data:
       guard let id = PersistentReference.item(data) else { throw .parameter }

@@ -19,9 +19,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     let query = try KeychainQuery(attributes)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
     guard !query.mentionsMatching, query.interaction != .skip else { throw .parameter }
-    if let key = attributes.object(forKey: kSecValueRef) as? SecKey, key.storedItem != nil {
-      throw KeychainFailure(errSecDuplicateItem)
-    }
+    guard !query.namesStoredKey else { throw KeychainFailure(errSecDuplicateItem) }
     guard query.ids == nil else { throw .parameter }
     let (item, secret) = try query.newItem()
     let context = query.context
