@@ -13,6 +13,7 @@ internal import Whorl
 ///   - parameters: `kSecAttrKeyType` (a curve over a prime field with 256, 384 or 521 bits, RSA with 2048 to 4096) and
 ///     `kSecAttrKeySizeInBits`; and, here or in `kSecPrivateKeyAttrs`, `kSecAttrIsPermanent`, which stores it, with the
 ///     attributes it is stored under. `kSecAttrTokenIDSecureEnclave` makes a P-256 key that is used in the vault alone.
+///     A key whose access control asks for somebody has to be permanent: outside the store nothing would ask.
 ///   - error: says why there is none; the caller releases it.
 ///
 /// Never asks for anything.
