@@ -6,12 +6,13 @@ package import SecureMemory
 extension Vault {
   /// Opens an authentication context. Its events are heard by one listener, in order.
   package func openContext(_ options: ContextOptions = ContextOptions())
-    throws(VaultError) -> (handle: ContextHandle, events: AsyncStream<AuthenticationEvent>)
+    throws(VaultError) -> (handle: ContextHandle, events: ContextEvents)
   {
     let handle = ContextHandle(bytes: randomID())
-    let (events, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
-    contexts[handle] = Context(options: options, events: continuation)
-    return (handle, events)
+    let (stream, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
+    let teller = EventTeller(continuation)
+    contexts[handle] = Context(options: options, events: teller)
+    return (handle, ContextEvents(stream, teller))
   }
 
   /// Answers the last ``AuthenticationEvent/secretWanted(_:)``. Does nothing when none is wanted.

@@ -48,6 +48,7 @@ public final class AuthenticationContext: Sendable {
   private let vault: Vault
   private let prompt: any AuthenticationPrompt
   private let words = PromptWords()
+  private let listener = PromptListener()
   private let observers = Observers()
   private let state = Mutex(State())
 
@@ -138,16 +139,24 @@ public final class AuthenticationContext: Sendable {
   ) async throws(VaultError) -> T {
     let handle = try await handle(callersFallback: callersFallback)
     let options = options
-    words.set(reason, options.fallbackTitle, options.cancelTitle)
+    words.begin(reason, options.fallbackTitle, options.cancelTitle)
     let session = PromptSession(vault: vault, handle: handle, words: words)
     do throws(VaultError) {
       let value = try await call(handle)
-      await prompt.finished(in: session)
+      await end(session)
+      await listener.caughtUp()
       return value
     } catch {
-      await prompt.finished(in: session)
+      await end(session)
+      // Where the call was ended from outside, the prompt may still wait for somebody.
+      if error == .authenticationFailed { await listener.caughtUp() }
       throw error
     }
+  }
+
+  private func end(_ session: PromptSession) async {
+    words.end()
+    await prompt.finished(in: session)
   }
 
   /// The vault's context, with the options as they are now.
@@ -171,7 +180,7 @@ public final class AuthenticationContext: Sendable {
   }
 
   private func open() -> Task<ContextHandle?, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, observers] in
+    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, listener, observers] in
       guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
         observers.finish()
         return nil
@@ -179,8 +188,10 @@ public final class AuthenticationContext: Sendable {
       let session = PromptSession(vault: vault, handle: handle, words: words)
       // A prompt may block its thread, waiting for keys.
       Task(executorPreference: BackgroundThread()) {
-        for await event in events {
+        await listener.follow(events) { event in
           observers.yield(event)
+          // A question that comes late would be waited for after the call that asked it.
+          if event.isQuestion, !session.isAsking { return }
           await prompt.handle(event, in: session)
         }
         observers.finish()

@@ -4,7 +4,8 @@ public import Vault
 
 /// Shows what an authentication waits for, and answers what it asks. One instance may serve several contexts at once.
 public protocol AuthenticationPrompt: Sendable {
-  /// Called for each event, in order, on no particular thread. It may take its time where a secret is wanted.
+  /// Called for each event, in order, on no particular thread. It may take its time where a secret is wanted. A call that
+  /// was satisfied, or that no finger matched, returns when its events have been handled, or after a second.
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async
 
   /// The call that asked has ended, whichever way; nothing is waited for any more.
@@ -28,6 +29,8 @@ public struct PromptSession: Sendable {
   public var fallbackTitle: String? { words.current.fallback }
   /// The program's words for cancelling; nil for the usual ones.
   public var cancelTitle: String? { words.current.cancel }
+  /// Whether a call runs that may ask for something.
+  var isAsking: Bool { words.current.calls > 0 }
 
   /// The person cancelled.
   public func cancel() async { await vault.cancel(handle) }
@@ -43,19 +46,33 @@ public struct PromptSession: Sendable {
   public func decline() async { await vault.decline(handle) }
 }
 
+extension AuthenticationEvent {
+  /// Whether it waits for somebody.
+  var isQuestion: Bool {
+    switch self {
+    case .touchWanted, .secretWanted: true
+    default: false
+    }
+  }
+}
+
 /// The words of the call that runs, for the prompt that shows it.
 final class PromptWords: Sendable {
   struct Words {
     var reason: String?
     var fallback: String?
     var cancel: String?
+    /// How many calls run, or wait for the one that does.
+    var calls = 0
   }
 
   private let words = Mutex(Words())
 
   var current: Words { words.withLock { $0 } }
 
-  func set(_ reason: String?, _ fallback: String?, _ cancel: String?) {
-    words.withLock { $0 = Words(reason: reason, fallback: fallback, cancel: cancel) }
+  func begin(_ reason: String?, _ fallback: String?, _ cancel: String?) {
+    words.withLock { $0 = Words(reason: reason, fallback: fallback, cancel: cancel, calls: $0.calls + 1) }
   }
+
+  func end() { words.withLock { $0.calls -= 1 } }
 }

@@ -58,6 +58,8 @@ final class FallbackKeys: Sendable {
   func watch(for session: PromptSession) -> Bool {
     let request = ObjectIdentifier(session.words)
     return keys.withLock { keys in
+      // The call may have ended, and ``stop(_:)`` have come, before this.
+      guard session.isAsking else { return false }
       if keys[request] == nil {
         keys[request] = FallbackKey { Task { await session.chooseFallback() } }
       }

@@ -32,7 +32,7 @@ struct Dialogue {
   }
 
   /// Serves the events until the context is closed; gives back what went wrong on this side, if anything did.
-  consuming func run(_ events: AsyncStream<AuthenticationEvent>) async -> Failure? {
+  consuming func run(_ events: ContextEvents) async -> Failure? {
     var line = ProgressLine()
     for await event in events {
       await handle(event, &line)

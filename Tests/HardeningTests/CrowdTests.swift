@@ -81,9 +81,9 @@ struct CrowdTests {
     try await TestStore.enrolled { store in
       let get = store.call("get", "any-finger")
       for touch in [Touches.Touch.right, .signal(SIGINT), .signal(SIGKILL)] { _ = try await store.run(get, [touch]) }
-      var left = [1]
+      var left: [pid_t] = [1]
       for _ in 1...50 where !left.isEmpty {
-        left = try processes(naming: store.folder)
+        left = processes(with: store.folder)
         usleep(100_000)
       }
       #expect(left.isEmpty)
@@ -95,12 +95,4 @@ struct CrowdTests {
 private func residentPages() -> Int {
   let text = (try? readFile("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) } ?? ""
   return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-}
-
-/// The processes with this text in their command line.
-func processes(naming text: String) throws -> [Int] {
-  try folderEntries("/proc").compactMap { Int($0) }.filter { pid in
-    guard let line = try? readFile("/proc/\(pid)/cmdline") else { return false }
-    return String(decoding: line, as: UTF8.self).contains(text)
-  }
 }

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import ReaderClient
 import Synchronization
 import Testing
@@ -35,15 +36,15 @@ struct ReaderTroubleTests {
         let reader = VirtualImageReader(socket: image.socket)
         try reader.send([.automaticFinger(false), .finger(present: true), .deviceError(.removed)])
       },
-      Trouble(description: "killed while armed", charge: 1) { image, _ in try kill(image) },
+      Trouble(description: "killed while armed", charge: 1) { image, _ in kill(image) },
       Trouble(description: "killed with the finger on it", charge: 1) { image, _ in
         try VirtualImageReader(socket: image.socket).send([.automaticFinger(false), .finger(present: true)])
-        try kill(image)
+        kill(image)
       },
       Trouble(description: "killed while it matches", charge: 1) { image, _ in
         let print = SyntheticFinger(person: 1, finger: .rightIndex).impression(7)
         try VirtualImageReader(socket: image.socket).send([.image(print)])
-        try kill(image)
+        kill(image)
       },
       Trouble(description: "suspended and resumed while armed") { _, process in
         try await process.suspend()
@@ -58,9 +59,9 @@ struct ReaderTroubleTests {
   }
 
   /// Ends the reader process of this store.
-  private static func kill(_ image: ImageReaderStore) throws {
-    for pid in try processes(naming: "virtual-image:\(image.socket)") where pid != getpid() {
-      Glibc.kill(pid_t(pid), SIGKILL)
+  private static func kill(_ image: ImageReaderStore) {
+    for pid in processes(with: "virtual-image:\(image.socket)") where pid != getpid() {
+      Glibc.kill(pid, SIGKILL)
     }
   }
 

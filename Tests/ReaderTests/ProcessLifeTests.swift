@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import ReaderClient
 import Testing
 import VirtualFinger

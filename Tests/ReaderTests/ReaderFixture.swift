@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import ReaderClient
 import Synchronization
 import Testing
@@ -106,38 +107,6 @@ func monotonicNanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
-/// The processes whose command line has this word.
-func processes(with word: String) -> [pid_t] {
-  guard let folder = opendir("/proc") else { return [] }
-  defer { closedir(folder) }
-  var found: [pid_t] = []
-  while let entry = readdir(folder) {
-    let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    guard let pid = pid_t(name) else { continue }
-    let descriptor = open("/proc/\(pid)/cmdline", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { continue }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 8_192)
-    let count = max(0, read(descriptor, &bytes, bytes.count))
-    if String(decoding: bytes.prefix(count), as: UTF8.self).contains(word) { found.append(pid) }
-  }
-  return found
-}
-
-/// The process that started this one; nil when it is gone.
-func parent(of pid: pid_t) -> pid_t? {
-  let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var bytes = [UInt8](repeating: 0, count: 1_024)
-  let count = max(0, read(descriptor, &bytes, bytes.count))
-  // "PID (NAME) STATE PARENT …", and the name may hold anything.
-  let line = String(decoding: bytes.prefix(count), as: UTF8.self)
-  guard let end = line.lastIndex(of: ")") else { return nil }
-  let fields = line[end...].split(separator: " ")
-  return fields.count > 2 ? pid_t(fields[2]) : nil
 }
 
 /// Waits until the condition holds, for ten seconds at most.

@@ -1,6 +1,7 @@
 import Fingerprint
 import GRDB
 import Glibc
+import ProgramDriver
 import ReaderClient
 import SecureMemory
 import Synchronization
@@ -122,11 +123,11 @@ struct TouchTests {
     _ = try await image.enroll(.rightIndex, in: vault)
     try await vault.put("bound", "secret", .anyFinger)
     let socket = image.socket
-    let kill: @Sendable () async throws -> Void = {
+    let killReader: @Sendable () async throws -> Void = {
       try ScratchStore.run("/bin/sh", ["-c", "kill -9 $(pgrep -f 'whorl-reader --reader virtual-image:\(socket)$')"])
     }
     await #expect {
-      try await vault.get("bound", by: Person(touches: [kill]))
+      try await vault.get("bound", by: Person(touches: [killReader]))
     } throws: { error in
       if case .reader(.processDied) = error as? VaultError { true } else { false }
     }

@@ -45,7 +45,7 @@ package struct ContextOptions: Sendable {
 /// An authentication context inside the vault: what it was opened with, and what it waits for now.
 final class Context {
   var options: ContextOptions
-  let events: AsyncStream<AuthenticationEvent>.Continuation
+  let events: EventTeller
   /// The call that waits for a secret.
   var waiting: CheckedContinuation<SecretBox?, Never>?
   /// Cancels the action the reader is armed for.
@@ -68,7 +68,7 @@ final class Context {
   var applicationPassword: SecretBox?
   var timedOut = false
 
-  init(options: ContextOptions, events: AsyncStream<AuthenticationEvent>.Continuation) {
+  init(options: ContextOptions, events: EventTeller) {
     self.options = options
     self.events = events
   }

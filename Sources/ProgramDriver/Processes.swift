@@ -1,0 +1,20 @@
+package import Glibc
+
+/// The processes whose command line has these words, with a NUL after each word of theirs.
+package func processes(with words: String) -> [pid_t] {
+  let all = (try? folderEntries("/proc")) ?? []
+  return all.compactMap { pid_t($0) }.filter { pid in
+    guard let line = try? readFile("/proc/\(pid)/cmdline") else { return false }
+    return String(decoding: line, as: UTF8.self).contains(words)
+  }
+}
+
+/// The process that started this one; nil when it is gone.
+package func parent(of pid: pid_t) -> pid_t? {
+  guard let bytes = try? readFile("/proc/\(pid)/stat") else { return nil }
+  // "PID (NAME) STATE PARENT …", and the name may hold anything.
+  let line = String(decoding: bytes, as: UTF8.self)
+  guard let end = line.lastIndex(of: ")") else { return nil }
+  let fields = line[end...].split(separator: " ")
+  return fields.count > 2 ? pid_t(fields[2]) : nil
+}

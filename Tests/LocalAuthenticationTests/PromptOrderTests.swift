@@ -1,0 +1,91 @@
+import Fingerprint
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+import VirtualFinger
+import Whorl
+
+@Suite("A prompt and the call that asks")
+struct PromptOrderTests {
+  @Test("what has happened has been shown when the call returns")
+  func shownBeforeReturn() async throws {
+    let machine = try await Machine()
+    let prompt = SlowPrompt(
+      touch: { try? await machine.press(person: 1) }, matched: { try? await Task.sleep(for: .milliseconds(200)) })
+    try await machine.store.makeContext(prompt: prompt).evaluate(.biometrics, reason: "be seen")
+    #expect(prompt.shown == ["touch", "matched"])
+  }
+
+  @Test("a prompt that takes longer than a second is not waited for")
+  func stuck() async throws {
+    let machine = try await Machine()
+    let (waiting, end) = AsyncStream.makeStream(of: Void.self)
+    let prompt = SlowPrompt(
+      touch: { try? await machine.press(person: 1) }, matched: { for await _ in waiting {} })
+    try await machine.store.makeContext(prompt: prompt).evaluate(.biometrics, reason: "be seen")
+    #expect(prompt.shown == ["touch"])
+    end.finish()
+  }
+
+  @Test("nothing is asked of anybody once the call has ended")
+  func nothingAfterwards() async throws {
+    let machine = try await Machine()
+    let (seen, noMatchSeen) = AsyncStream.makeStream(of: Void.self)
+    let prompt = SlowPrompt(
+      touch: { try? await machine.press(person: 2) },
+      noMatch: {
+        noMatchSeen.finish()
+        try? await Task.sleep(for: .seconds(1))
+      })
+    let context = machine.store.makeContext(prompt: prompt)
+    let events = context.events
+    let ended = Task { try await context.evaluate(.biometrics, reason: "be seen") }
+    for await _ in seen {}
+    // Wanted, and waiting to be shown.
+    try await Task.sleep(for: .milliseconds(300))
+    context.invalidate()
+    await #expect(throws: VaultError.appCancelled) { try await ended.value }
+    for await _ in events {}
+    #expect(prompt.shown == ["touch", "no match"])
+  }
+}
+
+extension Machine {
+  fileprivate func press(person: Int) async throws {
+    let image = SyntheticFinger(person: person, finger: .rightIndex).impression(.random(in: 1...1_000_000))
+    try await onOwnThread { [socket = self.image.socket] () throws(VirtualReaderError) in
+      try VirtualImageReader(socket: socket).press(image)
+    }
+  }
+}
+
+/// Does something at each event before it has shown it.
+private final class SlowPrompt: AuthenticationPrompt {
+  typealias Deed = @Sendable () async -> Void
+
+  private let lines = Mutex<[String]>([])
+  private let touch: Deed
+  private let matched: Deed
+  private let noMatch: Deed
+
+  init(touch: @escaping Deed, matched: @escaping Deed = {}, noMatch: @escaping Deed = {}) {
+    (self.touch, self.matched, self.noMatch) = (touch, matched, noMatch)
+  }
+
+  var shown: [String] { lines.withLock { $0 } }
+
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    switch event {
+    case .touchWanted: await show("touch", touch)
+    case .matched: await show("matched", matched)
+    case .noMatch: await show("no match", noMatch)
+    default: break
+    }
+  }
+
+  private func show(_ line: String, _ deed: Deed) async {
+    await deed()
+    lines.withLock { $0.append(line) }
+  }
+}
