@@ -2,6 +2,7 @@
 /// The parser knows them behind the name only.
 enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
+  static let all = withValue + ["--json"]
 
   /// The same words with the leading options of every command moved to the end, or before `--`.
   static func inPlace(_ words: [String]) -> [String] {

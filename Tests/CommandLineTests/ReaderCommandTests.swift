@@ -116,6 +116,21 @@ struct ReaderCommandTests {
   }
 }
 
+@Suite("whorl doctor")
+struct DoctorTests {
+  @Test("doctor sends nobody to doctor")
+  func noCircle() async throws {
+    try await TestStore.with { store in
+      for reader in ["libfprint", "auto", "replay:\(store.folder)/none", "fprintd"] {
+        let lines = try await store.whorl("doctor", "--reader", reader)
+        #expect(!lines.text.contains("whorl doctor"), "\(lines.text)")
+        #expect(!lines.failure.contains("whorl doctor"), "\(lines.failure)")
+        #expect(lines.status == 0 || lines.text.contains("fail  "))
+      }
+    }
+  }
+}
+
 @Suite("Fingers at a terminal")
 struct TerminalFingerTests {
   @Test("Enter takes the passcode in place of the finger; the stages of the line are rewritten in place")

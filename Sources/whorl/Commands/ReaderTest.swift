@@ -22,7 +22,7 @@ struct ReaderTest: Command {
       Examples:
         whorl reader test --page results.md
         whorl reader test --touches 50 --format junit >results.xml
-        whorl reader test --steps enroll,verify,delete --suspend-during verify --format tap
+        whorl reader test --steps enroll,verify,delete --format tap
       """)
 
   static let spoken = "reader test"

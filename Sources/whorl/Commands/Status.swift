@@ -10,6 +10,10 @@ struct Status: Command {
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
       and the readers attached. 'key file (embedded)' means that another program of the same user can read the key \
       file, and with it every item that needs no passcode and no application password.
+
+      Examples:
+        whorl status
+        whorl status --json
       """)
 
   @OptionGroup var options: GlobalOptions

@@ -106,7 +106,7 @@ extension Failure {
         .notFound, "no store in \(directory)", name: "errSecNoSuchKeychain", advice: "'whorl init' makes one")
     case .storeExists(let directory):
       self.init(
-        .exists, "there is a store in \(directory) already", name: "errSecDuplicateKeychain",
+        .exists, "there is a store in \(directory) already, or something else", name: "errSecDuplicateKeychain",
         advice: "name another directory with --store")
     case .unsafeDirectory(let problem):
       self.init(.configuration, "the store's directory cannot be trusted: \(problem)", name: "errSecInvalidKeychain")
@@ -135,7 +135,8 @@ extension Failure {
       self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")
     case .timedOut:
       self.init(
-        .tryAgain, "no finger came in time", name: "LAError.systemCancel", advice: "try again, or give more --timeout")
+        .tryAgain, "no finger came in time", name: "LAError.systemCancel",
+        advice: "try again; --timeout, or timeout in config.json, gives more time")
     case .inputOutput(let problem):
       self.init(.inputOutput, problem, name: "errSecIO", advice: "check the disk's space and state")
     case .internalError(let problem):
