@@ -80,7 +80,13 @@ enum Program {
     let named = words.first.flatMap { name in
       Root.configuration.subcommands.first { $0.configuration.commandName == name }
     }
-    let name = named?.configuration.commandName
+    // "get", or "reader test".
+    var name = named?.configuration.commandName
+    if let group = name, words.count > 1,
+      named?.configuration.subcommands.contains(where: { $0.configuration.commandName == words[1] }) == true
+    {
+      name = "\(group) \(words[1])"
+    }
     let help = name.map { "'whorl \($0) --help' explains" } ?? "'whorl --help' lists the commands"
     let problem = missingCommand(words, named?.configuration.subcommands) ?? oneLine(Root.message(for: error))
     let failure = Failure.usage(problem, advice: help)

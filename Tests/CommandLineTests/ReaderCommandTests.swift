@@ -118,6 +118,24 @@ struct ReaderCommandTests {
 
 @Suite("whorl doctor")
 struct DoctorTests {
+  @Test("doctor says of a restored store how it is accepted, and nothing of a backup")
+  func restored() async throws {
+    try await TestStore.with { store in
+      let database = "\(store.directory)/vault.db"
+      let earlier = try readFile(database)
+      try await store.set("a", "secret")
+      try writeFile(database, earlier)
+      unlink("\(database)-wal")
+      unlink("\(database)-shm")
+      let checked = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      #expect(checked.status == 65)
+      let line = try #require(checked.text.split(separator: "\n").first { $0.hasPrefix("fail  data: ") })
+      #expect(line.contains("'whorl unlock' accepts it") && !line.contains("backup"), "\(line)")
+      #expect(try await store.unlocked("unlock").status == 0)
+      #expect(try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)").status == 0)
+    }
+  }
+
   @Test("doctor sends nobody to doctor")
   func noCircle() async throws {
     try await TestStore.with { store in

@@ -64,6 +64,7 @@ struct UsageTests {
     for words in [[], ["reader"]] {
       let result = try await Invocation(arguments: words).run()
       #expect(result.status == 0, "\(words): \(result.diagnostics)")
+      #expect(!result.text.contains("\ninput"), "an example stays on its line")
       #expect(result.text.contains("  whorl reader list\n") || result.text.contains("  whorl get mail/alice "))
     }
   }
@@ -82,6 +83,13 @@ struct UsageTests {
     let result = try await Invocation(arguments: words).run()
     #expect(result.status == 64)
     #expect(result.failure.contains("no command 'frobnicate'"), "\(result.failure)")
+  }
+
+  @Test("a mistake in a command of a group is told by that command, and so is where it is explained")
+  func groupedMistake() async throws {
+    let result = try await Invocation(arguments: ["reader", "test", "--steps", "dance"]).run()
+    #expect(result.failure.hasPrefix("whorl: reader test: "), "\(result.failure)")
+    #expect(result.failure.hasSuffix("'whorl reader test --help' explains"), "\(result.failure)")
   }
 
   @Test("the values that an option or argument takes are told on one line, as a list")

@@ -52,7 +52,7 @@ struct Doctor: Command {
       let problems = try await vault.integrityProblems()
       if problems.isEmpty { findings.ok("data", "whole") }
       for problem in problems {
-        findings.fail("data", Failure(.storeDamaged(problem)))
+        findings.fail("data", Failure(problem))
       }
       let status = try await vault.status()
       findings.warn(
