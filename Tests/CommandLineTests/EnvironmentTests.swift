@@ -76,6 +76,21 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("a home whose name is no text is not taken for another that is")
+  func brokenHome() async throws {
+    try await withFolder { folder in
+      for variable in ["HOME", "XDG_DATA_HOME"] {
+        let script = "\(variable)=$(printf '\(folder)/\\377') exec \"$0\" init --no-passcode"
+        let made = try await Invocation(
+          program: "/bin/sh", arguments: ["-c", script, try Programs.path("whorl")], environment: ["HOME": folder]
+        ).run()
+        #expect(made.status == 78, "\(made.diagnostics)")
+        #expect(made.failure.contains("--store"), "\(made.failure)")
+      }
+      #expect(try folderEntries(folder).isEmpty)
+    }
+  }
+
   @Test("PATH does not choose the reader process")
   func path() async throws {
     try await withFolder { folder in

@@ -21,6 +21,9 @@ struct ReaderCommandTests {
       for part in [#""driver":"virtual_image""#, #""nature":"virtual""#, #""enrollStages":5"#] {
         #expect(json.text.contains(part), "\(json.text)")
       }
+      let list = json.text.split(separator: #""features":["#).last ?? ""
+      let features = list.prefix { $0 != "]" }.split(separator: ",")
+      #expect(features.count > 1 && features == features.sorted(), "in an order that stays: \(features)")
     }
   }
 

@@ -30,7 +30,7 @@ extension Failure {
         .notFound, "no finger is enrolled on this reader", name: "LAError.biometryNotEnrolled",
         advice: "'whorl enroll' enrols one")
     case .invalidPasscode(let problem):
-      self.init(.usage, "that passcode cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
+      self.init(.usage, "that cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
 
     case .invalidAccessControl(let problem), .invalidRequest(let problem):
       self.init(.usage, problem, name: "errSecParam", advice: "'whorl --help' explains")
