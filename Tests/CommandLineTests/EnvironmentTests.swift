@@ -91,6 +91,19 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("init that finds no room on the disk says so in words, and leaves nothing behind")
+  func noRoom() async throws {
+    try await withFolder { folder in
+      let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" init --no-passcode --store '\(folder)/store'"
+      let made = try await Invocation(
+        program: "/bin/sh", arguments: ["-c", script, try Programs.path("whorl")]
+      ).run()
+      #expect(made.status == 74)
+      #expect(made.failure.contains("File too large [errSecIO]: check the disk"), "\(made.failure)")
+      #expect(try folderEntries(folder).isEmpty)
+    }
+  }
+
   @Test("PATH does not choose the reader process")
   func path() async throws {
     try await withFolder { folder in

@@ -15,6 +15,11 @@ struct UsageTests {
       let words = ["--store", store.directory, "run", "--env", "A=n", "--", "/bin/sh", "-c", "echo $A"]
       #expect(try await Invocation(arguments: words).run().text == "kept\n")
       #expect(try await Invocation(arguments: ["--store"]).run().status == 64)
+      let twice = ["--store", "/nonexistent", "get", "n", "--store", store.directory]
+      #expect(try await Invocation(arguments: twice).run().text == "kept", "the last one counts")
+      let grouped = ["--store", store.directory, "reader", "use", "auto", "--passcode-fd", "3"]
+      let used = try await Invocation(arguments: grouped, descriptors: ["\(TestStore.passcode)\n"]).run()
+      #expect(used.status == 0, "\(used.diagnostics)")
     }
   }
 
