@@ -44,7 +44,7 @@ extension Failure {
     case .authenticationFailed:
       self.init(
         .refused, "no finger matched three times", name: "LAError.authenticationFailed",
-        advice: "try again, or use the passcode")
+        advice: "try again with one that 'whorl fingers' lists")
     case .cancelled, .appCancelled, .systemCancelled, .contextInvalidated, .userFallback:
       self = .cancelled
     case .biometryLockout:
