@@ -70,6 +70,7 @@ struct ReaderTest: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    if let page { try ReaderTestPage.requireRoom(at: page) }
     let form = options.json ? .json : format ?? .human
     var plan = ReaderTestPlan(
       steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)
