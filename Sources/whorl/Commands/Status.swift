@@ -89,6 +89,7 @@ struct Status: Command {
   }
 
   private static func lockout(_ status: VaultStatus) -> String {
+    if status.restoreDetected { return "refused until the passcode accepts what was put back" }
     if status.lockedOut { return "locked out until the passcode ('whorl unlock') or the recovery key" }
     if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
     return "taken"
