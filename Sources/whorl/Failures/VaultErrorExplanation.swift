@@ -138,7 +138,7 @@ extension Failure {
         .tryAgain, "no finger came in time", name: "LAError.systemCancel",
         advice: "try again; --timeout, or timeout in config.json, gives more time")
     case .inputOutput(let problem):
-      self.init(.inputOutput, problem, name: "errSecIO", advice: "check the disk's space and state")
+      self.init(.inputOutput, problem, name: "errSecIO", advice: "check permissions, and the disk's space and state")
     case .internalError(let problem):
       self.init(.internalError, "internal error: \(problem)", name: "errSecInternalError", advice: "report it")
     }
