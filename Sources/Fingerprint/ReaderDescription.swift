@@ -57,3 +57,18 @@ public struct ReaderDescription: Sendable, Hashable, Codable {
     self.nature = nature
   }
 }
+
+extension ReaderDescription {
+  /// Writes the features in the order of their names: a set has none, and the same reader should be the same text.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(id, forKey: .id)
+    try values.encode(name, forKey: .name)
+    try values.encode(identity, forKey: .identity)
+    try values.encode(scanType, forKey: .scanType)
+    try values.encode(enrollStages, forKey: .enrollStages)
+    try values.encode(features.map(\.rawValue).sorted(), forKey: .features)
+    try values.encode(temperature, forKey: .temperature)
+    try values.encode(nature, forKey: .nature)
+  }
+}

@@ -15,6 +15,8 @@ package struct Invocation: Sendable {
   package var environment: [String: String] = [:]
   /// Keeps the test runner's controlling terminal, where there is one, out of reach.
   package var newSession = true
+  /// Standard streams the program is started without.
+  package var closed: [Int32] = []
 
   package init(
     program: String = "whorl", arguments: [String], input: [UInt8]? = nil, descriptors: [String] = [],
@@ -78,6 +80,7 @@ package struct Invocation: Sendable {
       startThread { writeAndClose(Array(text.utf8), pipe.write) }
     }
     if readsDescriptor9 { posix_spawn_file_actions_adddup2(&actions, ninth.write, 9) }
+    for stream in closed { posix_spawn_file_actions_addclose(&actions, stream) }
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)

@@ -1,13 +1,21 @@
 internal import Glibc
 
 /// Why a secret could not be read.
-package enum ReadError: Error, Sendable, Hashable {
+package enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is more than `limit` bytes; what was read is wiped.
   case tooLong(limit: Int)
   /// A line was asked for and the input had ended.
   case endOfInput
   /// `errno` of the system call that failed.
   case system(Int32)
+
+  package var description: String {
+    switch self {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .endOfInput: "it has ended"
+    case .system(let code): String(cString: strerror(code))
+    }
+  }
 }
 
 extension SecretBytes {

@@ -1,11 +1,18 @@
 internal import Glibc
 
 /// Why a secret could not be written.
-package enum WriteError: Error, Sendable, Hashable {
+package enum WriteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whoever was to read it has gone (`EPIPE`).
   case closed
   /// `errno` of the system call that failed.
   case system(Int32)
+
+  package var description: String {
+    switch self {
+    case .closed: String(cString: strerror(EPIPE))
+    case .system(let code): String(cString: strerror(code))
+    }
+  }
 }
 
 extension SecretBytes {

@@ -87,9 +87,9 @@ extension Vault {
         return presence
       case .retry(let reason):
         context.events.yield(.retry(reason))
-      case .noMatch:
+      case .noMatch(let beforeLockout):
         failed += 1
-        context.events.yield(.noMatch(remaining: Lockout.perRequest - failed))
+        context.events.yield(.noMatch(remaining: min(Lockout.perRequest - failed, beforeLockout)))
         guard failed < Lockout.perRequest else { throw .authenticationFailed }
         context.fallbackOffered = context.fallbackExists && context.options.fallback != .never
       case .fallbackChosen:
@@ -100,7 +100,8 @@ extension Vault {
 
   private enum ScanResult {
     case matched(ScanAnswer)
-    case noMatch
+    /// And as many more may fail before fingers are locked out.
+    case noMatch(beforeLockout: Int)
     case retry(RetryReason)
     case fallbackChosen
   }
@@ -135,9 +136,9 @@ extension Vault {
         await finger.lifted(within: context.options.timeout)
         return .retry(reason)
       case .noMatch:
-        try settleFailure(nonce)
+        let beforeLockout = try settleFailure(nonce)
         await finger.lifted(within: context.options.timeout)
-        return .noMatch
+        return .noMatch(beforeLockout: beforeLockout)
       }
     case .failure(let error):
       // Nobody has learnt anything where no finger was seen. Once one was, ending the scan in time would make tries
@@ -189,8 +190,13 @@ extension Vault {
     }
   }
 
-  private func settleFailure(_ nonce: ScanNonce) throws(VaultError) {
-    try store.commit { _, authority in authority.lockout.failed(nonce.bytes) }
+  /// Gives back how many more may fail.
+  @discardableResult
+  private func settleFailure(_ nonce: ScanNonce) throws(VaultError) -> Int {
+    try store.commit { _, authority in
+      authority.lockout.failed(nonce.bytes)
+      return authority.lockout.remaining
+    }
   }
 
   private func settleRefund(_ nonce: ScanNonce) throws(VaultError) {

@@ -89,8 +89,8 @@ package actor Vault {
     }
   }
 
-  /// What is wrong with the store as a whole, in plain lines; empty when nothing is.
-  package func integrityProblems() throws(VaultError) -> [String] {
+  /// What is wrong with the store as a whole; empty when nothing is.
+  package func integrityProblems() throws(VaultError) -> [VaultError] {
     var problems = try store.database.integrityProblems()
     let damaged = try items(.all).filter { $0.state == .damaged }.count
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
@@ -101,8 +101,7 @@ package actor Vault {
     for set in try verifiedSets() where try prints(of: set).count < set.set.enrolments.count {
       problems.append("fingerprint templates do not verify: enrol those fingers again")
     }
-    if status.restoreDetected { problems.append("an earlier copy of the store was put back") }
-    return problems
+    return problems.map { .storeDamaged($0) } + (status.restoreDetected ? [.restoreDetected] : [])
   }
 
   private static func boundCounts(_ db: Database) throws -> [[UInt8]: Int] {

@@ -29,7 +29,13 @@ struct WhorlFinger: ParsableCommand {
 }
 
 struct Press: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Press a finger, or the image of one.")
+  static let configuration = CommandConfiguration(
+    abstract: "Press a finger, or the image of one.",
+    discussion: """
+      Examples:
+        whorl-finger press right-index --socket SOCKET
+        whorl-finger press --image print.png --count 5 --socket SOCKET
+      """)
 
   @Argument(help: "Which finger: left-thumb … left-little, right-thumb … right-little.")
   var finger: Finger?
@@ -49,7 +55,8 @@ struct Press: ParsableCommand {
     guard (finger == nil) != (image == nil) else {
       throw ValidationError("Name a finger, or an image with --image.")
     }
-    guard count > 0, gap >= 0 else { throw ValidationError("Counts and times cannot be negative.") }
+    guard (1...1000).contains(count) else { throw ValidationError("--count takes 1 to 1000.") }
+    guard (0...60_000).contains(gap) else { throw ValidationError("--gap takes 0 to 60000 milliseconds.") }
     guard case .image = reader.kind else {
       throw ValidationError("That reader takes no images: use `whorl-finger scan`.")
     }
@@ -77,7 +84,11 @@ struct Press: ParsableCommand {
 
 struct Retry: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make the running scan one that tells nothing: too short, off centre, and so on.")
+    abstract: "Make the running scan one that tells nothing: too short, off centre, and so on.",
+    discussion: """
+      Example:
+        whorl-finger retry too-short --socket SOCKET
+      """)
 
   @Argument(help: "Why: general, too-short, center-finger, remove-finger.")
   var reason: RetryReason
@@ -99,6 +110,9 @@ struct Unplug: ParsableCommand {
     discussion: """
       A storage reader goes as a real one does. An image reader cannot go: its running scan ends with the error of a \
       reader that has been removed.
+
+      Example:
+        whorl-finger unplug --socket virtual-storage:SOCKET
       """)
 
   @OptionGroup var reader: ReaderOptions
@@ -114,7 +128,12 @@ struct Unplug: ParsableCommand {
 }
 
 struct Scan: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Present a named finger to a reader that matches itself.")
+  static let configuration = CommandConfiguration(
+    abstract: "Present a named finger to a reader that matches itself.",
+    discussion: """
+      Example:
+        whorl-finger scan anna-right --socket SOCKET
+      """)
 
   @Argument(help: "The finger: any word.")
   var id: String
@@ -128,7 +147,12 @@ struct Scan: ParsableCommand {
 }
 
 struct Image: ParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Write an impression to a PNG file, to look at.")
+  static let configuration = CommandConfiguration(
+    abstract: "Write an impression to a PNG file, to look at.",
+    discussion: """
+      Example:
+        whorl-finger image right-index --person 2 --output print.png
+      """)
 
   @Argument(help: "Which finger: left-thumb … left-little, right-thumb … right-little.")
   var finger: Finger

@@ -25,7 +25,7 @@ struct Root: ParsableCommand {
       Start with:
         whorl init                        make the store, set a passcode
         whorl enroll                      enrol the right index finger
-        whorl set mail/alice              store a secret, typed or from standard input
+        whorl set mail/alice              store a secret, typed or piped
         whorl get mail/alice              touch the reader, read it back
         whorl run --env PW=mail/alice -- COMMAND
 

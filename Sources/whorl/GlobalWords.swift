@@ -2,8 +2,12 @@
 /// The parser knows them behind the name only.
 enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
+  static let all = withValue + ["--json"]
+  /// Commands whose next word is a command, too.
+  private static let groups = ["reader"]
 
-  /// The same words with the leading options of every command moved to the end, or before `--`.
+  /// The same words with the leading options of every command moved behind its name, before its own: the last of two
+  /// counts.
   static func inPlace(_ words: [String]) -> [String] {
     var leading = 0
     while leading < words.count {
@@ -13,7 +17,7 @@ enum GlobalWords {
     }
     guard leading > 0, leading < words.count else { return words }
     let rest = words[leading...]
-    let end = rest.firstIndex(of: "--") ?? rest.endIndex
-    return Array(rest[..<end]) + words[..<leading] + rest[end...]
+    let name = rest.prefix(groups.contains(words[leading]) ? 2 : 1).prefix { !$0.hasPrefix("-") }
+    return Array(name) + words[..<leading] + rest[name.endIndex...]
   }
 }

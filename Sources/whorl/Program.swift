@@ -76,12 +76,44 @@ enum Program {
         return error.status
       }
     }
-    let words = Root.message(for: error).split(separator: "\n").joined(separator: " ")
-    let command = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst())).first { !$0.hasPrefix("-") }
-    let known = Root.configuration.subcommands.contains { $0.configuration.commandName == command }
-    let help = known ? "'whorl \(command ?? "") --help' explains" : "'whorl --help' lists the commands"
-    let failure = Failure.usage(words.hasSuffix(".") ? String(words.dropLast()) : words, advice: help)
-    StandardError.line(failure.line(command: known ? command : nil))
+    let words = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))
+    let named = words.first.flatMap { name in
+      Root.configuration.subcommands.first { $0.configuration.commandName == name }
+    }
+    // "get", or "reader test".
+    var name = named?.configuration.commandName
+    if let group = name, words.count > 1,
+      named?.configuration.subcommands.contains(where: { $0.configuration.commandName == words[1] }) == true
+    {
+      name = "\(group) \(words[1])"
+    }
+    let help = name.map { "'whorl \($0) --help' explains" } ?? "'whorl --help' lists the commands"
+    let problem = missingCommand(words, named?.configuration.subcommands) ?? oneLine(Root.message(for: error))
+    let failure = Failure.usage(problem, advice: help)
+    StandardError.line(failure.line(command: name))
     return failure.status
+  }
+
+  /// Where no command is named, or one that is not there, the parser complains of the options that follow.
+  private static func missingCommand(_ words: [String], _ ofGroup: [any ParsableCommand.Type]?) -> String? {
+    let (word, known) = ofGroup.map { (words.dropFirst().first, $0) } ?? (words.first, Root.configuration.subcommands)
+    guard !known.isEmpty else { return nil }
+    let names = known.compactMap { $0.configuration.commandName }
+    if let word, names.contains(word) { return nil }
+    guard let word, !GlobalWords.all.contains(String(word.prefix { $0 != "=" })) else { return "no command is named" }
+    return word.hasPrefix("-") ? nil : "no command '\(word)'"
+  }
+
+  /// The parser lists values on lines of their own, and ends its sentences.
+  private static func oneLine(_ message: String) -> String {
+    var line = ""
+    var listing = false
+    for part in message.split(separator: "\n") {
+      let isValue = part.hasPrefix("  - ")
+      if !line.isEmpty { line += isValue && listing ? ", " : " " }
+      line += isValue ? part.dropFirst(4) : part
+      listing = isValue
+    }
+    return line.hasSuffix(".") ? String(line.dropLast()) : line
   }
 }

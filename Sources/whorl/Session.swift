@@ -23,7 +23,9 @@ struct Session {
   func directory() throws(Failure) -> String {
     if let named = options.store ?? configuration.store { return named }
     if let data = BaseDirectories.data { return "\(data)/whorl" }
-    throw Failure(.configuration, "there is no home directory", advice: "name the store's directory with --store")
+    throw Failure(
+      .configuration, "there is no home directory whose name is text", advice: "name the store's directory with --store"
+    )
   }
 
   /// A reader process that starts when it is first asked something.

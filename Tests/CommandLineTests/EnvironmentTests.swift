@@ -53,6 +53,57 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("standard streams that are closed stay closed, whatever the program opens")
+  func closedStreams() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret", "--access", "none")
+      var get = Invocation(arguments: store.arguments(["get", "a"]))
+      get.closed = [1]
+      let unwritten = try await get.run()
+      #expect(unwritten.status == 74)
+      #expect(unwritten.failure.contains("Bad file descriptor"), "\(unwritten.failure)")
+      var set = Invocation(arguments: store.arguments(["set", "b"]))
+      set.closed = [0]
+      let unread = try await set.run()
+      #expect(unread.status == 74)
+      #expect(unread.failure.contains("Bad file descriptor"), "\(unread.failure)")
+      let script = "s=$(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2); echo \"$s\" >\(store.folder)/streams"
+      var run = Invocation(arguments: store.arguments(["run", "--env", "A=a", "--", "/bin/sh", "-c", script]))
+      run.closed = [0, 1, 2]
+      #expect(try await run.run().status == 0)
+      let streams = String(decoding: try readFile("\(store.folder)/streams"), as: UTF8.self)
+      #expect(streams == "/dev/null\n/dev/null\n/dev/null\n")
+    }
+  }
+
+  @Test("a home whose name is no text is not taken for another that is")
+  func brokenHome() async throws {
+    try await withFolder { folder in
+      for variable in ["HOME", "XDG_DATA_HOME"] {
+        let script = "\(variable)=$(printf '\(folder)/\\377') exec \"$0\" init --no-passcode"
+        let made = try await Invocation(
+          program: "/bin/sh", arguments: ["-c", script, try Programs.path("whorl")], environment: ["HOME": folder]
+        ).run()
+        #expect(made.status == 78, "\(made.diagnostics)")
+        #expect(made.failure.contains("--store"), "\(made.failure)")
+      }
+      #expect(try folderEntries(folder).isEmpty)
+    }
+  }
+
+  @Test("init that finds no room on the disk says so in words, and leaves nothing behind")
+  func noRoom() async throws {
+    try await withFolder { folder in
+      let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" init --no-passcode --store '\(folder)/store'"
+      let made = try await Invocation(
+        program: "/bin/sh", arguments: ["-c", script, try Programs.path("whorl")]
+      ).run()
+      #expect(made.status == 74)
+      #expect(made.failure.contains("File too large [errSecIO]: check permissions, and the disk"), "\(made.failure)")
+      #expect(try folderEntries(folder).isEmpty)
+    }
+  }
+
   @Test("PATH does not choose the reader process")
   func path() async throws {
     try await withFolder { folder in

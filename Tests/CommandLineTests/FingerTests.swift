@@ -28,7 +28,8 @@ struct FingerTests {
       #expect(wrong.output.isEmpty)
       #expect(
         wrong.failure
-          == "whorl: get: no finger matched three times [LAError.authenticationFailed]: try again, or use the passcode")
+          == "whorl: get: no finger matched three times [LAError.authenticationFailed]: try again with one that 'whorl fingers' lists"
+      )
       #expect(wrong.diagnostics.contains("No match, 2 touches left"))
       let environment = try await store.touched(
         ["run", "--env", "S=any-finger", "--", "/bin/sh", "-c", "echo $S"], [.right])

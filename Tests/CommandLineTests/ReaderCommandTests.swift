@@ -21,6 +21,9 @@ struct ReaderCommandTests {
       for part in [#""driver":"virtual_image""#, #""nature":"virtual""#, #""enrollStages":5"#] {
         #expect(json.text.contains(part), "\(json.text)")
       }
+      let list = json.text.split(separator: #""features":["#).last ?? ""
+      let features = list.prefix { $0 != "]" }.split(separator: ",")
+      #expect(features.count > 1 && features == features.sorted(), "in an order that stays: \(features)")
     }
   }
 
@@ -112,6 +115,41 @@ struct ReaderCommandTests {
       #expect(open.status == 78)
       #expect(open.text.contains("fail  store: "))
       #expect(try await store.whorl("ls").status == 78)
+    }
+  }
+}
+
+@Suite("whorl doctor")
+struct DoctorTests {
+  @Test("doctor says of a restored store how it is accepted, and nothing of a backup")
+  func restored() async throws {
+    try await TestStore.with { store in
+      let database = "\(store.directory)/vault.db"
+      let earlier = try readFile(database)
+      try await store.set("a", "secret")
+      try writeFile(database, earlier)
+      unlink("\(database)-wal")
+      unlink("\(database)-shm")
+      let checked = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      #expect(checked.status == 65)
+      let line = try #require(checked.text.split(separator: "\n").first { $0.hasPrefix("fail  data: ") })
+      #expect(line.contains("'whorl unlock' accepts it") && !line.contains("backup"), "\(line)")
+      let status = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
+      #expect(status.text.contains("fingers   refused until the passcode"), "\(status.text)")
+      #expect(try await store.unlocked("unlock").status == 0)
+      #expect(try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)").status == 0)
+    }
+  }
+
+  @Test("doctor sends nobody to doctor")
+  func noCircle() async throws {
+    try await TestStore.with { store in
+      for reader in ["libfprint", "auto", "replay:\(store.folder)/none", "fprintd"] {
+        let lines = try await store.whorl("doctor", "--reader", reader)
+        #expect(!lines.text.contains("whorl doctor"), "\(lines.text)")
+        #expect(!lines.failure.contains("whorl doctor"), "\(lines.failure)")
+        #expect(lines.status == 0 || lines.text.contains("fail  "))
+      }
     }
   }
 }

@@ -96,6 +96,12 @@ struct ReaderTestTests {
       #expect(page.contains("| wrong | ok | "))
       let again = try await run(kind, folder, "--steps", "cancel", "--page", "\(folder)/page.md")
       #expect(again.status == 73, "\(again.diagnostics)")
+      let nowhere = try await run(kind, folder, "--steps", "cancel", "--page", "\(folder)/none/page.md")
+      #expect(nowhere.status == 74, "\(nowhere.diagnostics)")
+      for refused in [again, nowhere] {
+        #expect(!refused.diagnostics.contains("(virtual reader)"), "told before anybody is asked for a touch")
+        #expect(refused.output.isEmpty)
+      }
     }
   }
 

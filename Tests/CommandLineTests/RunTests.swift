@@ -33,9 +33,21 @@ struct RunTests {
       try await store.set("a", "x")
       let missing = try await store.whorl("run", "--env", "A=a", "--", "no-such-command")
       #expect(missing.status == 127)
-      #expect(missing.diagnostics == "whorl: run: no-such-command: command not found\n")
+      #expect(missing.diagnostics == "whorl: run: no-such-command: command not found: look at its name and at PATH\n")
+      #expect(try await store.whorl("run", "--env", "A=a", "--", "").status == 127)
       #expect(try await store.whorl("run", "--env", "A=a", "--", "/etc/passwd").status == 126)
       #expect(try await store.whorl("run", "--env", "A=a", "--", "/etc").status == 126)
+    }
+  }
+
+  @Test("a secret too long for an environment says how else it is read")
+  func long() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")
+      let result = try await store.whorl("run", "--env", "A=a", "--", "/bin/echo", "ran")
+      #expect(result.status == 126)
+      #expect(result.output.isEmpty)
+      #expect(result.failure.contains("whorl get"), "\(result.failure)")
     }
   }
 

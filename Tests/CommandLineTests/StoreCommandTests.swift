@@ -128,6 +128,8 @@ struct StoreCommandTests {
       #expect(try await store.whorl("get", "Bücher/日本/語").text == "x")
       let reversed = try await store.whorl("get", "a\u{202E}b")
       #expect(reversed.failure.contains(#"a\u{202e}b"#))
+      let marked = try await store.whorl("get", "a\u{061C}b")
+      #expect(marked.failure.contains(#"a\u{61c}b"#))
     }
   }
 

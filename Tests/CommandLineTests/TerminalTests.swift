@@ -101,6 +101,13 @@ struct TerminalTests {
       no.type("\n")
       #expect(try await no.status() == 77)
       #expect(try await store.whorl("get", "s").text == "x")
+      for (key, shown) in [("\u{3}", "^C\r\n"), ("\u{4}", "\r\n")] {
+        let left = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
+        try await left.waits(for: "Go on? [y/N] ")
+        left.type(key)
+        #expect(try await left.status() == 77)
+        #expect(left.shown.contains("[y/N] \(shown)whorl: passcode: cancelled"), "\(left.shown.debugDescription)")
+      }
       let yes = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
       try await yes.waits(for: "Go on? [y/N] ")
       yes.type("y\n")

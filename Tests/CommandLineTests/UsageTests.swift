@@ -15,6 +15,11 @@ struct UsageTests {
       let words = ["--store", store.directory, "run", "--env", "A=n", "--", "/bin/sh", "-c", "echo $A"]
       #expect(try await Invocation(arguments: words).run().text == "kept\n")
       #expect(try await Invocation(arguments: ["--store"]).run().status == 64)
+      let twice = ["--store", "/nonexistent", "get", "n", "--store", store.directory]
+      #expect(try await Invocation(arguments: twice).run().text == "kept", "the last one counts")
+      let grouped = ["--store", store.directory, "reader", "use", "auto", "--passcode-fd", "3"]
+      let used = try await Invocation(arguments: grouped, descriptors: ["\(TestStore.passcode)\n"]).run()
+      #expect(used.status == 0, "\(used.diagnostics)")
     }
   }
 
@@ -38,11 +43,10 @@ struct UsageTests {
   }
 
   @Test(
-    "every command explains itself, with examples where it takes arguments",
+    "every command explains itself, with examples that stay on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
-      "status",
-      "doctor", "reader list", "reader test",
+      "status", "doctor", "reader list", "reader use", "reader test", "reader record",
     ])
   func help(_ command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
@@ -53,7 +57,51 @@ struct UsageTests {
     for option in ["--config", "--store", "--passcode-fd", "--reader", "--json"] {
       #expect(result.text.contains(option), "\(option)")
     }
-    if !["fingers", "status"].contains(command) { #expect(result.text.contains("Example")) }
+    let lines = result.text.split(separator: "\n", omittingEmptySubsequences: false)
+    let heading = try #require(lines.firstIndex { $0 == "Example:" || $0 == "Examples:" })
+    let examples = lines[(heading + 1)...].prefix { !$0.isEmpty }
+    #expect(!examples.isEmpty)
+    for example in examples { #expect(example.hasPrefix("  ") && example.contains("whorl \(command)"), "\(example)") }
+  }
+
+  @Test("whorl and whorl reader alone show what there is, with examples")
+  func groups() async throws {
+    for words in [[], ["reader"]] {
+      let result = try await Invocation(arguments: words).run()
+      #expect(result.status == 0, "\(words): \(result.diagnostics)")
+      #expect(!result.text.contains("\ninput"), "an example stays on its line")
+      #expect(result.text.contains("  whorl reader list\n") || result.text.contains("  whorl get mail/alice "))
+    }
+  }
+
+  @Test("options without a command are no unknown options", arguments: [["--store", "/tmp", "reader"], ["--json"]])
+  func noCommand(_ words: [String]) async throws {
+    let result = try await Invocation(arguments: words).run()
+    #expect(result.status == 64)
+    #expect(result.failure.contains("no command is named"), "\(result.failure)")
+  }
+
+  @Test(
+    "a command that is not there is called that",
+    arguments: [["frobnicate"], ["--store", "/tmp", "frobnicate"], ["reader", "frobnicate"]])
+  func noSuchCommand(_ words: [String]) async throws {
+    let result = try await Invocation(arguments: words).run()
+    #expect(result.status == 64)
+    #expect(result.failure.contains("no command 'frobnicate'"), "\(result.failure)")
+  }
+
+  @Test("a mistake in a command of a group is told by that command, and so is where it is explained")
+  func groupedMistake() async throws {
+    let result = try await Invocation(arguments: ["reader", "test", "--steps", "dance"]).run()
+    #expect(result.failure.hasPrefix("whorl: reader test: "), "\(result.failure)")
+    #expect(result.failure.hasSuffix("'whorl reader test --help' explains"), "\(result.failure)")
+  }
+
+  @Test("the values that an option or argument takes are told on one line, as a list")
+  func values() async throws {
+    let result = try await Invocation(arguments: ["enroll", "sixth-finger"]).run()
+    #expect(result.failure.contains("left-thumb, left-index, "), "\(result.failure)")
+    #expect(!result.failure.contains("  "), "\(result.failure)")
   }
 
   @Test("version and completion scripts come on standard output")

@@ -53,6 +53,23 @@ struct ChipTests {
     await #expect(throws: VaultError.authenticationFailed) { try await vault.get("bound", by: wrong) }
   }
 
+  @Test("a full chip, and a finger that the chip has already, are each called that, and nothing changes")
+  func fullOrThere() async throws {
+    let chip = try await Chip()
+    let vault = try chip.open()
+    _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
+    try await vault.put("bound", "secret", .currentSet)
+    let ends: [(DeviceErrorCode, VaultError)] = [
+      (.dataFull, .reader(.storageFull)), (.dataDuplicate, .fingerDuplicate(nil)),
+    ]
+    for (code, wanted) in ends {
+      let person = Person(passcodes: [Self.right], touches: [{ [chip] in try chip.chip.error(code) }])
+      await #expect(throws: wanted) { try await person.with(vault) { try await vault.enroll(.leftThumb, in: $0) } }
+    }
+    #expect(try await vault.status().sets[0].fingers.map(\.finger) == [.rightIndex])
+    #expect(try await vault.get("bound", by: Person(touches: [chip.scan("print-1")])) == "secret")
+  }
+
   @Test("removing the finger removes its print from the chip")
   func unenroll() async throws {
     let chip = try await Chip()

@@ -50,8 +50,10 @@ struct TouchTests {
       #expect(try await vault.status().failures == 3)
     }
     let other = try image.store.open(reader: image.process)
-    let wrong = (4...6).map { image.press(.leftRing, UInt64($0)) }
-    await #expect(throws: VaultError.biometryLockout) { try await other.get("bound", by: Person(touches: wrong)) }
+    let stranger = Person(touches: (4...6).map { image.press(.leftRing, UInt64($0)) })
+    await #expect(throws: VaultError.biometryLockout) { try await other.get("bound", by: stranger) }
+    let left = stranger.events.compactMap { if case .noMatch(let remaining) = $0 { remaining } else { nil } }
+    #expect(left == [1, 0], "the lockout ends this request, so no third touch is announced")
     let person = Person(touches: [image.press(.rightIndex)])
     await #expect(throws: VaultError.biometryLockout) { try await other.get("bound", by: person) }
     #expect(person.events.isEmpty, "the reader is not even armed")

@@ -11,6 +11,8 @@ struct FingerProgramTests {
       (["press", "--socket", "/tmp/whorl-no-such-reader"], 64),
       (["press", "third-thumb", "--socket", "/tmp/whorl-no-such-reader"], 64),
       (["press", "right-index", "--socket", "virtual-storage:/tmp/whorl-no-such-reader"], 64),
+      (["press", "right-index", "--count", "99999999999", "--socket", "/tmp/whorl-no-such-reader"], 64),
+      (["press", "right-index", "--gap", "99999999999", "--socket", "/tmp/whorl-no-such-reader"], 64),
       (["press", "right-index", "--wait", "0", "--socket", "/tmp/whorl-no-such-reader"], 69),
       (["scan", "anna", "--wait", "0", "--socket", "/tmp/whorl-no-such-reader"], 69),
       (["press", "--image", "/nonexistent.png", "--socket", "/tmp/whorl-no-such-reader"], 74),

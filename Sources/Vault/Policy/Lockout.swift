@@ -16,6 +16,8 @@ struct Lockout: Equatable {
   var delayUntil: UInt64 = 0
 
   var lockedOut: Bool { failures >= Self.limit }
+  /// Touches that may still match nobody before it locks.
+  var remaining: Int { Int(Self.limit - min(failures, Self.limit)) }
 
   /// Counts a scan before it starts, so that no crash can make it free.
   mutating func arm(_ nonce: [UInt8]) throws(VaultError) {

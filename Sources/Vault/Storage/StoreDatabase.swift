@@ -94,6 +94,8 @@ struct StoreDatabase {
     do {
       return try queue.read { db in
         try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+          // SQLite puts a heading of its own over what it found.
+          .map { $0.split(separator: "\n").joined(separator: " ") }
       }
     } catch {
       throw VaultError(storage: error)

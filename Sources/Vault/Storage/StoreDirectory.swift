@@ -81,7 +81,8 @@ struct StoreDirectory: Sendable {
     let parent = path + "/.."
     guard stat(parent, &info) == 0 else { throw .inputOutput("cannot look at \(parent): \(errnoText())") }
     guard info.st_uid == geteuid() || info.st_uid == 0 else {
-      throw .unsafeDirectory("the folder above \(path) belongs to user \(info.st_uid), who can replace the store")
+      throw .unsafeDirectory(
+        "the folder above \(path) belongs to user \(info.st_uid), who can replace the store: name another with --store")
     }
     // A sticky folder such as /tmp lets others add, but not replace what is ours.
     guard info.st_mode & 0o022 == 0 || info.st_mode & S_ISVTX != 0 else {
@@ -92,7 +93,9 @@ struct StoreDirectory: Sendable {
   private static func absolute(_ path: String) throws(VaultError) -> String {
     var trimmed = path
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-    guard !trimmed.isEmpty, trimmed != "/" else { throw .unsafeDirectory("the store needs a folder of its own") }
+    guard !trimmed.isEmpty, trimmed != "/" else {
+      throw .unsafeDirectory("the store needs a folder of its own: name one with --store")
+    }
     if trimmed.hasPrefix("/") { return trimmed }
     // getcwd with a null buffer allocates; ours to free.
     guard let current = getcwd(nil, 0) else { throw .inputOutput("no current folder: \(errnoText())") }

@@ -52,7 +52,7 @@ struct Doctor: Command {
       let problems = try await vault.integrityProblems()
       if problems.isEmpty { findings.ok("data", "whole") }
       for problem in problems {
-        findings.fail("data", Failure(.storeDamaged(problem)))
+        findings.fail("data", Failure(problem))
       }
       let status = try await vault.status()
       findings.warn(
@@ -86,7 +86,10 @@ struct Doctor: Command {
   private static func checkReader(_ session: Session, _ findings: inout Findings) async {
     let configured = session.configuration.readerProgram.map { [$0] } ?? []
     guard let program = ReaderProgram.locate(configured: configured) else {
-      return findings.fail("program", Failure(.cannotStart("whorl-reader is not beside whorl")))
+      let problem = Failure(.cannotStart("whorl-reader is not beside whorl"))
+      return findings.fail(
+        "program", problem, "'make install' puts it where it is found; readerProgram in config.json names another place"
+      )
     }
     findings.ok("program", program)
     if access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0 {
@@ -107,7 +110,9 @@ struct Doctor: Command {
       }
       if opened.temperature == .hot { findings.warn("temperature", "hot", "let it cool for some minutes") }
     } catch {
-      findings.fail("reader", session.explained(error))
+      let problem = session.explained(error)
+      // One that was named and is not there has an answer of its own.
+      findings.fail("reader", problem, problem.status == .notFound ? nil : (error as? ReaderError)?.remedy)
     }
     try? await reader.close()
     Interruption.onSignal(nil)
@@ -140,8 +145,24 @@ private struct Findings {
     all.append(Finding(check: check, result: .warn, detail: detail, advice: advice))
   }
 
-  mutating func fail(_ check: String, _ problem: Failure) {
-    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: problem.advice))
+  mutating func fail(_ check: String, _ problem: Failure, _ remedy: String? = nil) {
+    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: remedy ?? problem.advice))
     if failure == nil { failure = problem }
+  }
+}
+
+extension ReaderError {
+  /// What to do, where every other command says no more than that `doctor` explains.
+  fileprivate var remedy: String? {
+    switch self {
+    case .absent:
+      "attach one that libfprint has a driver for ('lsusb' shows what is attached), or use the passcode"
+    case .permissionDenied(let what) where !(what ?? "").hasPrefix(FprintdPlace.refused):
+      "USB devices are root's: 'make install-udev' gives the readers to whoever sits at the machine, and so to all "
+        + "their programs (udev/README.md tells the price); fprintd needs no such rule"
+    case .cannotStart(let why) where !why.hasPrefix(FprintdPlace.refused):
+      "correct that, or name another reader with --reader"
+    default: nil
+    }
   }
 }

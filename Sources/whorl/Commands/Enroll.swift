@@ -48,7 +48,8 @@ struct Unenroll: Command {
     abstract: "Forget a finger, or all of them.",
     discussion: """
       Needs the passcode (the recovery key where there is none). The items stored with --access current-set die with \
-      the change: they are listed first, and it is asked whether to go on.
+      the change: they are listed first, and it is asked whether to go on. A finger that fprintd has, fprintd forgets \
+      too: the desktop's login then knows it no more.
 
       Examples:
         whorl unenroll left-thumb

@@ -6,7 +6,13 @@ struct Fingers: Command {
   static let configuration = CommandConfiguration(
     commandName: "fingers",
     abstract: "List the enrolled fingers.",
-    discussion: "Needs neither finger nor reader.")
+    discussion: """
+      Needs neither finger nor reader.
+
+      Examples:
+        whorl fingers
+        whorl fingers --json
+      """)
 
   @OptionGroup var options: GlobalOptions
 

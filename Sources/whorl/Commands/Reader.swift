@@ -5,6 +5,11 @@ struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reader",
     abstract: "Look at fingerprint readers, test one, and record one.",
+    discussion: """
+      Examples:
+        whorl reader list
+        whorl reader test --help
+      """,
     subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self, ReaderRecord.self])
 }
 

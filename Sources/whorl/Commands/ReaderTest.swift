@@ -22,7 +22,7 @@ struct ReaderTest: Command {
       Examples:
         whorl reader test --page results.md
         whorl reader test --touches 50 --format junit >results.xml
-        whorl reader test --steps enroll,verify,delete --suspend-during verify --format tap
+        whorl reader test --steps enroll,verify,delete --format tap
       """)
 
   static let spoken = "reader test"
@@ -70,6 +70,7 @@ struct ReaderTest: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    if let page { try ReaderTestPage.requireRoom(at: page) }
     let form = options.json ? .json : format ?? .human
     var plan = ReaderTestPlan(
       steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)

@@ -10,6 +10,10 @@ struct Status: Command {
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
       and the readers attached. 'key file (embedded)' means that another program of the same user can read the key \
       file, and with it every item that needs no passcode and no application password.
+
+      Examples:
+        whorl status
+        whorl status --json
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -85,6 +89,7 @@ struct Status: Command {
   }
 
   private static func lockout(_ status: VaultStatus) -> String {
+    if status.restoreDetected { return "refused until the passcode accepts what was put back" }
     if status.lockedOut { return "locked out until the passcode ('whorl unlock') or the recovery key" }
     if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
     return "taken"

@@ -30,7 +30,7 @@ extension Failure {
         .notFound, "no finger is enrolled on this reader", name: "LAError.biometryNotEnrolled",
         advice: "'whorl enroll' enrols one")
     case .invalidPasscode(let problem):
-      self.init(.usage, "that passcode cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
+      self.init(.usage, "that cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
 
     case .invalidAccessControl(let problem), .invalidRequest(let problem):
       self.init(.usage, problem, name: "errSecParam", advice: "'whorl --help' explains")
@@ -44,7 +44,7 @@ extension Failure {
     case .authenticationFailed:
       self.init(
         .refused, "no finger matched three times", name: "LAError.authenticationFailed",
-        advice: "try again, or use the passcode")
+        advice: "try again with one that 'whorl fingers' lists")
     case .cancelled, .appCancelled, .systemCancelled, .contextInvalidated, .userFallback:
       self = .cancelled
     case .biometryLockout:
@@ -106,7 +106,7 @@ extension Failure {
         .notFound, "no store in \(directory)", name: "errSecNoSuchKeychain", advice: "'whorl init' makes one")
     case .storeExists(let directory):
       self.init(
-        .exists, "there is a store in \(directory) already", name: "errSecDuplicateKeychain",
+        .exists, "there is a store in \(directory) already, or something else", name: "errSecDuplicateKeychain",
         advice: "name another directory with --store")
     case .unsafeDirectory(let problem):
       self.init(.configuration, "the store's directory cannot be trusted: \(problem)", name: "errSecInvalidKeychain")
@@ -135,9 +135,10 @@ extension Failure {
       self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")
     case .timedOut:
       self.init(
-        .tryAgain, "no finger came in time", name: "LAError.systemCancel", advice: "try again, or give more --timeout")
+        .tryAgain, "no finger came in time", name: "LAError.systemCancel",
+        advice: "try again; --timeout, or timeout in config.json, gives more time")
     case .inputOutput(let problem):
-      self.init(.inputOutput, problem, name: "errSecIO", advice: "check the disk's space and state")
+      self.init(.inputOutput, problem, name: "errSecIO", advice: "check permissions, and the disk's space and state")
     case .internalError(let problem):
       self.init(.internalError, "internal error: \(problem)", name: "errSecInternalError", advice: "report it")
     }

@@ -29,11 +29,15 @@ enum StandardOutput {
 
 extension Failure {
   static func cannotRead(_ what: String, _ code: Int32) -> Failure {
-    Failure(.inputOutput, "cannot read \(what): \(String(cString: strerror(code)))", name: "errSecIO")
+    Failure(
+      .inputOutput, "cannot read \(what): \(String(cString: strerror(code)))", name: "errSecIO",
+      advice: "see where it is redirected from")
   }
 
   static func cannotWrite(_ code: Int32) -> Failure {
-    Failure(.inputOutput, "cannot write: \(String(cString: strerror(code)))", name: "errSecIO")
+    Failure(
+      .inputOutput, "cannot write: \(String(cString: strerror(code)))", name: "errSecIO",
+      advice: "see where the output goes, and whether there is room")
   }
 }
 

@@ -17,7 +17,7 @@ enum Visible {
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     // C0, DEL and C1 controls; marks, embeddings and isolates of reading direction; line and paragraph separators.
-    case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }
   }

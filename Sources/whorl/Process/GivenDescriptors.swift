@@ -11,7 +11,15 @@ enum GivenDescriptors {
 
   /// Called before anything is opened.
   static func note() {
-    open.withLock { $0 = (0..<ownLimit).map { fcntl($0, F_GETFD) >= 0 } }
+    open.withLock { open in
+      open = (0..<ownLimit).map { fcntl($0, F_GETFD) >= 0 }
+      // A standard stream that was closed would become the next file this program opens: the store, or the way to the
+      // reader. Opened the wrong way round, reading and writing it fail as they would on a closed one. In order, since
+      // each takes the lowest free number.
+      for stream in STDIN_FILENO...STDERR_FILENO where !open[Int(stream)] {
+        _ = Glibc.open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+      }
+    }
   }
 
   /// For options that take a descriptor.

@@ -84,6 +84,7 @@ enum Interruption {
 
   private static func ended() -> Never {
     Terminal.restore()
+    Terminal.endQuestion()
     let (cancel, command) = state.withLock { state in
       state.happened = true
       return (state.cancel, state.command)

@@ -11,6 +11,7 @@ struct ReplacementProgram {
   init(_ command: [String]) throws(Failure) {
     arguments = command
     let name = command[0]
+    guard !name.isEmpty else { throw Self.notFound("''") }
     guard !name.contains("/") else {
       if let problem = Self.problem(with: name) { throw problem }
       path = name
@@ -26,16 +27,20 @@ struct ReplacementProgram {
       }
       if problem.status == .cannotExecute { found = problem }
     }
-    throw found ?? Failure(.commandNotFound, "\(name): command not found")
+    throw found ?? Self.notFound(name)
   }
 
   private static func problem(with path: String) -> Failure? {
     var information = stat()
-    guard stat(path, &information) == 0 else { return Failure(.commandNotFound, "\(path): command not found") }
+    guard stat(path, &information) == 0 else { return notFound(path) }
     guard information.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 else {
-      return Failure(.cannotExecute, "\(path): cannot be executed")
+      return Failure(.cannotExecute, "\(path): cannot be executed", advice: "name a program")
     }
     return nil
+  }
+
+  private static func notFound(_ name: String) -> Failure {
+    Failure(.commandNotFound, "\(name): command not found", advice: "look at its name and at PATH")
   }
 
   /// Becomes the program, with the secrets in its environment. Comes back only when that fails.
@@ -83,6 +88,9 @@ struct ReplacementProgram {
       // A script without `#!` is the shell's, as a shell would have it.
       if errno == ENOEXEC { _ = execve("/bin/sh", script, environment) }
     }
-    return Failure(.cannotExecute, "\(path): \(String(cString: strerror(errno)))")
+    let code = errno
+    return Failure(
+      .cannotExecute, "\(path): \(String(cString: strerror(code)))",
+      advice: code == E2BIG ? "read what is too long for an environment with 'whorl get'" : nil)
   }
 }

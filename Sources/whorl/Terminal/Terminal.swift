@@ -104,11 +104,27 @@ struct Terminal: Sendable {
     }
   }
 
+  /// The terminal with a question whose line nobody has ended yet.
+  private static let asked = Mutex<Int32?>(nil)
+
+  private func ask(_ question: String) {
+    Self.asked.withLock { $0 = descriptor }
+    write(Visible.text(question))
+  }
+
+  /// Leaves the cursor at the start of a line where a question was asked: what is said next is not its answer.
+  static func endQuestion(answered: Bool = false) {
+    asked.withLock { asked in
+      if let descriptor = asked, !answered { _ = writeAll("\n", to: descriptor) }
+      asked = nil
+    }
+  }
+
   /// Asks for a secret without showing it.
   func readSecret(_ prompt: String, limit: Int) throws(Failure) -> SecretBytes {
     try withoutEcho { () throws(Failure) in
-      write("\(Visible.text(prompt)): ")
-      defer { write("\n") }
+      ask("\(prompt): ")
+      defer { Self.endQuestion() }
       guard waitForLine() else { throw .cancelled }
       do throws(ReadError) {
         return try SecretBytes.readLine(from: descriptor, limit: limit)
@@ -117,7 +133,8 @@ struct Terminal: Sendable {
         case .tooLong:
           // The rest of the line must not become an answer, or the shell's next command.
           tcflush(descriptor, TCIFLUSH)
-          throw Failure(.usage, "that is longer than \(limit) bytes", name: "errSecDataTooLarge")
+          throw Failure(
+            .usage, "that is longer than \(limit) bytes", name: "errSecDataTooLarge", advice: "give a shorter one")
         case .endOfInput: throw .cancelled
         case .system(let code): throw .cannotRead("from the terminal", code)
         }
@@ -138,13 +155,17 @@ struct Terminal: Sendable {
 
   /// Asks a question that only a clear yes answers with yes.
   func confirm(_ question: String) throws(Failure) -> Bool {
-    write("\(Visible.text(question)) [y/N] ")
+    ask("\(question) [y/N] ")
+    // The terminal shows the newline of an answer itself.
+    var isAnswered = false
+    defer { Self.endQuestion(answered: isAnswered) }
     guard waitForLine() else { throw .cancelled }
     var answer: [UInt8] = []
     var byte: UInt8 = 0
     // Writes one byte for each call.
-    while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
-      if answer.count < 8 { answer.append(byte) }
+    while !isAnswered, read(descriptor, &byte, 1) == 1 {
+      isAnswered = byte == UInt8(ascii: "\n")
+      if !isAnswered, answer.count < 8 { answer.append(byte) }
     }
     return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
   }

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// `scripts/demo` on a machine with a reader that is made up: a stand-in for whorl notes how it is called.
+@Suite("make demo")
+struct DemoTests {
+  @Test(
+    "a real reader is used through libfprint alone, where taking all fingers out again takes none of the desktop's out",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+  func realReader() async throws {
+    let calls = try await calls(answer: "y")
+    #expect(calls.contains { $0.hasPrefix("init ") }, "it was told to use it: \(calls)")
+    for call in calls { #expect(call.contains("--reader libfprint"), "\(call)") }
+  }
+
+  @Test(
+    "what a person has in a configuration of their own has no part in it",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+  func ownConfiguration() async throws {
+    for call in try await calls(answer: "n") { #expect(!call.contains("/of/the/person"), "\(call)") }
+  }
+
+  /// The arguments of each call of whorl, and its folder of configurations, up to the first that fails: `init`.
+  private func calls(answer: String) async throws -> [String] {
+    try await withTemporaryFolder { folder in
+      try writeScript(
+        """
+        echo "$* XDG_CONFIG_HOME=$XDG_CONFIG_HOME" >>'\(folder.path)/calls'
+        case $1 in
+          doctor) echo '{"checks":[{"check":"open"}]}' ;;
+          reader) echo 'A reader' ;;
+          *) exit 1 ;;
+        esac
+        """, to: folder.appending(path: "whorl"))
+      let demo = try await run(
+        "sh", "-c", "echo \(answer) | script -qec 'scripts/demo \(folder.path)' /dev/null",
+        environment: ["XDG_CONFIG_HOME": "/of/the/person"])
+      #expect(demo.output.contains("Use it?"), "\(demo.output)\(demo.errors)")
+      return try String(contentsOf: folder.appending(path: "calls"), encoding: .utf8)
+        .split(separator: "\n").map(String.init)
+    }
+  }
+}
