@@ -7,8 +7,13 @@ extension Vault {
   /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
   ///
   /// Without a passcode the root key has two slots, the key file and the recovery key; a passcode can come later.
+  ///
+  /// - Parameter show: gets the recovery key before the store takes its place: where it throws there is none, so that no
+  ///   store is left whose recovery key nobody has seen.
+  @discardableResult
   package static func create(
-    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard
+    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard,
+    showing show: (borrowing SecretBytes) throws(VaultError) -> Void = { _ in }
   ) async throws(VaultError) -> SecretBytes {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
     if let passcodeBox { try checkPasscode(passcodeBox.secret) }
@@ -16,14 +21,16 @@ extension Vault {
     do {
       let recovery = try RecoveryKey.generate()
       let recoveryKey = try recovery.key(info: Slot.recoveryInfo)
+      let text = recovery.text()
       try StoreDirectory.create(at: path) { directory throws(VaultError) in
         do {
           try fill(directory, stretched, recoveryKey, floor)
         } catch {
           throw VaultError(storage: error)
         }
+        try show(text)
       }
-      return recovery.text()
+      return text
     } catch let error as KeysError {
       throw VaultError(keys: error)
     } catch {

@@ -174,6 +174,21 @@ struct UsageTests {
     }
   }
 
+  @Test("a recovery key that cannot be written leaves no store behind, and a second try works")
+  func unwritableRecoveryKey() async throws {
+    try await withFolder { folder in
+      let whorl = try Programs.path("whorl")
+      let line = "exec \(whorl) init --no-passcode --recovery-fd 4 --store \(folder)/store"
+      let full = try await Invocation(program: "/bin/sh", arguments: ["-c", "\(line) 4>/dev/full"]).run()
+      #expect(full.status == 74, "\(full.diagnostics)")
+      #expect(full.failure.contains("recovery key"), "\(full.diagnostics)")
+      #expect(try folderEntries(folder).isEmpty)
+      let again = try await Invocation(program: "/bin/sh", arguments: ["-c", "\(line) 4>\(folder)/key"]).run()
+      #expect(again.status == 0, "\(again.diagnostics)")
+      #expect(try readFile("\(folder)/key").count > 20)
+    }
+  }
+
   @Test("a descriptor that was not given is wrong usage, and no file of the program's own")
   func descriptors() async throws {
     // The runner may have been given some itself, which its children get.

@@ -39,13 +39,11 @@ struct Init: Command {
     // Asked before a passcode is typed twice; `create` decides.
     if Self.holdsFiles(directory) { throw Failure(.storeExists(directory)) }
     let answers = session.answers()
-    let recoveryKey: SecretBytes
     if noPasscode {
-      recoveryKey = try await Self.create(directory, nil, session)
+      try await create(directory, nil, session)
     } else {
-      recoveryKey = try await Self.create(directory, try answers.newPasscode(), session)
+      try await create(directory, try answers.newPasscode(), session)
     }
-    try show(recoveryKey)
     if options.json {
       try JSON.print(Made(store: directory, passcodeSet: !noPasscode))
     } else {
@@ -62,17 +60,17 @@ struct Init: Command {
     return true
   }
 
-  private static func create(
-    _ directory: String, _ passcode: consuming SecretBytes?, _ session: Session
-  ) async throws(Failure) -> SecretBytes {
+  private func create(_ directory: String, _ passcode: consuming SecretBytes?, _ session: Session)
+    async throws(Failure)
+  {
     do {
-      return try await Vault.create(at: directory, passcode: passcode)
+      try await Vault.create(at: directory, passcode: passcode, showing: show)
     } catch {
       throw session.explained(error)
     }
   }
 
-  private func show(_ recoveryKey: borrowing SecretBytes) throws(Failure) {
+  private func show(_ recoveryKey: borrowing SecretBytes) throws(VaultError) {
     if let recoveryFd {
       try Self.write(recoveryKey, to: recoveryFd)
     } else {
@@ -83,15 +81,15 @@ struct Init: Command {
     }
   }
 
-  private static func write(_ key: borrowing SecretBytes, to descriptor: Int32) throws(Failure) {
+  private static func write(_ key: borrowing SecretBytes, to descriptor: Int32) throws(VaultError) {
     do {
       try key.write(to: descriptor)
     } catch {
-      throw Failure(
-        .inputOutput, "the store is made, and its recovery key cannot be written to descriptor \(descriptor)",
-        name: "errSecIO", advice: "remove the store and make it again")
+      throw .inputOutput("the recovery key cannot be written to descriptor \(descriptor), and no store is made")
     }
-    if let code = writeAll("\n", to: descriptor) { throw .cannotWrite(code) }
+    if writeAll("\n", to: descriptor) != nil {
+      throw .inputOutput("the recovery key cannot be written whole to descriptor \(descriptor), and no store is made")
+    }
   }
 
   private struct Made: Encodable {
