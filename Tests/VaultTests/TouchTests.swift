@@ -126,7 +126,7 @@ struct TouchTests {
     try await vault.put("bound", "secret", .anyFinger)
     let socket = image.socket
     let killReader: @Sendable () async throws -> Void = {
-      try ScratchStore.run("/bin/sh", ["-c", "kill -9 $(pgrep -f 'whorl-reader --reader virtual-image:\(socket)$')"])
+      for reader in processes(with: "whorl-reader\0--reader\0virtual-image:\(socket)") { kill(reader, SIGKILL) }
     }
     await #expect {
       try await vault.get("bound", by: Person(touches: [killReader]))
