@@ -28,6 +28,21 @@ public func CFDataCreate(_ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8
   return NSData(bytes: bytes, length: length)
 }
 
+/// Bytes that stay where they are.
+///
+/// - Parameter bytesDeallocator: ``kCFAllocatorNull`` where they are the caller's, and outlive the data; otherwise they
+///   are of `malloc`, and freed with the data.
+@discardableResult
+public func CFDataCreateWithBytesNoCopy(
+  _ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex, _ bytesDeallocator: CFAllocator?
+) -> CFData? {
+  guard let bytes else { return length == 0 ? NSData() : nil }
+  // Taken over (transfer full) but for the null allocator, with which they are lent.
+  return NSData(
+    bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), length: length,
+    freeWhenDone: bytesDeallocator !== kCFAllocatorNull)
+}
+
 /// The number of elements.
 @discardableResult
 public func CFArrayGetCount(_ array: CFArray) -> CFIndex { array.count }
