@@ -48,7 +48,7 @@ extension ClientCode {
             SecKeyRawVerify(publicKey, padding, digest, digest.count, signature, signature.count) == errSecSuccess)
           let other = [UInt8](repeating: 8, count: 32)
           #expect(
-            SecKeyRawVerify(publicKey, padding, other, other.count, signature, signature.count) == errSecVerifyFailed)
+            SecKeyRawVerify(publicKey, padding, other, other.count, signature, signature.count) == errSSLCrypto)
         }
         // What the newer calls make of the same.
         let newer = SecKeyCreateSignature(privateKey, .ecdsaSignatureDigestX962SHA256, Data(digest) as CFData, nil)!
@@ -107,6 +107,51 @@ extension ClientCode {
       let (curve, _) = try pair(kSecAttrKeyTypeEC, 256)
       #expect(SecKeyEncrypt(curve, .PKCS1, message, 7, &room, &count) == errSecParam)
       #expect(SecPadding.PKCS1SHA512.rawValue == 0x8006 && SecPadding().isEmpty && SecPadding.sigRaw.rawValue == 0x4000)
+    }
+
+    @Test("a block without a padding comes back without the zeros before it")
+    func blocks() throws {
+      let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
+      var block = [UInt8](repeating: 0, count: 256)
+      block[254...] = [1, 2]
+      var sealed = [UInt8](repeating: 0, count: 256)
+      var count = sealed.count
+      #expect(SecKeyEncrypt(publicKey, [], block, block.count, &sealed, &count) == errSecSuccess)
+      var opened = [UInt8](repeating: 9, count: 256)
+      var openedCount = opened.count
+      #expect(SecKeyDecrypt(privateKey, [], sealed, count, &opened, &openedCount) == errSecSuccess)
+      #expect(Array(opened.prefix(openedCount)) == [1, 2])
+    }
+
+    @Test("a public key of RSA comes from a file called PUBLIC KEY, with the name of its algorithm before it")
+    func publicKeyFiles() async throws {
+      let store = try await ClientStore()
+      defer { withExtendedLifetime(store) {} }
+      let (publicKey, _) = try pair(kSecAttrKeyTypeRSA, 2048)
+      let inner = SecKeyCopyExternalRepresentation(publicKey, nil)! as Data
+      let name: [UInt8] = [48, 13, 6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 1, 5, 0]
+      let bits = [3, 130, 1, 15, 0] + inner
+      let file = Data([48, 130, 1, 34] + name + bits)
+      let attributes: [CFString: Any] = [
+        kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPublic,
+        kSecAttrKeySizeInBits: NSNumber(value: file.count * 8), kSecReturnPersistentRef: true,
+      ]
+      let read = try #require(SecKeyCreateWithData(file as CFData, attributes as CFDictionary, nil))
+      #expect(read == publicKey)
+      #expect(SecKeyCopyExternalRepresentation(read, nil) as Data? == inner)
+      for wrong in [file.dropLast(), file + [0], Data([48, 130, 1, 34] + name + bits.prefix(4) + [1] + inner)] {
+        #expect(SecKeyCreateWithData(Data(wrong) as CFData, attributes as CFDictionary, nil) == nil)
+      }
+      // Kept as data, too.
+      let item: [CFString: Any] = [
+        kSecClass: kSecClassKey, kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPublic,
+        kSecAttrApplicationTag: "file",
+      ]
+      #expect(SecItemAdd(item.merging([kSecValueData: file]) { $1 } as CFDictionary, nil) == errSecSuccess)
+      var result: CFTypeRef?
+      #expect(
+        SecItemCopyMatching(item.merging([kSecReturnRef: true]) { $1 } as CFDictionary, &result) == errSecSuccess)
+      #expect((result as! SecKey) == publicKey)
     }
 
     @Test("data may be made of memory that stays the caller's")

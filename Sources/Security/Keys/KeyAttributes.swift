@@ -43,7 +43,7 @@ enum KeyAttributes {
       return publicKey.map { of($0, isPrivate: true) } ?? [:]
     case .text("0"):
       let bytes = secret.withSecret { $0.withUnsafeBytes { Array($0) } }
-      return (try? PublicKey(external: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
+      return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
     default: return [:]
     }
   }

@@ -23,8 +23,8 @@ public func SecKeyRawSign(
   }
 }
 
-/// Whether a signature is one of this key's, for this digest: 0, `errSecVerifyFailed`, or `errSecParam` for what the key
-/// does not do.
+/// Whether a signature is one of this key's, for this digest: 0, `errSSLCrypto`, or `errSecParam` for what the key does not
+/// do.
 @discardableResult
 public func SecKeyRawVerify(
   _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
@@ -36,7 +36,10 @@ public func SecKeyRawVerify(
   // Both lent for the call, and copied.
   let (data, signature) = (NSData(bytes: signedData, length: signedDataLen), NSData(bytes: sig, length: sigLen))
   var error: Unmanaged<CFError>?
-  return SecKeyVerifySignature(key, algorithm, data, signature, &error) ? errSecSuccess : status(of: error)
+  guard !SecKeyVerifySignature(key, algorithm, data, signature, &error) else { return errSecSuccess }
+  let status = status(of: error)
+  // The older call keeps to the older status.
+  return status == errSecVerifyFailed ? errSSLCrypto : status
 }
 
 /// Encrypts to a public key of RSA.
@@ -56,7 +59,7 @@ public func SecKeyEncrypt(
   }
 }
 
-/// Decrypts with a private key of RSA.
+/// Decrypts with a private key of RSA. Without a padding the zeros before the plaintext are left out.
 ///
 /// - Parameters:
 ///   - plainText: where the result goes.
@@ -69,7 +72,8 @@ public func SecKeyDecrypt(
   _ plainText: UnsafeMutablePointer<UInt8>, _ plainTextLen: UnsafeMutablePointer<Int>
 ) -> OSStatus {
   perform(padding.encryptionAlgorithm, cipherText, cipherTextLen, plainText, plainTextLen) {
-    SecKeyCreateDecryptedData(key, $0, $1, $2)
+    let block = SecKeyCreateDecryptedData(key, $0, $1, $2)
+    return padding.isEmpty ? block.map { NSData(data: ($0 as Data).drop { $0 == 0 }) } : block
   }
 }
 
