@@ -35,6 +35,11 @@ struct CoreFoundationTests {
     let made = try #require(error).takeRetainedValue()
     #expect(CFErrorGetCode(made) == -50)
     #expect(CFErrorGetDomain(made) as String == NSOSStatusErrorDomain)
+    #expect(CFErrorGetDomain(made) == kCFErrorDomainOSStatus)
+    #expect(kCFErrorDomainPOSIX as String == NSPOSIXErrorDomain && kCFErrorDomainCocoa as String == NSCocoaErrorDomain)
+    #expect(
+      (CFErrorCopyUserInfo(made) as? [CFString: Any])?[kCFErrorLocalizedDescriptionKey] as? String
+        == made.localizedDescription)
     #expect((CFErrorCopyDescription(made) as String).contains("protection"))
     #expect((CFErrorCopyUserInfo(made) as? [String: Any])?[NSLocalizedDescriptionKey] is String)
     #expect((made as any Error as NSError).code == -50)
