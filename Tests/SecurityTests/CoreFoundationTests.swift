@@ -46,6 +46,20 @@ struct CoreFoundationTests {
     #expect(CFErrorCopyFailureReason(made) == nil)
   }
 
+  @Test("equal objects have the same hash, and say what they are")
+  func hashes() throws {
+    let key = try newKey()
+    let again = try #require(SecKeyCopyPublicKey(key))
+    let bytes = try #require(SecKeyCopyExternalRepresentation(again, nil))
+    let attributes = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPublic] as CFDictionary
+    let read = try #require(SecKeyCreateWithData(bytes, attributes, nil))
+    #expect(CFEqual(read, again) && CFHash(read) == CFHash(again))
+    #expect(CFHash("a" as CFString) == CFHash(NSString(string: "a")))
+    #expect(CFHash(nil) == 0)
+    #expect((CFCopyDescription(read) as String).contains("EC public"))
+    #expect(CFCopyDescription(nil) == nil)
+  }
+
   @Test("objects tell their types apart")
   func types() throws {
     let objects: [(CFTypeRef, CFTypeID)] = [

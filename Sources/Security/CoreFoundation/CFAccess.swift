@@ -1,4 +1,4 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
 // The names are Apple's: the few functions of Core Foundation that keychain code calls from Swift.
 
 public import Foundation
@@ -9,6 +9,16 @@ public func CFEqual(_ one: CFTypeRef?, _ other: CFTypeRef?) -> Bool {
   if one === other { return true }
   guard let one = one as? NSObject, let other = other as? NSObject else { return false }
   return one.isEqual(other)
+}
+
+/// Equal for equal objects.
+@discardableResult
+public func CFHash(_ object: CFTypeRef?) -> CFHashCode { CFHashCode(bitPattern: (object as? NSObject)?.hash ?? 0) }
+
+/// An object in words. Never nil for an object; optional as Apple's is.
+@discardableResult
+public func CFCopyDescription(_ object: CFTypeRef?) -> CFString! {
+  object.map { (($0 as? NSObject)?.description ?? "\($0)") as NSString }
 }
 
 /// The number of bytes.

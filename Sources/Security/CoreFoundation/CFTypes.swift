@@ -44,6 +44,8 @@ public typealias CFIndex = Int
 public typealias CFOptionFlags = UInt
 /// Names a type, as ``CFGetTypeID(_:)`` answers.
 public typealias CFTypeID = UInt
+/// What ``CFHash(_:)`` answers.
+public typealias CFHashCode = UInt
 /// Seconds.
 public typealias CFTimeInterval = Double
 /// Seconds since 2001.
