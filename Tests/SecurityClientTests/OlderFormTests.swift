@@ -154,6 +154,37 @@ extension ClientCode {
       #expect((result as! SecKey) == publicKey)
     }
 
+    @Test("bytes of a public key that are stored without a class are a public key")
+    func classless() async throws {
+      let store = try await ClientStore()
+      defer { withExtendedLifetime(store) {} }
+      for (type, bits) in [(kSecAttrKeyTypeRSA, 2048), (kSecAttrKeyTypeEC, 256)] {
+        let (publicKey, privateKey) = try pair(type, bits)
+        var item = [String: AnyObject]()
+        item[String(kSecClass)] = kSecClassKey as CFString
+        item[String(kSecAttrKeyType)] = type
+        item[String(kSecAttrApplicationTag)] = "classless" as CFString
+        item[String(kSecValueData)] = SecKeyCopyExternalRepresentation(publicKey, nil)
+        item[String(kSecReturnPersistentRef)] = true as CFBoolean
+        var reference: CFTypeRef?
+        #expect(SecItemAdd(item as CFDictionary, &reference) == errSecSuccess)
+        #expect(SecItemAdd(item as CFDictionary, &reference) == errSecDuplicateItem)
+        let query: [CFString: Any] = [
+          kSecClass: kSecClassKey, kSecAttrApplicationTag: "classless", kSecAttrKeyType: type, kSecReturnRef: true,
+        ]
+        var found: CFTypeRef?
+        #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
+        #expect((found as! SecKey) == publicKey)
+        #expect(SecItemDelete(query.filter { $0.key != kSecReturnRef } as CFDictionary) == errSecSuccess)
+        // Those of a private key are data until the program says what they are.
+        item[String(kSecValueData)] = SecKeyCopyExternalRepresentation(privateKey, nil)
+        #expect(SecItemAdd(item as CFDictionary, &reference) == errSecSuccess)
+        #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
+        let digest = [UInt8](repeating: 1, count: 32)
+        #expect(sign(found as! SecKey, .PKCS1, digest).0 == errSecParam)
+      }
+    }
+
     @Test("data may be made of memory that stays the caller's")
     func lentMemory() throws {
       let bytes: [UInt8] = [1, 2, 3]

@@ -41,7 +41,8 @@ enum KeyAttributes {
         }
       }
       return publicKey.map { of($0, isPrivate: true) } ?? [:]
-    case .text("0"):
+    // Without a class it is a public key, as an absent class is on Apple's systems.
+    case .text("0"), nil:
       let bytes = secret.withSecret { $0.withUnsafeBytes { Array($0) } }
       return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
     default: return [:]
