@@ -34,7 +34,7 @@ enum IntegerSequence {
   }
 
   /// The content of the element at the start of `range`.
-  private static func element(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>, tag: UInt8) -> Range<Int>? {
+  static func element(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>, tag: UInt8) -> Range<Int>? {
     guard range.count >= 2, bytes[range.lowerBound] == tag else { return nil }
     var start = range.lowerBound + 2
     var count = Int(bytes[range.lowerBound + 1])

@@ -15,7 +15,7 @@ package import Whorl
 ///
 /// The store is the one the program finds (`config.json`), and prompts appear where its `defaultPrompt` shows them.
 /// Every property and call may be used from any thread.
-open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variable is behind a lock.
+open class LAContext: NSObject {
   let store: @Sendable () throws(VaultError) -> SecretStore
   let prompt: (any AuthenticationPrompt)?
   let state = Mutex(State())
@@ -208,6 +208,11 @@ open class LAContext: NSObject, @unchecked Sendable {  // Its one stored variabl
     return context.isApplicationPasswordSet
   }
 }
+
+// Unchecked: its one stored variable is behind a lock. As on Apple's systems the class says nothing of it to older code,
+// whose subclasses would have to restate it.
+@available(swift, introduced: 6)
+extension LAContext: @unchecked Sendable {}
 
 /// The longest time a match may stand for a later touch, in seconds.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300

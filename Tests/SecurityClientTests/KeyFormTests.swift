@@ -148,6 +148,31 @@ extension ClientCode {
       #expect(SecItemAdd(generic as CFDictionary, nil) == errSecSuccess)
     }
 
+    @Test("the bytes of a key come back from storing it, and those of one that stays in the vault do not")
+    func bytesOfAdded() async throws {
+      let store = try await ClientStore()
+      defer { withExtendedLifetime(store) {} }
+      let privateKey = try #require(SecKeyCreateRandomKey([kSecAttrKeyType: kSecAttrKeyTypeEC] as CFDictionary, nil))
+      for key in [privateKey, SecKeyCopyPublicKey(privateKey)!] {
+        let adding: [CFString: Any] = [
+          kSecClass: kSecClassKey, kSecValueRef: key, kSecReturnData: true, kSecAttrApplicationTag: UUID().uuidString,
+        ]
+        var data: CFTypeRef?
+        #expect(SecItemAdd(adding as CFDictionary, &data) == errSecSuccess)
+        #expect(data as? Data == SecKeyCopyExternalRepresentation(key, nil) as Data?)
+        #expect((data as? Data)?.isEmpty == false)
+      }
+      let enclave =
+        [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave, kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom]
+        as CFDictionary
+      let staying: [CFString: Any] = [
+        kSecClass: kSecClassKey, kSecValueRef: try #require(SecKeyCreateRandomKey(enclave, nil)), kSecReturnData: true,
+      ]
+      var data: CFTypeRef?
+      #expect(SecItemAdd(staying as CFDictionary, &data) == errSecUnimplemented)
+      #expect(data == nil)
+    }
+
     @Test("an RSA pair under a tag encrypts and signs")
     func tagged() async throws {
       let store = try await ClientStore()

@@ -35,10 +35,29 @@ struct CoreFoundationTests {
     let made = try #require(error).takeRetainedValue()
     #expect(CFErrorGetCode(made) == -50)
     #expect(CFErrorGetDomain(made) as String == NSOSStatusErrorDomain)
+    #expect(CFErrorGetDomain(made) == kCFErrorDomainOSStatus)
+    #expect(kCFErrorDomainPOSIX as String == NSPOSIXErrorDomain && kCFErrorDomainCocoa as String == NSCocoaErrorDomain)
+    #expect(
+      (CFErrorCopyUserInfo(made) as? [CFString: Any])?[kCFErrorLocalizedDescriptionKey] as? String
+        == made.localizedDescription)
     #expect((CFErrorCopyDescription(made) as String).contains("protection"))
     #expect((CFErrorCopyUserInfo(made) as? [String: Any])?[NSLocalizedDescriptionKey] is String)
     #expect((made as any Error as NSError).code == -50)
     #expect(CFErrorCopyFailureReason(made) == nil)
+  }
+
+  @Test("equal objects have the same hash, and say what they are")
+  func hashes() throws {
+    let key = try newKey()
+    let again = try #require(SecKeyCopyPublicKey(key))
+    let bytes = try #require(SecKeyCopyExternalRepresentation(again, nil))
+    let attributes = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPublic] as CFDictionary
+    let read = try #require(SecKeyCreateWithData(bytes, attributes, nil))
+    #expect(CFEqual(read, again) && CFHash(read) == CFHash(again))
+    #expect(CFHash("a" as CFString) == CFHash(NSString(string: "a")))
+    #expect(CFHash(nil) == 0)
+    #expect((CFCopyDescription(read) as String).contains("EC public"))
+    #expect(CFCopyDescription(nil) == nil)
   }
 
   @Test("objects tell their types apart")

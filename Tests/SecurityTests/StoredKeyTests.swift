@@ -189,6 +189,50 @@ extension SharedStore {
       #expect(SecItemCopyMatching(tagged("another"), nil) == errSecSuccess)
     }
 
+    @Test("a key whose bytes are replaced is the other key from then on")
+    func replaced() throws {
+      for isPrivate in [false, true] {
+        let keys = [try newKey(), try newKey(kSecAttrKeyTypeECSECPrimeRandom, 384)]
+        let halves = try keys.map { isPrivate ? $0 : try #require(SecKeyCopyPublicKey($0)) }
+        let bytes = try halves.map { try #require(SecKeyCopyExternalRepresentation($0, nil)) }
+        let keyClass = isPrivate ? kSecAttrKeyClassPrivate : kSecAttrKeyClassPublic
+        let query = tagged("replaced", [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass])
+        let adding: [CFString: Any] = [
+          kSecValueData: bytes[0], kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass,
+        ]
+        #expect(SecItemAdd(tagged("replaced", adding), nil) == errSecSuccess)
+        #expect(SecItemUpdate(query, [kSecValueData: bytes[1]] as CFDictionary) == errSecSuccess)
+        let found = try #require(copy(tagged("replaced", [kSecReturnRef: true])).1 as? SecKey)
+        #expect(found == halves[1])
+        #expect(copy(tagged("replaced", [kSecReturnData: true])).1 as? Data == bytes[1] as Data)
+        #expect(copy(tagged("replaced", [kSecAttrKeySizeInBits: 384])).0 == errSecSuccess)
+        if isPrivate {
+          let signature = try #require(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, nil))
+          let publicKey = try #require(SecKeyCopyPublicKey(keys[1]))
+          #expect(SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
+        }
+        // What is no key any more is only data.
+        #expect(SecItemUpdate(query, [kSecValueData: Data([1])] as CFDictionary) == errSecSuccess)
+        let broken = try #require(copy(tagged("replaced", [kSecReturnRef: true])).1 as? SecKey)
+        #expect(SecKeyCreateSignature(broken, .ecdsaSignatureMessageX962SHA256, message, nil) == nil)
+        #expect(SecItemDelete(query) == errSecSuccess)
+      }
+    }
+
+    @Test("a label that the program gave a key stays when its bytes are replaced")
+    func replacedUnderLabel() throws {
+      let bytes = try [newKey(), newKey()].map { try #require(SecKeyCopyExternalRepresentation($0, nil)) }
+      let key: [CFString: Any] = [
+        kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+        kSecAttrApplicationLabel: "own label",
+      ]
+      #expect(SecItemAdd(tagged("own", key.merging([kSecValueData: bytes[0]]) { $1 }), nil) == errSecSuccess)
+      #expect(SecItemUpdate(tagged("own", key), [kSecValueData: bytes[1]] as CFDictionary) == errSecSuccess)
+      #expect(
+        copy(tagged("own", [kSecAttrApplicationLabel: "own label", kSecReturnData: true])).1 as? Data == bytes[1]
+          as Data)
+    }
+
     @Test("a symmetric key is data under a tag")
     func symmetric() {
       let key: [CFString: Any] = [

@@ -1,5 +1,5 @@
 /// What has to happen before an item is read. The bits are Apple's.
-public struct SecAccessControlCreateFlags: OptionSet, Sendable, Hashable {
+public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   /// The bits.
   public let rawValue: CFOptionFlags
 

@@ -1,4 +1,4 @@
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
 // The names are Apple's: the few functions of Core Foundation that keychain code calls from Swift.
 
 public import Foundation
@@ -9,6 +9,16 @@ public func CFEqual(_ one: CFTypeRef?, _ other: CFTypeRef?) -> Bool {
   if one === other { return true }
   guard let one = one as? NSObject, let other = other as? NSObject else { return false }
   return one.isEqual(other)
+}
+
+/// Equal for equal objects.
+@discardableResult
+public func CFHash(_ object: CFTypeRef?) -> CFHashCode { CFHashCode(bitPattern: (object as? NSObject)?.hash ?? 0) }
+
+/// An object in words. Never nil for an object; optional as Apple's is.
+@discardableResult
+public func CFCopyDescription(_ object: CFTypeRef?) -> CFString! {
+  object.map { (($0 as? NSObject)?.description ?? "\($0)") as NSString }
 }
 
 /// The number of bytes.
@@ -26,6 +36,21 @@ public func CFDataGetBytePtr(_ data: CFData) -> UnsafePointer<UInt8>? {
 public func CFDataCreate(_ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex) -> CFData? {
   guard let bytes else { return length == 0 ? NSData() : nil }
   return NSData(bytes: bytes, length: length)
+}
+
+/// Bytes that stay where they are.
+///
+/// - Parameter bytesDeallocator: ``kCFAllocatorNull`` where they are the caller's, and outlive the data; otherwise they
+///   are of `malloc`, and freed with the data.
+@discardableResult
+public func CFDataCreateWithBytesNoCopy(
+  _ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex, _ bytesDeallocator: CFAllocator?
+) -> CFData? {
+  guard let bytes else { return length == 0 ? NSData() : nil }
+  // Taken over (transfer full) but for the null allocator, with which they are lent.
+  return NSData(
+    bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), length: length,
+    freeWhenDone: bytesDeallocator !== kCFAllocatorNull)
 }
 
 /// The number of elements.

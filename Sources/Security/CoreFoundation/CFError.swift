@@ -3,6 +3,15 @@
 
 public import Foundation
 
+/// The domain of statuses: `NSOSStatusErrorDomain`.
+public nonisolated(unsafe) let kCFErrorDomainOSStatus: CFErrorDomain! = NSOSStatusErrorDomain as NSString
+/// The domain of numbers of POSIX: `NSPOSIXErrorDomain`.
+public nonisolated(unsafe) let kCFErrorDomainPOSIX: CFErrorDomain! = NSPOSIXErrorDomain as NSString
+/// The domain of Foundation's own errors: `NSCocoaErrorDomain`.
+public nonisolated(unsafe) let kCFErrorDomainCocoa: CFErrorDomain! = NSCocoaErrorDomain as NSString
+/// What an error says in words, in its user info: `NSLocalizedDescriptionKey`.
+public nonisolated(unsafe) let kCFErrorLocalizedDescriptionKey: CFString! = NSLocalizedDescriptionKey as NSString
+
 /// The code of an error.
 @discardableResult
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }

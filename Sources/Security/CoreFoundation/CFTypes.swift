@@ -44,6 +44,8 @@ public typealias CFIndex = Int
 public typealias CFOptionFlags = UInt
 /// Names a type, as ``CFGetTypeID(_:)`` answers.
 public typealias CFTypeID = UInt
+/// What ``CFHash(_:)`` answers.
+public typealias CFHashCode = UInt
 /// Seconds.
 public typealias CFTimeInterval = Double
 /// Seconds since 2001.
@@ -58,15 +60,18 @@ public typealias OSType = UInt32
 /// 0: it worked.
 public let noErr: OSStatus = 0
 
-/// Where memory comes from. There is one way here, and ``kCFAllocatorDefault`` means it.
+/// Where memory comes from. There is one way here, and ``kCFAllocatorDefault`` means it; ``kCFAllocatorNull`` frees
+/// nothing.
 public final class CFAllocator: Sendable {
-  private init() {}
+  fileprivate init() {}
 }
 
 // Implicitly unwrapped as Apple's are: code says both `kCFBooleanTrue` and `kCFBooleanTrue!`.
 
 /// The usual allocator.
 public let kCFAllocatorDefault: CFAllocator! = nil
+/// None: memory that somebody else frees.
+public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 /// True.
 public let kCFBooleanTrue: CFBoolean! = true
 /// False.

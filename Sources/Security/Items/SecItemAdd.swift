@@ -22,13 +22,18 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     guard !query.namesStoredKey else { throw KeychainFailure(errSecDuplicateItem) }
     guard query.ids == nil else { throw .parameter }
     let (item, secret) = try query.newItem()
+    let returnsData = query.returns.contains(.data)
+    // A key that is only used in the vault is nobody's data.
+    guard !returnsData || !item.access.flags.contains(.privateKeyUsage) else {
+      throw KeychainFailure(errSecUnimplemented)
+    }
     let context = query.context
     let added = try call { store throws(VaultError) in
       try await store.add(item, secret: secret.copy(), using: context)
     }
     guard let result, !query.returns.isEmpty else { return }
     let row = ResultRow(
-      item: added, secret: .given(query.secret ?? Data()), returns: query.returns, context: context,
+      item: added, secret: .given(returnsData ? secret.data as Data : Data()), returns: query.returns, context: context,
       reason: query.reason)
     result.pointee = row.object
   }

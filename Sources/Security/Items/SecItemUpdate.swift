@@ -34,6 +34,11 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
       if becomesSynchronizable, change.access == nil, items.contains(where: { $0.access.isConstrained }) {
         throw .invalidRequest("a constrained item cannot be synchronizable")
       }
+      var change = change
+      if let secret {
+        let others = try KeyAttributes.changes(of: items, to: secret, beside: change)
+        change.attributes.merge(others) { given, _ in given }
+      }
       try await store.update(items.map(\.id), change, secret: secret?.copy(), reason: reason, using: context)
     }
   }

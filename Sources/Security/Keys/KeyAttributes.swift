@@ -41,11 +41,42 @@ enum KeyAttributes {
         }
       }
       return publicKey.map { of($0, isPrivate: true) } ?? [:]
-    case .text("0"):
+    // Without a class it is a public key, as an absent class is on Apple's systems.
+    case .text("0"), nil:
       let bytes = secret.withSecret { $0.withUnsafeBytes { Array($0) } }
-      return (try? PublicKey(external: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
+      return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
     default: return [:]
     }
+  }
+
+  /// What else changes about stored keys that get other bytes: their public half, and what was read off it, where the
+  /// program has not said otherwise.
+  ///
+  /// - Throws: `VaultError.invalidRequest` where it is not the same for all of them.
+  static func changes(of items: [Item], to secret: SecretCarrier, beside change: ItemChange) throws(VaultError)
+    -> [AttributeName: AttributeValue?]
+  {
+    var all: [AttributeName: AttributeValue?]?
+    for item in items where item.itemClass == .key {
+      let new = read(item.attributes.merging(change.attributes.compactMapValues { $0 }) { $1 }, secret)
+      let old = publicKey(of: item).map { of($0, isPrivate: false) } ?? [:]
+      var changes: [AttributeName: AttributeValue?] = [:]
+      for name in [AttributeName.publicKey, .applicationLabel, .keySizeInBits, .effectiveKeySize]
+      where item.attributes[name] == old[name] && old[name] != new[name] {
+        changes[name] = .some(new[name])
+      }
+      guard all == nil || all == changes else { throw .invalidRequest("these keys cannot get the same bytes") }
+      all = changes
+    }
+    return all ?? [:]
+  }
+
+  /// The public half of a stored key; nil for one that this module cannot use.
+  static func publicKey(of item: Item) -> PublicKey? {
+    guard case .text(let type)? = item.attributes[.keyType], let family = family(of: type),
+      case .bytes(let bytes)? = item.attributes[.publicKey]
+    else { return nil }
+    return try? PublicKey(external: bytes, family: family)
   }
 
   static func type(of family: KeyFamily) -> String {

@@ -39,7 +39,8 @@ public func SecKeyGeneratePair(
 /// Reads a key.
 ///
 /// - Parameters:
-///   - keyData: PKCS #1 for RSA; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
+///   - keyData: PKCS #1 for RSA, and a public key also with the name of its algorithm before it, as files called "PUBLIC
+///     KEY" have it; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
 ///   - error: says why there is none; the caller releases it.
 @discardableResult
@@ -56,7 +57,7 @@ public func SecKeyCreateWithData(
     }
     do throws(KeysError) {
       switch query.attributes[.keyClass] {
-      case .text("0"): return SecKey(try PublicKey(external: Array(keyData as Data), family: family))
+      case .text("0"): return SecKey(try PublicKey(brought: Array(keyData as Data), family: family))
       case .text("1"):
         let key = try SecretCarrier(keyData as Data).withSecret { secret throws(KeysError) in
           // To test the primes of an RSA key takes half a second, and Apple's call does not either.

@@ -40,13 +40,7 @@ public final class SecKey: NSObject, Sendable {
   /// The key that an item is.
   init(_ item: Item, context: AuthenticationContext?, reason: String?) {
     attributes = item.attributes
-    if case .text(let type)? = item.attributes[.keyType], let family = KeyAttributes.family(of: type),
-      case .bytes(let bytes)? = item.attributes[.publicKey]
-    {
-      publicKey = try? PublicKey(external: bytes, family: family)
-    } else {
-      publicKey = nil
-    }
+    publicKey = KeyAttributes.publicKey(of: item)
     place = .store(
       item.id, staysInVault: item.access.flags.contains(.privateKeyUsage), context: context, reason: reason)
   }

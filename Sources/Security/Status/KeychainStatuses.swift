@@ -104,6 +104,8 @@ public let errSecInvalidOwnerEdit: OSStatus = -25244
 public let errSecTrustNotAvailable: OSStatus = -25245
 /// −25256: the format is not supported.
 public let errSecUnsupportedFormat: OSStatus = -25256
+/// −9809: a signature does not verify, as ``SecKeyRawVerify(_:_:_:_:_:_:)`` says it.
+public let errSSLCrypto: OSStatus = -9809
 /// −25257: the format is not known.
 public let errSecUnknownFormat: OSStatus = -25257
 /// −25258: the key leaves only wrapped.

@@ -12,6 +12,7 @@ let statusMessages: [OSStatus: String] = [
   -909: "The request is bad, or comes at the wrong time.",
   -2070: "An internal component failed.",
   -4960: "An unknown error of Core Foundation.",
+  -9809: "The signature does not verify.",
   -34018: "An entitlement is missing.",
   -34020: "The program may not use this call.",
   -25291: "There is no store that can be used.",

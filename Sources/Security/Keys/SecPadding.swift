@@ -1,0 +1,59 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+/// How a block is filled up, for the older functions that take it in place of an algorithm. Empty for not at all.
+public struct SecPadding: OptionSet, Sendable {
+  /// Apple's number.
+  public let rawValue: UInt32
+
+  /// A padding by its number; the functions refuse unknown ones.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// 1: PKCS #1 v1.5.
+  public static let PKCS1 = Self(rawValue: 1)
+  /// 2: OAEP with SHA-1.
+  public static let OAEP = Self(rawValue: 2)
+  /// 4000 (hexadecimal): a signature of a curve as `r ‖ s`.
+  public static let sigRaw = Self(rawValue: 0x4000)
+  /// 8000 (hexadecimal): PKCS #1 over a digest by MD2; refused.
+  public static let PKCS1MD2 = Self(rawValue: 0x8000)
+  /// 8001 (hexadecimal): PKCS #1 over a digest by MD5; refused.
+  public static let PKCS1MD5 = Self(rawValue: 0x8001)
+  /// 8002 (hexadecimal): PKCS #1 over a digest by SHA-1.
+  public static let PKCS1SHA1 = Self(rawValue: 0x8002)
+  /// 8003 (hexadecimal): PKCS #1 over a digest by SHA-224.
+  public static let PKCS1SHA224 = Self(rawValue: 0x8003)
+  /// 8004 (hexadecimal): PKCS #1 over a digest by SHA-256.
+  public static let PKCS1SHA256 = Self(rawValue: 0x8004)
+  /// 8005 (hexadecimal): PKCS #1 over a digest by SHA-384.
+  public static let PKCS1SHA384 = Self(rawValue: 0x8005)
+  /// 8006 (hexadecimal): PKCS #1 over a digest by SHA-512.
+  public static let PKCS1SHA512 = Self(rawValue: 0x8006)
+}
+
+extension SecPadding {
+  /// What a padding means for the signatures of a key of RSA, or else of a curve; nil for nothing.
+  func signatureAlgorithm(isRSA: Bool) -> SecKeyAlgorithm? {
+    guard isRSA else { return self == .sigRaw ? .ecdsaSignatureDigestRFC4754 : .ecdsaSignatureDigestX962 }
+    return switch self {
+    case []: .rsaSignatureRaw
+    case .PKCS1: .rsaSignatureDigestPKCS1v15Raw
+    case .PKCS1SHA1: .rsaSignatureDigestPKCS1v15SHA1
+    case .PKCS1SHA224: .rsaSignatureDigestPKCS1v15SHA224
+    case .PKCS1SHA256: .rsaSignatureDigestPKCS1v15SHA256
+    case .PKCS1SHA384: .rsaSignatureDigestPKCS1v15SHA384
+    case .PKCS1SHA512: .rsaSignatureDigestPKCS1v15SHA512
+    default: nil
+    }
+  }
+
+  /// What a padding means for encryption, which only RSA has in this form; nil for nothing.
+  var encryptionAlgorithm: SecKeyAlgorithm? {
+    switch self {
+    case []: .rsaEncryptionRaw
+    case .PKCS1: .rsaEncryptionPKCS1
+    case .OAEP: .rsaEncryptionOAEPSHA1
+    default: nil
+    }
+  }
+}
