@@ -40,8 +40,12 @@ public func CFDataCreate(_ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8
 
 /// Bytes that stay where they are.
 ///
-/// - Parameter bytesDeallocator: ``kCFAllocatorNull`` where they are the caller's, and outlive the data; otherwise they
-///   are of `malloc`, and freed with the data.
+/// - Parameters:
+///   - allocator: means nothing here.
+///   - bytes: where they are.
+///   - length: how many.
+///   - bytesDeallocator: ``kCFAllocatorNull`` where they are the caller's, and outlive the data; otherwise they are of
+///     `malloc`, and freed with the data.
 @discardableResult
 public func CFDataCreateWithBytesNoCopy(
   _ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex, _ bytesDeallocator: CFAllocator?

@@ -9,6 +9,10 @@ internal import Vault
 /// Signs a digest. A key of a curve signs it whatever the padding.
 ///
 /// - Parameters:
+///   - key: a private key.
+///   - padding: what a key of RSA does with the digest.
+///   - dataToSign: the digest.
+///   - dataToSignLen: its length in bytes.
 ///   - sig: where the signature goes.
 ///   - sigLen: how much room there is, and then how long the signature is.
 /// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
@@ -45,6 +49,10 @@ public func SecKeyRawVerify(
 /// Encrypts to a public key of RSA.
 ///
 /// - Parameters:
+///   - key: a public key of RSA.
+///   - padding: how the block is filled up.
+///   - plainText: what is encrypted.
+///   - plainTextLen: its length in bytes.
 ///   - cipherText: where the result goes.
 ///   - cipherTextLen: how much room there is, and then how long the result is.
 /// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
@@ -62,6 +70,10 @@ public func SecKeyEncrypt(
 /// Decrypts with a private key of RSA. Without a padding the zeros before the plaintext are left out.
 ///
 /// - Parameters:
+///   - key: a private key of RSA.
+///   - padding: how the block was filled up.
+///   - cipherText: what is decrypted.
+///   - cipherTextLen: its length in bytes.
 ///   - plainText: where the result goes.
 ///   - plainTextLen: how much room there is, and then how long the result is.
 /// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
