@@ -20,6 +20,24 @@ struct DemoTests {
     for call in try await calls(answer: "n") { #expect(!call.contains("/of/the/person"), "\(call)") }
   }
 
+  @Test(
+    "a reader that cannot be had is told of, with the way to have it, and a virtual one takes its place",
+    arguments: [(69, "no permission to open the reader"), (75, "[busy]: held by fprintd")])
+  func reader(status: Int, problem: String) async throws {
+    try await withTemporaryFolder { folder in
+      try writeScript(
+        """
+        case $1 in
+          doctor) echo '\(problem)' >&2; exit \(status) ;;
+          *) exit 1 ;;
+        esac
+        """, to: folder.appending(path: "whorl"))
+      let demo = try await run("sh", "-c", "scripts/demo \(folder.path) </dev/null")
+      #expect(demo.output.contains("make install-udev"), "\(demo.output)\(demo.errors)")
+      #expect(demo.output.contains("A virtual reader stands in"))
+    }
+  }
+
   /// The arguments of each call of whorl, and its folder of configurations, up to the first that fails: `init`.
   private func calls(answer: String) async throws -> [String] {
     try await withTemporaryFolder { folder in
