@@ -89,6 +89,14 @@ extension Vault {
     }
   }
 
+  /// Stores a password whose service is its name and whose secret is its name, too.
+  package func add(_ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
+    try await add(
+      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
+      secret: SecretBytes(text: name), in: nil
+    ).id
+  }
+
   /// Reads one secret while the person answers.
   package func get(
     _ name: String, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)), by person: Person = Person()
@@ -99,5 +107,15 @@ extension Vault {
     return try await person.with(self, options) { handle in
       try await self.read([name], reason: nil, in: handle)
     }[0].text
+  }
+}
+
+extension ContextOptions {
+  /// Of a context that serves later calls with what it was satisfied with.
+  package static func keepingEvidence(_ fallback: Fallback) -> ContextOptions {
+    var options = ContextOptions(timeout: .seconds(20))
+    options.keepsEvidence = true
+    options.fallback = fallback
+    return options
   }
 }

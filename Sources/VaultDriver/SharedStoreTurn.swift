@@ -1,28 +1,37 @@
+package import Testing
+
+/// Holds the shared store, of which a process has one, for a whole suite.
+///
+/// Never for a test by itself: one that waits for it keeps others from running where only so many run at a time, the one
+/// that has the store among them.
+package struct SharedStoreTrait: SuiteTrait, TestScoping {
+  package init() {}
+
+  package func provideScope(
+    for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void
+  ) async throws {
+    await SharedStoreTurn.shared.take()
+    do {
+      try await body()
+    } catch {
+      await SharedStoreTurn.shared.give()
+      throw error
+    }
+    await SharedStoreTurn.shared.give()
+  }
+}
+
 /// Who uses the shared store, of which a process has one: the suites of several test targets run in the same process, and
 /// one of them has it at a time.
-package actor SharedStoreTurn {
+private actor SharedStoreTurn {
   /// The turn of this process.
-  package static let shared = SharedStoreTurn()
+  static let shared = SharedStoreTurn()
 
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Waits until nobody has the store, and has it while a body runs.
-  ///
-  /// A test that waits here keeps others from running where only so many run at a time, the one that has the store
-  /// among them: let a whole suite wait, in a trait of its own.
-  package nonisolated func hold(_ body: @Sendable () async throws -> Void) async throws {
-    await take()
-    do {
-      try await body()
-    } catch {
-      await give()
-      throw error
-    }
-    await give()
-  }
-
-  private func take() async {
+  /// Waits until nobody has the store, and has it.
+  func take() async {
     guard isTaken else {
       isTaken = true
       return
@@ -31,7 +40,7 @@ package actor SharedStoreTurn {
   }
 
   /// Gives the store to whoever waits the longest.
-  private func give() {
+  func give() {
     if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
   }
 }

@@ -10,19 +10,7 @@ import VaultDriver
 @Suite("The evidence of a context")
 struct EvidenceTests {
   private static let right = ScratchStore.passcode
-  private static let keeping: ContextOptions = {
-    var options = ContextOptions(timeout: .seconds(20))
-    options.keepsEvidence = true
-    options.fallback = .afterNoMatch
-    return options
-  }()
-
-  private static func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
-    try await vault.add(
-      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
-      secret: SecretBytes(text: name), in: nil
-    ).id
-  }
+  private static let keeping = ContextOptions.keepingEvidence(.afterNoMatch)
 
   private static func enroll(_ finger: Finger, in vault: Vault) async throws {
     _ = try await Person(passcodes: [right]).with(vault) { try await vault.enroll(finger, in: $0) }
@@ -51,7 +39,7 @@ struct EvidenceTests {
   func queuedCalls() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
-    let item = try await Self.add(vault, "item", .devicePasscode)
+    let item = try await vault.add("item", .devicePasscode)
     let (handle, events) = try await vault.openContext(Self.keeping)
     let ends = Ends()
     for _ in 1...4 {
@@ -84,7 +72,7 @@ struct EvidenceTests {
     let vault = try store.open(reader: reader)
     box.withLock { $0 = vault }
     try await Self.enroll(.rightIndex, in: vault)
-    let item = try await Self.add(vault, "item", .biometryAny)
+    let item = try await vault.add("item", .biometryAny)
     for call in ["read", "evaluate"] {
       let (handle, _) = try await vault.openContext(Self.keeping)
       closing.withLock { $0 = handle }
@@ -120,7 +108,7 @@ struct EvidenceTests {
         return system.now()
       })
     let vault = try store.open(clock: clock)
-    let item = try await Self.add(vault, "item", .devicePasscode)
+    let item = try await vault.add("item", .devicePasscode)
     let (handle, events) = try await vault.openContext(Self.keeping)
     let listener = Task {
       for await event in events {
@@ -145,8 +133,8 @@ struct EvidenceTests {
       bootID: system.bootID, now: { system.now() + later.withLock { $0 } * 1_000_000_000 })
     let vault = try store.open(reader: ScriptedReader(), clock: clock)
     try await Self.enroll(.rightIndex, in: vault)
-    let any = try await Self.add(vault, "any", .biometryAny)
-    let both = try await Self.add(vault, "both", [.biometryAny, .devicePasscode])
+    let any = try await vault.add("any", .biometryAny)
+    let both = try await vault.add("both", [.biometryAny, .devicePasscode])
     try await Person().with(vault, Self.keeping) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
     var reusing = Self.keeping
     reusing.reuseDuration = .seconds(300)
@@ -165,7 +153,7 @@ struct EvidenceTests {
     let reader = ScriptedReader()
     let vault = try store.open(reader: reader)
     try await Self.enroll(.rightIndex, in: vault)
-    let any = try await Self.add(vault, "any", .biometryAny)
+    let any = try await vault.add("any", .biometryAny)
     try await Person().with(vault, Self.keeping) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
     reader.next(.noMatch, .noMatch, .noMatch, .noMatch, .noMatch)
     for _ in 1...2 {
@@ -185,8 +173,8 @@ struct EvidenceTests {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
     try await Self.enroll(.rightIndex, in: vault)
-    let passcode = try await Self.add(vault, "passcode", .devicePasscode)
-    let both = try await Self.add(vault, "both", [.biometryAny, .devicePasscode])
+    let passcode = try await vault.add("passcode", .devicePasscode)
+    let both = try await vault.add("both", [.biometryAny, .devicePasscode])
     let person = Person(passcodes: [Self.right, Self.right])
     try await person.with(vault, Self.keeping) { handle in
       _ = try await vault.secrets(of: [passcode], reason: nil, in: handle)
@@ -201,7 +189,7 @@ struct EvidenceTests {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
     try await Self.enroll(.rightIndex, in: vault)
-    let either = try await Self.add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    let either = try await vault.add("either", [.or, .biometryCurrentSet, .devicePasscode])
     try await Self.enroll(.leftIndex, in: vault)
     try await Person(passcodes: [Self.right]).with(vault, Self.keeping) { handle in
       try await vault.update(
@@ -221,7 +209,7 @@ struct EvidenceTests {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
     try await Self.enroll(.rightIndex, in: vault)
-    let either = try await Self.add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    let either = try await vault.add("either", [.or, .biometryCurrentSet, .devicePasscode])
     _ = try await Person(passcodes: [Self.right]).with(vault) { try await vault.removePasscode(in: $0) }
     try await Person().with(vault, Self.keeping) { handle in
       try await vault.update(

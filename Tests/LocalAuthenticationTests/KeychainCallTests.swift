@@ -7,15 +7,6 @@ import Vault
 import VaultDriver
 import Whorl
 
-/// Holds the shared store, of which a process has one, for a whole suite.
-struct SharedStoreTrait: SuiteTrait, TestScoping {
-  func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
-    async throws
-  {
-    try await SharedStoreTurn.shared.hold(body)
-  }
-}
-
 @Suite("Keychain calls with a context", .serialized, SharedStoreTrait())
 struct KeychainCallTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics

@@ -7,15 +7,6 @@ import Whorl
 @Suite("Client code", .serialized, SharedStoreTrait())
 enum ClientCode {}
 
-/// Holds the shared store for a whole suite.
-struct SharedStoreTrait: SuiteTrait, TestScoping {
-  func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
-    async throws
-  {
-    try await SharedStoreTurn.shared.hold(body)
-  }
-}
-
 /// A store of its own as the shared one, without a reader: nothing here asks for a finger.
 struct ClientStore {
   private let scratch: ScratchStore

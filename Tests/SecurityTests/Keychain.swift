@@ -11,15 +11,6 @@ import Whorl
 @Suite("Keychain Services", .serialized, SharedStoreTrait())
 enum SharedStore {}
 
-/// Holds the shared store for a whole suite.
-struct SharedStoreTrait: SuiteTrait, TestScoping {
-  func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable () async throws -> Void)
-    async throws
-  {
-    try await SharedStoreTurn.shared.hold(body)
-  }
-}
-
 /// A store of its own as the shared one, without a reader.
 struct Keychain {
   let scratch: ScratchStore

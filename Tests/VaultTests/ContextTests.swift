@@ -6,30 +6,18 @@ import VaultDriver
 
 @Suite("A context that was satisfied serves later calls, and only those it satisfies")
 struct ContextTests {
-  private static let keeping: ContextOptions = {
-    var options = ContextOptions(timeout: .seconds(20))
-    options.keepsEvidence = true
-    options.fallback = .afterNoMatch
-    return options
-  }()
-
-  private func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
-    try await vault.add(
-      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
-      secret: SecretBytes(text: name), in: nil
-    ).id
-  }
+  private static let keeping = ContextOptions.keepingEvidence(.afterNoMatch)
 
   @Test("one touch under the biometric policy opens what a finger opens, and not what needs the passcode")
   func oneTouch() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    let bound = try await add(vault, "bound", .biometryCurrentSet)
-    let present = try await add(vault, "present", .userPresence)
-    let passcode = try await add(vault, "passcode", .devicePasscode)
-    let both = try await add(vault, "both", [.biometryAny, .devicePasscode])
-    let either = try await add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
+    let bound = try await vault.add("bound", .biometryCurrentSet)
+    let present = try await vault.add("present", .userPresence)
+    let passcode = try await vault.add("passcode", .devicePasscode)
+    let both = try await vault.add("both", [.biometryAny, .devicePasscode])
+    let either = try await vault.add("either", [.or, .biometryCurrentSet, .devicePasscode])
     let person = Person(touches: [image.press(.rightIndex, 100)])
     try await person.with(vault, Self.keeping) { handle in
       try await vault.evaluate(.biometrics, reason: "test", in: handle)
@@ -57,9 +45,9 @@ struct ContextTests {
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
     let state = try await vault.enrolmentState()
-    let bound = try await add(vault, "bound", .biometryCurrentSet)
-    let either = try await add(vault, "either", [.or, .biometryCurrentSet, .devicePasscode])
-    let any = try await add(vault, "any", .biometryAny)
+    let bound = try await vault.add("bound", .biometryCurrentSet)
+    let either = try await vault.add("either", [.or, .biometryCurrentSet, .devicePasscode])
+    let any = try await vault.add("any", .biometryAny)
     let person = Person(passcodes: [ScratchStore.passcode], touches: [image.press(.rightIndex, 101)])
     try await person.with(vault, Self.keeping) { handle in
       try await vault.evaluate(.biometrics, reason: nil, in: handle)
@@ -80,7 +68,7 @@ struct ContextTests {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    let any = try await add(vault, "any", .biometryAny)
+    let any = try await vault.add("any", .biometryAny)
     let first = Person(touches: [image.press(.rightIndex, 102)])
     try await first.with(vault, Self.keeping) { try await vault.evaluate(.deviceOwner, reason: nil, in: $0) }
     var silent = Self.keeping

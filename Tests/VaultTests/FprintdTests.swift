@@ -14,19 +14,7 @@ struct FprintdTests {
   private static let mine = SyntheticFinger(person: 1, finger: .rightIndex)
   private static let others = SyntheticFinger(person: 2, finger: .rightIndex)
 
-  private static let keeping: ContextOptions = {
-    var options = ContextOptions(timeout: .seconds(20))
-    options.keepsEvidence = true
-    options.fallback = .never
-    return options
-  }()
-
-  private func add(_ vault: Vault, _ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
-    try await vault.add(
-      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
-      secret: SecretBytes(text: name), in: nil
-    ).id
-  }
+  private static let keeping = ContextOptions.keepingEvidence(.never)
 
   private func with(_ body: (PrivateFprintd, Vault) async throws -> Void) async throws {
     try await with { fprintd, vault, _ in try await body(fprintd, vault) }
@@ -60,7 +48,7 @@ struct FprintdTests {
   @Test("a context that a finger has satisfied opens nothing bound once that finger was replaced in fprintd")
   func keptContext() async throws {
     try await with { fprintd, vault in
-      let bound = try await add(vault, "bound", .biometryCurrentSet)
+      let bound = try await vault.add("bound", .biometryCurrentSet)
       let person = Person(touches: [{ try fprintd.image.press(Self.mine.impression(100)) }])
       try await person.with(vault, Self.keeping) { handle in
         try await vault.evaluate(.biometrics, reason: nil, in: handle)
@@ -84,7 +72,7 @@ struct FprintdTests {
   func recorded() async throws {
     try await with { _, vault in
       #expect(try await vault.adapter() == nil)
-      _ = try await add(vault, "bound", .biometryCurrentSet)
+      _ = try await vault.add("bound", .biometryCurrentSet)
       #expect(try await vault.adapter() == .fprintd)
       await #expect(throws: VaultError.self) {
         try await Person().with(vault) { try await vault.use(.libfprint, in: $0) }
@@ -100,7 +88,7 @@ struct FprintdTests {
   @Test("a print that was edited in the database is no change of fprintd's: it closes what is bound and ends nothing")
   func edited() async throws {
     try await with { fprintd, vault, store in
-      let bound = try await add(vault, "bound", .biometryCurrentSet)
+      let bound = try await vault.add("bound", .biometryCurrentSet)
       func read() async throws -> String {
         let person = Person(touches: [{ try fprintd.image.press(Self.mine.impression(100)) }])
         return try await person.with(vault) { try await vault.secrets(of: [bound], reason: nil, in: $0)[0].text }

@@ -37,10 +37,10 @@ package actor FprintdReader: FingerprintReader {
     isOpening = true
     defer { isOpening = false }
     watchTemplates()
-    guard let device = try await connected().devices(place.nature).first(where: { $0.description.id == id }) else {
+    let link = try await connected()
+    guard let device = try await link.devices(place.nature).first(where: { $0.description.id == id }) else {
       throw .absent
     }
-    let link = try await connected()
     do throws(ReaderError) {
       try await link.follow(device.path)
       try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
