@@ -1,4 +1,5 @@
 import Foundation
+import Security
 import Testing
 import Vault
 import Whorl
@@ -24,6 +25,15 @@ struct LAErrorTests {
     #expect(LAErrorDomain == "com.apple.LocalAuthentication" && kLAErrorDomain == LAErrorDomain)
     #expect(LAError.errorDomain == LAErrorDomain)
     #expect(kLAErrorUserCancel == -2 && kLAErrorNotInteractive == -1004 && kLAErrorTouchIDLockout == -8)
+  }
+
+  @Test("whatever ends an authentication has its code here: making an error of another one would stop the program")
+  func everyOutcome() {
+    for outcome in AuthenticationCode.allCases {
+      let code = LAError.Code(rawValue: outcome.rawValue)
+      #expect(code.map { "\($0)" } == "\(outcome)")
+    }
+    #expect(AuthenticationCode.allCases.count == Self.codes.count)
   }
 
   @Test("the other enumerations have Apple's raw values")

@@ -44,6 +44,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
     case .notInteractive: "Authentication would need the person, who may not be asked."
     }
   }
+
   /// Every way a call to the vault can end, so that a new one has to be given its code here.
   package init(_ error: VaultError) {
     self =
