@@ -40,7 +40,7 @@ extension ItemClass {
     switch self {
     case .genericPassword: [.account, .service]
     case .internetPassword: [.account, .securityDomain, .server, .path]
-    case .key: []
+    case .key, .certificate: []
     }
   }
 }

@@ -76,7 +76,7 @@ struct KeychainQuery {
 
   private static func itemClass(_ value: Any) throws(KeychainFailure) -> ItemClass {
     guard let name = value as? String else { throw .parameter }
-    if let known = ItemClass(rawValue: name) { return known }
+    if let known = ItemClass(rawValue: name), known != .certificate { return known }
     switch name {
     case "cert", "idnt", "apls": throw KeychainFailure(errSecUnimplemented)
     default: throw KeychainFailure(errSecNoSuchClass)

@@ -40,6 +40,7 @@ struct ItemRecord: Equatable {
     case .genericPassword: return ItemName(unchecked: text(.service) ?? "", account: text(.account) ?? "")
     case .internetPassword: return ItemName(unchecked: text(.server) ?? "", account: text(.account) ?? "")
     case .key: return ItemName(unchecked: text(.label) ?? "key", account: "")
+    case .certificate: return ItemName(unchecked: text(.label) ?? "certificate", account: "")
     }
   }
 
@@ -105,6 +106,7 @@ extension ItemClass {
           .keyClass, .keyType, .applicationLabel, .applicationTag, .keySizeInBits, .effectiveKeySize, .creator,
           .startDate, .endDate,
         ]
+      case .certificate: [.certificateType, .issuer, .serialNumber]
       }
     return own + [.accessGroup, .synchronizable]
   }
@@ -115,6 +117,7 @@ extension ItemClass {
     case .genericPassword: [[.service, .account], [.account], [.service], [.label]]
     case .internetPassword: [[.server, .account], [.account], [.server], [.label]]
     case .key: [[.applicationTag], [.applicationLabel], [.label]]
+    case .certificate: [[.issuer, .serialNumber], [.publicKeyHash], [.subject], [.label]]
     }
   }
 }

@@ -6,6 +6,8 @@ public enum ItemClass: String, Sendable, CaseIterable {
   case internetPassword = "inet"
   /// A cryptographic key.
   case key = "keys"
+  /// An X.509 certificate. Its bytes are stored as an item's secret is, though nothing about it is secret.
+  case certificate = "cert"
 }
 
 /// What an attribute of an item is called: the raw names of Apple's `kSecAttr…` constants.
@@ -61,6 +63,16 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   public static let startDate = Self(rawValue: "sdat")
   /// The end date of a key.
   public static let endDate = Self(rawValue: "edat")
+  /// `kSecAttrCertificateType`: the version of X.509, 1 to 3.
+  public static let certificateType = Self(rawValue: "ctyp")
+  /// `kSecAttrIssuer`: who signed a certificate, as a normalized X.501 name in DER without the outer header.
+  public static let issuer = Self(rawValue: "issr")
+  /// `kSecAttrSubject`: whom a certificate is for, in the form of ``issuer``.
+  public static let subject = Self(rawValue: "subj")
+  /// `kSecAttrSerialNumber`: the content of the DER integer.
+  public static let serialNumber = Self(rawValue: "slnr")
+  /// `kSecAttrPublicKeyHash`: SHA-1 of a certificate's public key; equals ``applicationLabel`` of the key.
+  public static let publicKeyHash = Self(rawValue: "pkhh")
   /// A private key's public half, in the form of `SecKeyCopyExternalRepresentation`; Whorl's own.
   public static let publicKey = Self(rawValue: "whorl.public")
 }
