@@ -47,11 +47,19 @@ extension LAContext {
     let wanted = AuthenticationPolicy(policy)
     let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in
       let context = try self.authenticationContext()
-      if wanted == .biometrics { await self.noteBiometryType() }
+      await self.noteBiometryType()
+      guard let wanted else { return }
       try await context.canEvaluate(wanted)
       if wanted == .biometrics { await self.noteDomainState() }
     }
     if case .failure(let problem) = outcome { throw LAError(problem) }
+    guard wanted != nil else { throw .noCompanion }
+  }
+
+  /// Replies that no companion can be used, unless the context is no longer valid.
+  func answerWithoutCompanion(_ reply: @escaping @Sendable (Bool, (any Error)?) -> Void) {
+    let outcome = state.withLock { $0.invalidated } ? LAError(VaultError.contextInvalidated) : .noCompanion
+    replies.async { reply(false, outcome) }
   }
 
   /// Runs an evaluation and calls the reply with its outcome. The context stays until then, as its caller may have let
@@ -96,10 +104,13 @@ extension LAContext: AuthenticationContextHolder {
 }
 
 extension AuthenticationPolicy {
-  init(_ policy: LAPolicy) {
+  /// Nil for a policy that only a companion satisfies. Where a finger satisfies it too, a finger is what is asked for.
+  init?(_ policy: LAPolicy) {
     switch policy {
-    case .deviceOwnerAuthenticationWithBiometrics: self = .biometrics
+    case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+      self = .biometrics
     case .deviceOwnerAuthentication: self = .deviceOwner
+    case .deviceOwnerAuthenticationWithCompanion: return nil
     }
   }
 }

@@ -86,8 +86,8 @@ open class LAContext: NSObject {
 
   // MARK: What is known
 
-  /// Whether there is a reader: `none` until ``canEvaluatePolicy(_:error:)`` was called for the biometric policy, then
-  /// `touchID` where one is attached, whatever that call answered.
+  /// Whether there is a reader: `none` until ``canEvaluatePolicy(_:error:)`` was called, then `touchID` where one is
+  /// attached, whatever the policy and whatever that call answered.
   open var biometryType: LABiometryType { state.withLock { $0.biometryType } }
 
   /// Stands for the fingers that were enrolled when the biometric policy last succeeded in this context, checked or
@@ -108,7 +108,7 @@ open class LAContext: NSObject {
   /// - Parameters:
   ///   - policy: what would be evaluated.
   ///   - error: why not: `biometryNotAvailable`, `biometryDisconnected`, `biometryNotEnrolled`, `biometryLockout`,
-  ///     `passcodeNotSet` or `invalidContext`.
+  ///     `passcodeNotSet`, `companionNotAvailable` or `invalidContext`.
   @discardableResult
   open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
     do throws(LAError) {
@@ -120,7 +120,8 @@ open class LAContext: NSObject {
     }
   }
 
-  /// Asks the person for the proof the policy wants.
+  /// Asks the person for the proof the policy wants. While a delay after wrong passcodes runs, one that needs the
+  /// passcode fails with `authenticationFailed`, and the error's description and the prompt say how long it still runs.
   ///
   /// - Parameters:
   ///   - policy: which proof is wanted.
@@ -131,7 +132,7 @@ open class LAContext: NSObject {
   open func evaluatePolicy(
     _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
   ) {
-    let wanted = AuthenticationPolicy(policy)
+    guard let wanted = AuthenticationPolicy(policy) else { return answerWithoutCompanion(reply) }
     answer(reply, reason: localizedReason) { context throws(VaultError) in
       try await context.evaluate(wanted, reason: localizedReason)
       if wanted == .biometrics { await self.noteDomainState() }

@@ -4,6 +4,11 @@ package import Vault
 extension LAError {
   /// What an evaluation of the vault's came to.
   package init(_ error: VaultError) { self.init(_nsError: error.authenticationError) }
+
+  /// A policy wants a companion device, which Linux has none of.
+  static var noCompanion: LAError {
+    LAError(.companionNotAvailable, userInfo: [NSLocalizedDescriptionKey: Code.companionNotAvailable.words])
+  }
 }
 
 extension LAError.Code {

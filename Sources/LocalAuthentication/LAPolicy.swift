@@ -6,6 +6,17 @@ public enum LAPolicy: Int, Sendable {
   /// A finger where one can be used, and the passcode where not, where the person chooses it, or after three touches
   /// that matched nobody.
   case deviceOwnerAuthentication = 2
+  /// A watch or another companion, of which there is none here: it fails with `companionNotAvailable`.
+  case deviceOwnerAuthenticationWithCompanion = 3
+  /// A finger or a companion: a finger here, as under ``deviceOwnerAuthenticationWithBiometrics``.
+  case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
+
+  /// The earlier name of ``deviceOwnerAuthenticationWithCompanion``.
+  public static var deviceOwnerAuthenticationWithWatch: LAPolicy { .deviceOwnerAuthenticationWithCompanion }
+  /// The earlier name of ``deviceOwnerAuthenticationWithBiometricsOrCompanion``.
+  public static var deviceOwnerAuthenticationWithBiometricsOrWatch: LAPolicy {
+    .deviceOwnerAuthenticationWithBiometricsOrCompanion
+  }
 }
 
 /// What an access control is evaluated for.
@@ -38,6 +49,14 @@ public enum LACredentialType: Int, Sendable {
 public let kLAPolicyDeviceOwnerAuthenticationWithBiometrics: Int32 = 1
 /// `LAPolicy.deviceOwnerAuthentication` as a number.
 public let kLAPolicyDeviceOwnerAuthentication: Int32 = 2
+/// `LAPolicy.deviceOwnerAuthenticationWithCompanion` as a number.
+public let kLAPolicyDeviceOwnerAuthenticationWithCompanion: Int32 = 3
+/// `LAPolicy.deviceOwnerAuthenticationWithCompanion` as a number, under its earlier name.
+public let kLAPolicyDeviceOwnerAuthenticationWithWatch: Int32 = 3
+/// `LAPolicy.deviceOwnerAuthenticationWithBiometricsOrCompanion` as a number.
+public let kLAPolicyDeviceOwnerAuthenticationWithBiometricsOrCompanion: Int32 = 4
+/// `LAPolicy.deviceOwnerAuthenticationWithBiometricsOrCompanion` as a number, under its earlier name.
+public let kLAPolicyDeviceOwnerAuthenticationWithBiometricsOrWatch: Int32 = 4
 /// `LACredentialType.applicationPassword` as a number.
 public let kLACredentialTypeApplicationPassword: Int32 = 0
 /// `LACredentialType.smartCardPIN` as a number.

@@ -132,7 +132,7 @@ extension Vault {
     var record = item.record
     for (name, value) in change.attributes { record.attributes[name] = value }
     if record.attributes[.accessGroup] == nil {
-      record.attributes[.accessGroup] = .text(ItemRecord.defaultAccessGroup)
+      record.attributes[.accessGroup] = .text(AccessGroup.commandLine)
     }
     record.modified = secondsSince1970()
     try record.check()
@@ -195,9 +195,11 @@ extension Vault {
 
   /// Removes every item meant by a search and a condition, all of them or none, and says how many. Needs no finger.
   ///
-  /// - Throws: `itemGone` where there are none; then nothing is written.
+  /// - Throws: `itemGone` where there are none; then nothing is written. `invalidRequest` for a search that names
+  ///   neither a class nor items nor an attribute: it would empty the store.
   @discardableResult
   package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) throws(VaultError) -> Int {
+    guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
     let store = store
     let count = try store.commit(items: true) { db, _ in
       var found: [(row: Int64, record: ItemRecord)] = []

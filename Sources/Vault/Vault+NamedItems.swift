@@ -31,7 +31,7 @@ extension Vault {
       let summaries = rows.compactMap { row -> ItemSummary? in
         guard let record = store.record(of: row) else { return store.summary(of: row) }
         let own =
-          search.matches(record) && record.attributes[.accessGroup] == .text(ItemRecord.defaultAccessGroup)
+          search.matches(record) && record.attributes[.accessGroup] == .text(AccessGroup.commandLine)
         return own ? store.summary(of: row) : nil
       }
       guard case .pattern(let pattern) = query else { return summaries }

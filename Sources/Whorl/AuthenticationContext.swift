@@ -147,6 +147,12 @@ public final class AuthenticationContext: Sendable {
       await listener.caughtUp()
       return value
     } catch {
+      // Callers that only learn a status still have the prompt say how long the passcode is refused.
+      if case .passcodeDelayed(let seconds) = error, !options.interactionNotAllowed {
+        await listener.caughtUp()
+        observers.yield(.notice(.passcodeDelay(seconds)))
+        await prompt.handle(.notice(.passcodeDelay(seconds)), in: session)
+      }
       await end(session)
       // Where the call was ended from outside, the prompt may still wait for somebody.
       if error == .authenticationFailed { await listener.caughtUp() }

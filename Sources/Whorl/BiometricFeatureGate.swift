@@ -28,7 +28,7 @@ public import Vault
 /// - A gate answers whether, and protects no data. What the feature works on belongs into an item of its own, under an
 ///   ``AccessControl``.
 public struct BiometricFeatureGate: Sendable {
-  /// Which feature. Programs of a user share a store: a name such as `com.example.notes.export` stays apart from others'.
+  /// Which feature. The choice is kept in the program's own access group (``AccessGroup/own``).
   public let feature: String
   private let store: SecretStore
 
@@ -135,7 +135,7 @@ public struct BiometricFeatureGate: Sendable {
   private func choices() async throws(VaultError) -> [Item] {
     var names = attributes
     names[.label] = nil
-    return try await store.items(ItemSearch(.genericPassword, names, synchronizable: .any))
+    return try await store.items(ItemSearch(.genericPassword, names, synchronizable: .any).forChanging)
   }
 
   /// Whether an item is a choice: one whose release asks for less would let anybody through.

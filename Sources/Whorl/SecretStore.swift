@@ -14,8 +14,9 @@ internal import Synchronization
 /// let secret = try await store.secrets(of: found.map(\.id), reason: "send the report")[0].secret
 /// ```
 ///
-/// The store is the one the command line uses; an item added here is there under `SERVICE/ACCOUNT`, and the other way
-/// round. Where nothing is asked of a person no reader is started.
+/// The store is the one the command line uses. Each program keeps its items in an access group of its own,
+/// ``AccessGroup/own``; without a group in a search, reading finds them and then the command line's, and deleting finds
+/// them alone. `whorl ls` lists the items of every group. Where nothing is asked of a person no reader is started.
 public final class SecretStore: Sendable {
   package let vault: Vault
   private let prompt: Mutex<any AuthenticationPrompt>
@@ -86,7 +87,8 @@ public final class SecretStore: Sendable {
     AuthenticationContext(vault, prompt ?? defaultPrompt)
   }
 
-  /// Stores an item. Never asks for anything; an application password has to be in the context already.
+  /// Stores an item, in the program's own access group where it names none. Never asks for anything; an application
+  /// password has to be in the context already.
   ///
   /// - Throws: `duplicateItem` where one with the same primary attributes lives (over one whose set or passcode is gone
   ///   it succeeds), `notEnrolled` and `passcodeNotSet` for constraints nobody could satisfy, `interactionNotAllowed`
@@ -95,12 +97,13 @@ public final class SecretStore: Sendable {
   public func add(_ item: NewItem, secret: consuming SecretBytes, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> Item
   {
-    try await vault.add(item, secret: secret, in: try await context?.handle())
+    try await vault.add(item.inOwnGroup, secret: secret, in: try await context?.handle())
   }
 
-  /// The living items meant, oldest first. Asks for nothing: attributes are sealed, but need no finger.
+  /// The living items meant, oldest first. A search that names no group finds the program's own items, and after them
+  /// the command line's. Asks for nothing: attributes are sealed, but need no finger.
   public func items(_ search: ItemSearch) async throws(VaultError) -> [Item] {
-    try await vault.items(search)
+    try await vault.items(search.forReading)
   }
 
   /// Releases secrets, in the order of `ids`: one touch, or one passcode, for all of them, or nothing.
@@ -132,7 +135,7 @@ public final class SecretStore: Sendable {
   ) async throws(VaultError) {
     let secret = SecretHandover(secret)
     try await asking(context, reason) { handle throws(VaultError) in
-      try await self.vault.update(ids, change, secret: secret.take(), reason: reason, in: handle)
+      try await self.vault.update(ids, change.keepingGroup, secret: secret.take(), reason: reason, in: handle)
     }
   }
 
@@ -141,9 +144,10 @@ public final class SecretStore: Sendable {
     try await vault.delete(ids)
   }
 
-  /// Removes every item a search means, all of them or none, and says how many. Asks for nothing.
+  /// Removes every item a search means, all of them or none, and says how many. A search that names no group means the
+  /// program's own items alone. Asks for nothing.
   ///
-  /// - Throws: `itemGone` where there are none.
+  /// - Throws: `itemGone` where there are none, `invalidRequest` for a search without a class, ids or an attribute.
   @discardableResult
   public func delete(_ search: ItemSearch) async throws(VaultError) -> Int {
     try await delete(search) { _ in true }
@@ -152,7 +156,7 @@ public final class SecretStore: Sendable {
   /// Removes those items of a search that are meant.
   @discardableResult
   package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) async throws(VaultError) -> Int {
-    try await vault.delete(search, where: isMeant)
+    try await vault.delete(search.forChanging, where: isMeant)
   }
 
   /// Uses a private key inside the vault, after what its access control asks for. The key stays there.

@@ -39,7 +39,8 @@ public struct TerminalPrompt: AuthenticationPrompt {
       } else {
         await session.decline()
       }
-    case .notice(.passcodeDelay(let seconds)): Self.tell("No passcode is taken for \(seconds) seconds.")
+    case .notice(.passcodeDelay(let seconds)):
+      Self.tell("The next passcode is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds").")
     case .matched: fallbackKeys.stop(session)
     case .fingerPresent, .enrolmentStage, .notice: break
     }

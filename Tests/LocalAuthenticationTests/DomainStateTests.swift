@@ -56,14 +56,17 @@ struct DomainStateTests {
     #expect(Set(seen).count == 4, "the first fingers again are another set")
   }
 
-  @Test("biometryType is none until a biometric canEvaluatePolicy was called, then touchID, whatever the answer")
-  func biometryType() async throws {
+  @Test(
+    "biometryType is none until canEvaluatePolicy was called, then touchID, whatever the policy and the answer",
+    arguments: [LAPolicy.deviceOwnerAuthentication, Self.biometrics, .deviceOwnerAuthenticationWithCompanion])
+  func biometryType(_ policy: LAPolicy) async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))
     #expect(context.biometryType == .none)
-    #expect(context.problem(.deviceOwnerAuthentication) == nil)
-    #expect(context.biometryType == .none)
-    #expect(context.problem(Self.biometrics) == .biometryNotEnrolled)
+    let answers: [LAPolicy: LAError.Code] = [
+      Self.biometrics: .biometryNotEnrolled, .deviceOwnerAuthenticationWithCompanion: .companionNotAvailable,
+    ]
+    #expect(context.problem(policy) == answers[policy])
     #expect(context.biometryType == .touchID)
     #expect(context.domainState.biometry.biometryType == .touchID)
   }

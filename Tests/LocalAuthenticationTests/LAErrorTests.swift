@@ -40,6 +40,8 @@ struct LAErrorTests {
   func otherValues() {
     #expect(LAPolicy.deviceOwnerAuthenticationWithBiometrics.rawValue == 1)
     #expect(LAPolicy.deviceOwnerAuthentication.rawValue == 2)
+    #expect(LAPolicy.deviceOwnerAuthenticationWithCompanion.rawValue == 3)
+    #expect(LAPolicy.deviceOwnerAuthenticationWithBiometricsOrCompanion.rawValue == 4)
     let types: [LABiometryType] = [.none, .touchID, .faceID, .opticID]
     #expect(types.map(\.rawValue) == [0, 1, 2, 4])
     #expect(LACredentialType.applicationPassword.rawValue == 0)
@@ -109,7 +111,10 @@ struct LAErrorTests {
     let error = LAError(VaultError.passcodeDelayed(seconds: 60))
     #expect(error.code == .authenticationFailed)
     #expect(error.userInfo[NSUnderlyingErrorKey] as? VaultError == .passcodeDelayed(seconds: 60))
-    #expect(error.localizedDescription == LAError.Code.authenticationFailed.words)
+    #expect(error.localizedDescription == "Too many wrong passcodes: the next one is taken in 60 seconds.")
+    #expect(
+      LAError(VaultError.wrongPasscode).localizedDescription == LAError.Code.authenticationFailed.words,
+      "what has no more to say has its code's words")
   }
 
   @Test("NSErrorPointer takes a variable, or nothing")

@@ -64,12 +64,50 @@ struct LockoutTests {
     let second = PersonAtPrompt(machine, passcodes: ["d", "e", Self.right])
     let other = LAContext(store: try machine.anotherProgram(), prompt: second)
     #expect(await other.evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
-    #expect(second.heard == ["no finger", "passcode 1", "passcode 2"], "the fifth starts a delay")
+    #expect(second.heard == ["no finger", "passcode 1", "passcode 2", "delay of 60"], "the fifth starts a delay")
     let early = PersonAtPrompt(machine, passcodes: [Self.right])
     #expect(await machine.context(early).evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
-    #expect(early.heard == ["no finger"], "no passcode is taken while it runs")
+    #expect(early.heard.first == "no finger" && early.heard.count == 2, "no passcode is taken while it runs")
     machine.clock.advance(seconds: 61)
     let late = PersonAtPrompt(machine, passcodes: [Self.right])
     #expect(await machine.context(late).evaluate(.deviceOwnerAuthentication) == nil)
+  }
+
+  @Test("a try while a passcode delay runs says how long: in the error's words and at the prompt")
+  func delay() async throws {
+    let machine = try await Machine(fingers: [])
+    let wrong = PersonAtPrompt(machine, passcodes: Array(repeating: "wrong", count: 5))
+    for _ in 1...2 {
+      #expect(await machine.context(wrong).evaluate(.deviceOwnerAuthentication) == .authenticationFailed)
+    }
+    #expect(wrong.heard.last == "delay of 60")
+    machine.clock.advance(seconds: 20)
+    let person = PersonAtPrompt(machine, passcodes: [Self.right])
+    await #expect {
+      try await machine.context(person).evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "see")
+    } throws: { error in
+      (error as? LAError)?.code == .authenticationFailed
+        && error.localizedDescription.hasPrefix("Too many wrong passcodes: the next one is taken in 40 ")
+    }
+    #expect(person.heard.last == "delay of 40")
+    let unasked = machine.context(person)
+    unasked.interactionNotAllowed = true
+    _ = await unasked.evaluate(.deviceOwnerAuthentication)
+    #expect(person.heard.filter { $0.hasPrefix("delay") }.count == 1, "nothing is shown where nothing may be asked")
+  }
+
+  @Test("a policy that only a companion satisfies fails at once; with biometrics beside it a finger does")
+  func companion() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+    let context = machine.context(person)
+    #expect(context.problem(.deviceOwnerAuthenticationWithWatch) == .companionNotAvailable)
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithWatch) == .companionNotAvailable)
+    #expect(person.heard.isEmpty)
+    #expect(context.problem(.deviceOwnerAuthenticationWithBiometricsOrWatch) == nil)
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithBiometricsOrWatch) == nil)
+    #expect(person.heard == ["touch", "matched"])
+    context.invalidate()
+    #expect(await context.evaluate(.deviceOwnerAuthenticationWithWatch) == .invalidContext)
   }
 }

@@ -32,7 +32,8 @@ final class PersonAtPrompt: AuthenticationPrompt {
     memory = Mutex(Memory(deeds: deeds, passcodes: passcodes, applicationPassword: applicationPassword))
   }
 
-  /// What was shown, in order: `touch`, `touch or fallback`, `no match, 2 left`, `matched`, `passcode 1`, and so on.
+  /// What was shown, in order: `touch`, `touch or fallback`, `no match, 2 left`, `matched`, `passcode 1`,
+  /// `delay of 60`, and so on.
   var heard: [String] { memory.withLock { $0.heard } }
 
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
@@ -58,6 +59,7 @@ final class PersonAtPrompt: AuthenticationPrompt {
         }
       }
       if let known { await session.answer(SecretBytes(text: known)) } else { await session.decline() }
+    case .notice(.passcodeDelay(let seconds)): note("delay of \(seconds)")
     case .fingerPresent, .enrolmentStage, .notice: break
     }
   }

@@ -26,6 +26,46 @@ extension SharedStore {
       #expect(SecItemAdd([kSecValueData: Data()] as CFDictionary, nil) == errSecParam)
     }
 
+    @Test("without a class or a reference nothing is found, changed or deleted: -50 in all four calls")
+    func classless() throws {
+      #expect(add("alice") == errSecSuccess)
+      #expect(add("alice", "other", [kSecAttrAccessGroup: "other"]) == errSecSuccess)
+      let queries: [[CFString: Any]] = [
+        [:], [kSecAttrAccount: "alice"], [kSecAttrAccessGroup: "other"], [kSecAttrLabel: ""],
+        [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchItemList: []],
+        [kSecAttrSynchronizable: kSecAttrSynchronizableAny],
+        [kSecMatchCaseInsensitive: true], [kSecUseDataProtectionKeychain: true],
+      ]
+      for query in queries { #expect(statuses(query) == Array(repeating: errSecParam, count: 4), "\(query)") }
+      #expect(secret("alice") == "secret")
+      #expect(secret("alice", [kSecAttrAccessGroup: "other"]) == "other")
+      // References say themselves what they name.
+      let persistent = try #require(copy(password("alice", [kSecReturnPersistentRef: true])).1 as? Data)
+      let reference = try #require(copy(password("alice", [kSecReturnRef: true])).1)
+      let naming: [[CFString: Any]] = [
+        [kSecValuePersistentRef: persistent], [kSecValueRef: reference], [kSecMatchItemList: [reference]],
+      ]
+      for query in naming {
+        #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecSuccess)
+        #expect(SecItemUpdate(query as CFDictionary, [kSecAttrLabel: "x"] as CFDictionary) == errSecSuccess)
+      }
+      #expect(SecItemDelete([kSecMatchItemList: [persistent]] as CFDictionary) == errSecSuccess)
+      #expect(secret("alice") == nil)
+      #expect(secret("alice", [kSecAttrAccessGroup: "other"]) == "other")
+    }
+
+    @Test("a change or a delete whose condition would be overlooked is refused, and so is one of no keychain")
+    func overlookedConditions() {
+      #expect(add("alice") == errSecSuccess)
+      for name in ["tomb", "sha1", "musr", "UUID", "persistref", "vwht"] {
+        #expect(SecItemDelete(password("alice", [name as NSString: "x"])) == errSecParam)
+        let update = SecItemUpdate(password("alice", [name as NSString: "x"]), [kSecAttrLabel: "x"] as CFDictionary)
+        #expect(update == errSecParam)
+      }
+      #expect(SecItemDelete(password("alice", [kSecMatchSearchList: []])) == errSecParam)
+      #expect(secret("alice") == "secret")
+    }
+
     @Test("an attribute the class does not have is refused everywhere")
     func unknownAttributes() {
       for (itemClass, key) in [
@@ -109,8 +149,8 @@ extension SharedStore {
         for _ in 1...8 {
           var both: [String: Any] = ["class": "genp", "u_NoAuthUI": true, "u_AuthUI": "u_AuthUIS"]
           for name in fillers.shuffled().prefix(count) { both[name] = "x" }
-          // That skip is for searches alone shows that it is skip.
-          #expect(SecItemDelete(both as CFDictionary) == errSecParam)
+          // Nothing can be added with skip: the status shows which of the two counted.
+          #expect(SecItemAdd(both as CFDictionary, nil) == errSecParam)
         }
       }
     }

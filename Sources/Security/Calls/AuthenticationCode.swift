@@ -107,7 +107,14 @@ extension VaultError {
     return NSError(
       domain: AuthenticationCode.domain, code: code.rawValue,
       userInfo: [
-        NSLocalizedDescriptionKey: code.words, NSDebugDescriptionErrorKey: "\(self)", NSUnderlyingErrorKey: self,
+        NSLocalizedDescriptionKey: authenticationWords ?? code.words, NSDebugDescriptionErrorKey: "\(self)",
+        NSUnderlyingErrorKey: self,
       ])
+  }
+
+  /// What people read, where the error says more than its code.
+  private var authenticationWords: String? {
+    guard case .passcodeDelayed(let seconds) = self else { return nil }
+    return "Too many wrong passcodes: the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."
   }
 }

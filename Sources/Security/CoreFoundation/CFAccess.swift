@@ -69,7 +69,7 @@ public func CFDictionaryGetCount(_ dictionary: CFDictionary) -> CFIndex { dictio
 @discardableResult
 public func CFStringGetLength(_ text: CFString) -> CFIndex { text.length }
 
-/// The truth of a truth value.
+/// The value of a Boolean.
 @discardableResult
 public func CFBooleanGetValue(_ value: CFBoolean) -> Bool { value.boolValue }
 
@@ -77,3 +77,7 @@ public func CFBooleanGetValue(_ value: CFBoolean) -> Bool { value.boolValue }
 public func CFDictionarySetValue(_ dictionary: CFMutableDictionary, _ key: CFString, _ value: CFTypeRef) {
   dictionary.setObject(value, forKey: key)
 }
+
+/// The time now, in seconds since 2001.
+@discardableResult
+public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSinceReferenceDate }

@@ -12,6 +12,20 @@ public nonisolated(unsafe) let kCFErrorDomainCocoa: CFErrorDomain! = NSCocoaErro
 /// What an error says in words, in its user info: `NSLocalizedDescriptionKey`.
 public nonisolated(unsafe) let kCFErrorLocalizedDescriptionKey: CFString! = NSLocalizedDescriptionKey as NSString
 
+/// Makes an error. Never nil; optional as Apple's is.
+///
+/// - Parameters:
+///   - allocator: means nothing here.
+///   - domain: the domain of the code.
+///   - code: what happened.
+///   - userInfo: what else there is to say, under keys that are text; nil for nothing.
+@discardableResult
+public func CFErrorCreate(
+  _ allocator: CFAllocator?, _ domain: CFErrorDomain!, _ code: CFIndex, _ userInfo: CFDictionary?
+) -> CFError! {
+  NSError(domain: domain as String, code: code, userInfo: userInfo as? [String: Any])
+}
+
 /// The code of an error.
 @discardableResult
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }

@@ -76,3 +76,10 @@ public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 public let kCFBooleanTrue: CFBoolean! = true
 /// False.
 public let kCFBooleanFalse: CFBoolean! = false
+/// Null.
+public let kCFNull: CFNull! = NSNull()
+
+/// Names an encoding of text.
+public typealias CFStringEncoding = UInt32
+/// UTF-8.
+public let kCFStringEncodingUTF8: CFStringEncoding = 0x0800_0100

@@ -56,6 +56,8 @@ struct KeychainQuery {
 
   /// Whether there is a key of matching, which only searches have.
   var mentionsMatching = false
+  /// Whether there is a condition that nothing here is compared with.
+  var hasIgnoredCondition = false
 
   /// - Parameter assumed: the class of a dictionary that names none.
   /// - Throws: the status of a dictionary that makes no sense.
@@ -72,6 +74,23 @@ struct KeychainQuery {
       guard let key else { throw .parameter }
       try read(key, value)
     }
+  }
+
+  /// Reads a query that finds items. It has to say which: by a class or, as references name their items, by one of
+  /// those.
+  ///
+  /// - Throws: `errSecParam` for a query that names neither.
+  init(finding dictionary: CFDictionary) throws(KeychainFailure) {
+    try self.init(dictionary)
+    guard itemClass != nil || key != nil || ids?.isEmpty == false else { throw .parameter }
+  }
+
+  /// Reads a query whose items are changed or deleted: every condition in it has to count.
+  ///
+  /// - Throws: `errSecParam` also for a condition that would be ignored, and for one item out of several.
+  init(changing dictionary: CFDictionary) throws(KeychainFailure) {
+    try self.init(finding: dictionary)
+    guard !hasIgnoredCondition, interaction != .skip, limit == nil || limit == .all else { throw .parameter }
   }
 
   private static func itemClass(_ value: Any) throws(KeychainFailure) -> ItemClass {
@@ -101,9 +120,9 @@ struct KeychainQuery {
     case "m_ItemList":
       guard let list = value as? [Any] else { throw .parameter }
       for entry in list { try restrict(to: entry) }
-      if list.isEmpty { ids = [] }
+      if list.isEmpty { ids = ids ?? [] }
     // There is one store.
-    case "m_SearchList": break
+    case "m_SearchList": if let list = value as? [Any], list.isEmpty { throw .parameter }
     case _ where certificateConditions.contains(key): throw KeychainFailure(errSecUnimplemented)
     default: throw .parameter
     }
@@ -201,8 +220,8 @@ struct KeychainQuery {
       accessControl = control
     case "cdat": created = try AttributeReading.date(value)
     case "mdat": modified = try AttributeReading.date(value)
-    // What a copy of attributes has in it, and programs hand back; nothing here depends on them.
-    case "tomb", "sha1", "musr", "UUID", "persistref", "vwht": break
+    // What Apple's copies of attributes have in them, and programs hand back.
+    case "tomb", "sha1", "musr", "UUID", "persistref", "vwht": hasIgnoredCondition = true
     default:
       guard let kind = AttributeKind.of(key, in: itemClass) else { throw KeychainFailure(errSecNoSuchAttr) }
       let name = AttributeName(rawValue: key)

@@ -37,11 +37,14 @@ struct ItemFinder: Sendable {
   let context: AuthenticationContext?
   let limit: Int?
 
-  init(_ query: KeychainQuery, limit: Int?) {
+  /// - Parameter changing: whether the items are to be changed or deleted, which without an access group are the
+  ///   program's own alone.
+  init(_ query: KeychainQuery, limit: Int?, changing: Bool = false) {
     interaction = query.effectiveInteraction
     self.limit = limit
     // What is skipped does not count.
-    search = query.search(limit: interaction == .skip ? nil : limit)
+    let search = query.search(limit: interaction == .skip ? nil : limit)
+    self.search = changing ? search.forChanging : search
     (created, modified) = (query.created, query.modified)
     context = query.context
   }

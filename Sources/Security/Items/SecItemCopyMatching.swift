@@ -8,7 +8,8 @@ internal import Whorl
 /// Finds items, and returns their secrets, attributes or references.
 ///
 /// - Parameters:
-///   - query: what they are like, how many are wanted, and what of them (`kSecReturn…`).
+///   - query: what they are like (a class or a reference at least), how many are wanted, and what of them
+///     (`kSecReturn…`). Without an access group, the program's own items come first and then the command line's.
 ///   - result: gets the one item, the oldest, where no limit or one is given; otherwise an array, oldest first.
 /// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that makes no sense or where something
 ///   is to be returned and there is no place for it.
@@ -18,7 +19,7 @@ internal import Whorl
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
-    let query = try KeychainQuery(query)
+    let query = try KeychainQuery(finding: query)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
     let limit: Int? =
       switch query.limit ?? .one {

@@ -7,16 +7,17 @@ internal import Whorl
 
 /// Removes every item a query finds, all of them or none. Never asks for anything.
 ///
-/// - Returns: `errSecItemNotFound` where there are none.
+/// - Parameter query: which items: a class or a reference at least. Without an access group, those of the program's own.
+/// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that names neither a class nor a
+///   reference.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
-    var query = try KeychainQuery(query)
-    guard query.interaction != .skip, query.limit == nil || query.limit == .all else { throw .parameter }
+    var query = try KeychainQuery(changing: query)
     // Nobody is asked, so that there is nothing to fail.
     query.interaction = .allow
     query.context = nil
-    let finder = ItemFinder(query, limit: nil)
+    let finder = ItemFinder(query, limit: nil, changing: true)
     try call { store throws(VaultError) in
       _ = try await store.delete(finder.search) { finder.hasDates($0) }
     }

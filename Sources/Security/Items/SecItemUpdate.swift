@@ -8,7 +8,8 @@ internal import Whorl
 /// Changes every item a query finds, all of them or none.
 ///
 /// - Parameters:
-///   - query: which items; nothing can be returned of them.
+///   - query: which items: a class or a reference at least; without an access group, those of the program's own.
+///     Nothing can be returned of them.
 ///   - attributesToUpdate: attributes, and the secret, that take the place of what there is. An access control takes the
 ///     place of the earlier one; a new `kSecAttrAccessible` leaves the constraints as they are.
 /// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would become another's
@@ -18,15 +19,13 @@ internal import Whorl
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
-    let query = try KeychainQuery(query)
-    guard query.returns.isEmpty, query.interaction != .skip, query.limit == nil || query.limit == .all else {
-      throw .parameter
-    }
+    let query = try KeychainQuery(changing: query)
+    guard query.returns.isEmpty else { throw .parameter }
     guard attributesToUpdate.object(forKey: kSecClass) == nil else { throw KeychainFailure(errSecNoSuchAttr) }
-    let new = try KeychainQuery(attributesToUpdate, changing: query.itemClass)
+    let new = try KeychainQuery(attributesToUpdate, ofChangeTo: query.itemClass)
     let change = try new.change()
     let secret = new.secret.map(SecretCarrier.init)
-    let finder = ItemFinder(query, limit: nil)
+    let finder = ItemFinder(query, limit: nil, changing: true)
     let (context, reason) = (new.context ?? query.context, query.reason)
     let becomesSynchronizable = new.synchronizable == .yes
     try call { store throws(VaultError) in
@@ -46,7 +45,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 
 extension KeychainQuery {
   /// Reads what is to be changed about items of a class.
-  fileprivate init(_ dictionary: CFDictionary, changing itemClass: ItemClass?) throws(KeychainFailure) {
+  fileprivate init(_ dictionary: CFDictionary, ofChangeTo itemClass: ItemClass?) throws(KeychainFailure) {
     try self.init(dictionary, assuming: itemClass)
     guard !mentionsMatching, returns.isEmpty, ids == nil, key == nil else { throw .parameter }
   }

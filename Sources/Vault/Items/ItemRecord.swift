@@ -2,8 +2,6 @@ import Keys
 
 /// What is sealed of an item beside its secret: its class and attributes.
 struct ItemRecord: Equatable {
-  /// The group of items that named none: what `SecItemAdd` and the command line have in common.
-  static let defaultAccessGroup = "whorl"
   /// The most an item's attributes may take together, in bytes.
   static let limit = 64 << 10
 
@@ -19,7 +17,7 @@ struct ItemRecord: Equatable {
   ) {
     self.itemClass = itemClass
     self.attributes = attributes
-    if attributes[.accessGroup] == nil { self.attributes[.accessGroup] = .text(Self.defaultAccessGroup) }
+    if attributes[.accessGroup] == nil { self.attributes[.accessGroup] = .text(AccessGroup.commandLine) }
     self.created = created
     self.modified = modified
   }

@@ -164,8 +164,19 @@ public struct ItemSearch: Sendable, Hashable {
     case any
   }
 
+  /// Which items are meant by their access group.
+  public enum Groups: Sendable, Hashable {
+    /// Those of every group.
+    case all
+    /// Those of these groups; what the first group has is found before what the second has.
+    case named([String])
+  }
+
   /// Nil for every class.
   public var itemClass: ItemClass?
+  /// Nil where the search does not say. Programs that use the library then read their own group and after it the command
+  /// line's, and delete from their own alone; the command line itself means every group.
+  public var groups: Groups?
   /// Attributes and the values they must have.
   public var attributes: [AttributeName: AttributeValue]
   /// Only these items; nil for all.
@@ -179,10 +190,11 @@ public struct ItemSearch: Sendable, Hashable {
 
   /// All items that are not synchronizable, but for the conditions given.
   public init(
-    _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], ids: [ItemID]? = nil,
-    synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil
+    _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], groups: Groups? = nil,
+    ids: [ItemID]? = nil, synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil
   ) {
     self.itemClass = itemClass
+    self.groups = groups
     self.attributes = attributes
     self.ids = ids
     self.synchronizable = synchronizable

@@ -1,0 +1,45 @@
+import ProgramDriver
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+
+/// A destructive call that says too little is refused, and takes nothing with it.
+@Suite("Destructive calls that say too little")
+struct DestructiveCallTests {
+  @Test("the vault deletes nothing for a search that names neither a class nor items nor an attribute")
+  func vault() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("mail/alice", "one")
+    try await vault.put("web", "two")
+    let searches = [
+      ItemSearch(), ItemSearch(synchronizable: .any), ItemSearch(ignoresCase: true), ItemSearch(limit: 1),
+      ItemSearch(groups: .all), ItemSearch(groups: .named([AccessGroup.commandLine])),
+      ItemSearch(nil, [.accessGroup: .text(AccessGroup.commandLine)]), ItemSearch(nil, [.label: .text("")]),
+    ]
+    for search in searches {
+      await #expect(throws: VaultError.invalidRequest("say what to delete: a class, items or an attribute")) {
+        try await vault.delete(search) { _ in true }
+      }
+    }
+    await #expect(throws: VaultError.itemGone) { try await vault.delete(ItemSearch(ids: [])) { _ in true } }
+    try await vault.delete([])
+    #expect(try await vault.status().items == 2)
+  }
+
+  @Test(
+    "the command line removes nothing for a command that names nothing",
+    arguments: [["rm"], ["rm", ""], ["rm", "/"], ["unenroll"], ["passcode", "--remove"]])
+  func commandLine(_ words: [String]) async throws {
+    try await TestStore.enrolled { store in
+      let listed = try await store.whorl("ls").text
+      let result = try await Invocation(arguments: store.arguments(words)).run()
+      #expect(result.status == 64 || result.status == 77, "\(words): \(result.diagnostics)")
+      #expect(result.output.isEmpty)
+      #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+      #expect(try await store.whorl("ls").text == listed)
+      #expect(try await store.whorl("fingers").text.contains("right-index"))
+    }
+  }
+}
