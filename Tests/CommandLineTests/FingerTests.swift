@@ -89,7 +89,7 @@ struct FingerTests {
       let locked = try await store.touched(["get", "f"], [.right])
       #expect(locked.status == 77)
       #expect(locked.failure.contains("[LAError.biometryLockout]"))
-      #expect(try await store.whorl("status").text.contains("locked out"))
+      #expect(try await store.whorl("status").text.contains("fingers   locked until the passcode"))
       #expect(try await store.whorl("status", "--json").text.contains(#""lockedOut":true"#))
       #expect(try await store.unlocked("get", "a").text == "secret", "the passcode still stands in, and clears it")
       #expect(try await store.touched(["get", "f"], [.right]).text == "finger only")

@@ -164,7 +164,7 @@ struct PasscodeTests {
       let right = try await store.unlocked("unlock")
       #expect(right.status == 77)
       #expect(right.failure.contains("too many wrong passcodes"))
-      #expect(try await store.whorl("status").text.contains("the next passcode is taken in"))
+      #expect(try await store.whorl("status").text.contains("the next passcode is accepted in"))
     }
   }
 }

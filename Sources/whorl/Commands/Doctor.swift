@@ -22,8 +22,9 @@ struct Doctor: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     var findings = Findings()
-    await Self.checkStore(session, &findings)
-    await Self.checkReader(session, &findings)
+    let vault = Self.openStore(session, &findings)
+    if let vault { await Self.checkStore(vault, session, &findings) }
+    await Self.checkReader(session, vault, &findings)
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -36,18 +37,24 @@ struct Doctor: Command {
     throw Failure(worst.status, "\(Spoken.plural(count, "check")) failed", name: worst.name, advice: worst.what)
   }
 
-  private static func checkStore(_ session: Session, _ findings: inout Findings) async {
-    let vault: Vault
+  /// Opens the store; nil where there is none, or none that can be used.
+  private static func openStore(_ session: Session, _ findings: inout Findings) -> Vault? {
     do throws(Failure) {
       let directory = try session.directory()
       guard access(directory, F_OK) == 0 else {
-        return findings.warn("store", "none in \(directory)", "'whorl init' makes one")
+        findings.warn("store", "none in \(directory)", "'whorl init' makes one")
+        return nil
       }
-      vault = try session.vault()
+      let vault = try session.vault()
       findings.ok("store", "\(directory), private to this user")
+      return vault
     } catch {
-      return findings.fail("store", error)
+      findings.fail("store", error)
+      return nil
     }
+  }
+
+  private static func checkStore(_ vault: Vault, _ session: Session, _ findings: inout Findings) async {
     do throws(VaultError) {
       let problems = try await vault.integrityProblems()
       if problems.isEmpty { findings.ok("data", "whole") }
@@ -65,7 +72,7 @@ struct Doctor: Command {
         findings.warn("passcode", "not set", "only the recovery key clears a lockout; 'whorl passcode' sets one")
       }
       if status.passcodeDelay > 0 {
-        findings.warn("delay", "the next passcode is taken in \(Spoken.duration(status.passcodeDelay))", nil)
+        findings.warn("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))", nil)
       }
       if status.lockedOut {
         findings.warn("lockout", "fingers are locked out", "'whorl unlock' clears it with the passcode")
@@ -83,7 +90,7 @@ struct Doctor: Command {
     }
   }
 
-  private static func checkReader(_ session: Session, _ findings: inout Findings) async {
+  private static func checkReader(_ session: Session, _ vault: Vault?, _ findings: inout Findings) async {
     let configured = session.configuration.readerProgram.map { [$0] } ?? []
     guard let program = ReaderProgram.locate(configured: configured) else {
       let problem = Failure(.cannotStart("whorl-reader is not beside whorl"))
@@ -103,7 +110,7 @@ struct Doctor: Command {
       let found = try await reader.readers()
       guard !found.isEmpty else { throw ReaderError.absent }
       for each in found { findings.ok("attached", Spoken.reader(each)) }
-      let opened = try await reader.open(session.chosen(from: found, named: session.selection.device).id)
+      let opened = try await reader.open(try await chosen(from: found, vault, session).id)
       findings.ok("open", "\(Spoken.reader(opened)) can be opened")
       if opened.nature != .physical {
         findings.warn("nature", "this is a \(opened.nature.rawValue) reader", "for tests and trying only")
@@ -116,6 +123,21 @@ struct Doctor: Command {
     }
     try? await reader.close()
     Interruption.onSignal(nil)
+  }
+
+  /// The reader that the store would use for the next request.
+  private static func chosen(from found: [ReaderDescription], _ vault: Vault?, _ session: Session) async throws
+    -> ReaderDescription
+  {
+    guard let vault else { return try session.chosen(from: found, named: session.selection.device) }
+    if session.selection == .automatic, let recorded = try await vault.adapter(),
+      !found.contains(where: { $0.identity.adapter == recorded })
+    {
+      throw Failure(
+        .unavailable, "none of these is used: \(recorded.reason)", name: "LAError.biometryNotAvailable",
+        advice: "attach a reader that \(recorded.rawValue) drives, or change the record")
+    }
+    return try await vault.choose(from: found)
   }
 }
 

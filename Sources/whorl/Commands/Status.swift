@@ -32,7 +32,7 @@ struct Status: Command {
       ("fingers", Self.lockout(status)),
     ]
     if status.passcodeDelay > 0 {
-      lines.append(("delay", "the next passcode is taken in \(Spoken.duration(status.passcodeDelay))"))
+      lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
     }
     if status.restoreDetected {
       lines.append(("restored", "an earlier copy of the store was put back; 'whorl unlock' accepts it"))
@@ -90,9 +90,9 @@ struct Status: Command {
 
   private static func lockout(_ status: VaultStatus) -> String {
     if status.restoreDetected { return "refused until the passcode accepts what was put back" }
-    if status.lockedOut { return "locked out until the passcode ('whorl unlock') or the recovery key" }
+    if status.lockedOut { return "locked until the passcode ('whorl unlock') or the recovery key clears it" }
     if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
-    return "taken"
+    return "accepted"
   }
 
   private struct Report: Encodable {
@@ -140,7 +140,7 @@ struct Status: Command {
 
 extension ReaderAdapter {
   /// Why `auto` keeps to it.
-  fileprivate var reason: String {
+  var reason: String {
     "this store has \(rawValue) on record ('whorl reader use' changes it)"
   }
 }
