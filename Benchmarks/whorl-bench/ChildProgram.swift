@@ -1,3 +1,4 @@
+import Fingerprint
 import Glibc
 
 /// A command line to be measured as a whole process, from before it is spawned until it is reaped.
@@ -57,12 +58,12 @@ struct ChildProgram {
     var pid = pid_t()
     var status: CInt = 0
     var usage = rusage()
-    let start = monotonicNanoseconds()
+    let start = ScanClock.now()
     guard posix_spawn(&pid, arguments[0], &actions, nil, words, variables) == 0 else {
       throw BenchFailure("cannot start \(arguments[0])")
     }
     while wait4(pid, &status, 0, &usage) < 0 && errno == EINTR {}
-    let end = monotonicNanoseconds()
+    let end = ScanClock.now()
     guard status == 0 else { throw BenchFailure("\(name) ended with wait status \(status)") }
     return (Run(nanoseconds: end - start, peakKiB: usage.ru_maxrss), keepingOutput ? Self.text(of: output) : "")
   }

@@ -39,7 +39,7 @@ struct FromMatchToSecret {
         let nanoseconds = try await person.with(vault) { context in
           let items = try await vault.read([name], reason: nil, in: context)
           try items[0].secret.write(to: output)
-          return monotonicNanoseconds() - reader.finishedAt
+          return ScanClock.now() - reader.finishedAt
         }
         var bytes = [UInt8](repeating: 0, count: 64)
         _ = read(ends[0], &bytes, bytes.count)

@@ -55,7 +55,7 @@ final class GalleryTimes: Sendable {
           let touched = Mutex<UInt64>(0)
           let answer = try await process.identify(gallery, nonce: ScanNonce(bytes: [UInt8](repeating: 1, count: 16))) {
             guard $0 == .fingerNeeded else { return }
-            touched.withLock { $0 = monotonicNanoseconds() }
+            touched.withLock { $0 = ScanClock.now() }
             self.press(Finger.allCases[0], reader)
           }
           if case .match = answer.outcome {
@@ -81,7 +81,7 @@ final class GalleryTimes: Sendable {
     let wanted = Mutex(Finger.allCases[0])
     let touchedAt = Mutex<UInt64>(0)
     let person = Toucher(recoveryKey: recoveryKey) { enrolling in
-      touchedAt.withLock { $0 = monotonicNanoseconds() }
+      touchedAt.withLock { $0 = ScanClock.now() }
       self.press(enrolling ?? wanted.withLock { $0 }, reader)
     }
     let name = try ItemName(parsing: "gallery/item")
@@ -104,7 +104,7 @@ final class GalleryTimes: Sendable {
           wanted.withLock { $0 = Finger.allCases[place == "tried last" ? number % size : 0] }
           let end = try? await person.with(vault) { context in
             _ = try await vault.read([name], reason: nil, in: context)
-            return monotonicNanoseconds()
+            return ScanClock.now()
           }
           // The first turn brings the fingers into their order.
           if let end, number >= size { samples.nanoseconds.append(end - touchedAt.withLock { $0 }) }

@@ -1,3 +1,4 @@
+import Fingerprint
 import Glibc
 
 /// Times of one thing, in nanoseconds, in the order they were taken.
@@ -26,15 +27,8 @@ struct Samples {
 
   /// Times `body` once more.
   mutating func take(_ body: () throws -> Void) rethrows {
-    let start = monotonicNanoseconds()
+    let start = ScanClock.now()
     try body()
-    nanoseconds.append(monotonicNanoseconds() - start)
+    nanoseconds.append(ScanClock.now() - start)
   }
-}
-
-func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  // Borrows the time for the call.
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -8,7 +8,7 @@ final class WatchedReader: FingerprintReader {
 
   init(_ reader: any FingerprintReader) { self.reader = reader }
 
-  /// `CLOCK_MONOTONIC` nanoseconds of the last finished result.
+  /// When the last finished result came, by `ScanClock`.
   var finishedAt: UInt64 { finished.withLock { $0 } }
 
   func identify(

@@ -49,7 +49,7 @@ package struct ScanAnswer: Sendable, Hashable {
   /// The nonce of the question.
   package var nonce: ScanNonce
   package var outcome: ScanOutcome
-  /// When libfprint's finished result arrived, in nanoseconds of `CLOCK_MONOTONIC`.
+  /// When libfprint's finished result arrived, by ``ScanClock``.
   package var finishedAt: UInt64
 
   package init(nonce: ScanNonce, outcome: ScanOutcome, finishedAt: UInt64) {

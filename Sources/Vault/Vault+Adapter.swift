@@ -12,15 +12,17 @@ extension Vault {
   /// Changes the recorded choice, after the passcode (the recovery key where none is set): who may enrol a finger
   /// through fprintd is polkit's decision.
   ///
-  /// Nothing is taken out of any set, and what is bound to one stays with its reader.
+  /// Nothing is taken out of any set, and what is bound to one stays with its reader; but the fingers of an fprintd that a
+  /// configuration puts in the place of the machine's own are taken over here, as they are now.
   ///
   /// - Parameter adapter: nil forgets the choice: the next enrolment records another.
   package func use(_ adapter: ReaderAdapter?, in handle: ContextHandle) async throws(VaultError) {
     let store = store
-    guard try self.adapter() != adapter else { return }
+    guard try self.adapter() != adapter || adapter == .fprintd else { return }
     try await asking(in: handle) { context throws(VaultError) in
       try await self.authorizeChange(context)
       try store.commit { _, authority in authority.adapter = adapter }
+      if adapter == .fprintd { try await self.acceptFingers(context) }
     }
   }
 }

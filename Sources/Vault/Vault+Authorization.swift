@@ -145,9 +145,7 @@ extension Vault {
       (
         try now.grant.map { grant in
           if ofAnother, authority.lockout.lockedOut { return false }
-          return try store.sets(db, authority).contains {
-            $0.set.generation == grant.generation && $0.digest == grant.setDigest
-          }
+          return try store.set(of: grant, db, authority) != nil
         } ?? false,
         try now.passcode.map { try store.slot(.passcode, db, authority)?.digest() == $0.slot } ?? false
       )

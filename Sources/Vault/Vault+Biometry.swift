@@ -6,7 +6,7 @@ extension Vault {
     let enrolled: Bool
     let lockedOut: Bool
     do {
-      enrolled = try verifiedSets().contains { !$0.set.enrolments.isEmpty }
+      enrolled = try !enrolledSets().isEmpty
       lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
     } catch {
       return error
@@ -31,10 +31,10 @@ extension Vault {
   /// The digest of the enrolment set of the reader attached, or of the only one there is; nil where no finger is
   /// enrolled.
   package func enrolmentState() async throws(VaultError) -> [UInt8]? {
-    var sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+    var sets = try enrolledSets()
     if sets.contains(where: \.set.reader.isFprintd), try await attachedReader().identity.isFprintd {
       _ = try await fprintdSet()
-      sets = try verifiedSets().filter { !$0.set.enrolments.isEmpty }
+      sets = try enrolledSets()
     }
     guard sets.count > 1 else { return sets.first?.digest }
     let reader = try await attachedReader()

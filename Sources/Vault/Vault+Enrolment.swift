@@ -101,7 +101,7 @@ extension Vault {
     do throws(VaultError) {
       if reader.features.contains(.storageList) {
         let chip = try await chipList(knowing: known + [print], context)
-        guard chip.present.contains(print.id) else { throw .chipListMismatch }
+        guard chip.present.contains(print.id) else { throw .reader(.notOnChip) }
         if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
       }
       // The finger of the last stage must not answer for the confirming touch.
@@ -112,7 +112,8 @@ extension Vault {
       try await confirm(print, finger, others: others, stored?.set, reader, context)
       var set =
         stored?.set
-        ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, generation: [])
+        ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, admission: .passcode)
+      set.admission = .passcode
       let replaced = set.enrolments.filter { $0.finger == finger }
       set.enrolments.removeAll { $0.finger == finger }
       set.enrolments.append(

@@ -4,7 +4,8 @@ import Glibc
 import Keys
 
 /// Readers of fprintd: there the fingers are enrolled by the desktop's settings, and by whoever else fprintd lets.
-/// Whorl's set follows them, and what was bound to the earlier one dies, as with any change of the set.
+/// Whorl's set follows them, and what was bound to the earlier one dies, as with any change of the set. The fingers of an
+/// fprintd that a configuration puts in the place of the machine's own are followed only past the passcode.
 extension Vault {
   /// The set of the open reader of fprintd as it is now, and its prints.
   ///
@@ -13,6 +14,8 @@ extension Vault {
   /// passcode, takes over none of fprintd's before it was told to.
   ///
   /// - Parameter isAuthorized: the passcode was given for this change.
+  /// - Throws: `fingersNotAccepted` where the reader is not physical and its fingers, as they are now, were not accepted
+  ///   with the passcode. Nothing is changed then.
   func fprintdSet(on reader: ReaderDescription, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
@@ -25,30 +28,24 @@ extension Vault {
     }
     let list = try await fprintdList(knowing: known, stored, context)
     if let stored, list.unknown.isEmpty, list.present.count == stored.set.enrolments.count,
-      !stored.set.enrolments.isEmpty
+      !stored.set.enrolments.isEmpty, stored.set.counts || !isAuthorized
     {
+      try stored.set.requireCounts()
       return (stored, known)
     }
     guard !(list.present.isEmpty && list.unknown.isEmpty) else {
       // None at all is what a fault looks like, too: it changes nothing.
       guard let stored, !stored.set.enrolments.isEmpty else { throw .notEnrolled }
-      throw .chipListMismatch
+      throw .printsGone(stored.set.enrolments.map(\.finger))
     }
+    guard isAuthorized || reader.nature == .physical else { throw .fingersNotAccepted(reader.nature) }
     guard try await fprintdList(knowing: known, stored, context) == list else { throw .setChanged }
-    if stored == nil, !isAuthorized { try requireOpen(to: reader) }
-    try follow(list, stored, on: reader, context)
+    if stored == nil, !isAuthorized {
+      guard try adapter() != .libfprint else { throw .notEnrolled }
+    }
+    try follow(list, stored, on: reader, admittedBy: isAuthorized ? .passcode : .fprintd, context)
     let followed = try enrolled(on: reader)
     return (followed, try prints(of: followed))
-  }
-
-  /// Refuses a store whose fingers came another way than by this reader's.
-  ///
-  /// An fprintd that a configuration puts in the place of the machine's own has the fingers of whoever wrote that.
-  private func requireOpen(to reader: ReaderDescription) throws(VaultError) {
-    guard try adapter() != .libfprint else { throw .notEnrolled }
-    guard reader.nature != .physical else { return }
-    let isForPhysical = try verifiedSets().contains { $0.set.nature == .physical && !$0.set.enrolments.isEmpty }
-    guard !isForPhysical else { throw .notEnrolled }
   }
 
   /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where
@@ -71,12 +68,14 @@ extension Vault {
   }
 
   /// Makes fprintd's fingers the set, under a new generation.
-  private func follow(_ list: ChipList, _ stored: StoredSet?, on reader: ReaderDescription, _ context: Context)
-    throws(VaultError)
-  {
+  private func follow(
+    _ list: ChipList, _ stored: StoredSet?, on reader: ReaderDescription, admittedBy admission: EnrolmentSet.Admission,
+    _ context: Context
+  ) throws(VaultError) {
     var set =
       stored?.set
-      ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, generation: [])
+      ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, admission: admission)
+    set.admission = admission
     let gone = set.enrolments.filter { !list.present.contains($0.id) }
     set.enrolments.removeAll { !list.present.contains($0.id) }
     var added: [EnrolledPrint] = []
@@ -108,6 +107,22 @@ extension Vault {
     }
   }
 
+  /// Takes over the fingers that the reader attached has now, after the passcode, where they do not count without it.
+  func acceptFingers(_ context: Context) async throws(VaultError) {
+    let attached: ReaderDescription
+    do throws(VaultError) {
+      attached = try await attachedReader()
+    } catch {
+      // What is not there now is asked about when it is used.
+      return
+    }
+    guard attached.identity.isFprintd, attached.nature != .physical else { return }
+    try await withReader(context) { reader throws(VaultError) in
+      guard reader.identity == attached.identity, reader.nature == attached.nature else { throw .reader(.absent) }
+      _ = try await self.fprintdSetIfAny(on: reader, context)
+    }
+  }
+
   /// The same after the passcode, where no finger need be enrolled yet.
   func fprintdSetIfAny(on reader: ReaderDescription, _ context: Context) async throws(VaultError) -> StoredSet? {
     do throws(VaultError) {
@@ -136,10 +151,9 @@ extension Vault {
 
   /// Whether the set that a match was for is still fprintd's, where it is fprintd's at all.
   func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
-    func set() throws(VaultError) -> StoredSet? {
-      try verifiedSets().first { $0.set.generation == grant.generation && $0.digest == grant.setDigest }
-    }
-    guard let before = try set() else { return false }
+    let store = store
+    let set = try store.read { db, authority in try store.set(of: grant, db, authority) }
+    guard let before = set else { return false }
     guard before.set.reader.isFprintd else { return true }
     do throws(VaultError) {
       return try await fprintdSet()?.digest == grant.setDigest

@@ -260,10 +260,11 @@ extension Vault {
     }
   }
 
-  private func enrolledSets() throws(VaultError) -> [StoredSet] {
+  /// The sets that have fingers which may be used.
+  func enrolledSets() throws(VaultError) -> [StoredSet] {
     let store = store
     return try store.read { db, authority in
-      try store.sets(db, authority).filter { !$0.set.enrolments.isEmpty }
+      try store.sets(db, authority).filter { !$0.set.enrolments.isEmpty && $0.set.counts }
     }
   }
 

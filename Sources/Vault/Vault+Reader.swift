@@ -5,35 +5,37 @@ import Keys
 import SecureMemory
 
 extension Vault {
-  /// Claims the reader for one request. One program of the store has it at a time: the next one waits here, so that no
-  /// scan can be credited to the other. `body` releases what it releases while the reader is still open: the answer
-  /// does not wait for the reader to be closed.
+  /// Claims the reader for one request. One request at a time has it, of all programs and stores of the user: the next
+  /// one waits here, so that no scan can be credited to the other. `body` releases what it releases while the reader is
+  /// still open: the answer does not wait for the reader to be closed.
   func withReader<T: Sendable>(
     _ context: Context, unlessLockedOut: Bool = false, _ body: (ReaderDescription) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     await closing?.value
-    let lock = try await scanLock(context)
+    var claim = ReaderClaim(store: try await lock(store.directory.scanLock, context))
     if unlessLockedOut {
       // Only now is it certain how the others' scans have ended.
       let lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
       guard !lockedOut else { throw .biometryLockout }
     }
     do throws(VaultError) {
-      try await fingerOff(lock)
-      let reader = try await open(context)
+      let wanted = try await wantedReader(context)
+      if let path = try readerLocks.path(of: wanted) { claim.reader = try await lock(path, context) }
+      try await fingerOff(claim.noted)
+      let reader = try await open(wanted, context)
       let value = try await body(reader)
-      release(lock)
+      release(claim)
       return value
     } catch {
-      release(lock)
+      release(claim)
       throw error
     }
   }
 
-  private func scanLock(_ context: Context) async throws(VaultError) -> FileLock {
+  private func lock(_ path: String, _ context: Context) async throws(VaultError) -> FileLock {
     let deadline = ContinuousClock.now + (context.options.timeout ?? .seconds(3600))
     while true {
-      if let lock = try FileLock.trying(store.directory.scanLock, .exclusive) { return lock }
+      if let lock = try FileLock.trying(path, .exclusive) { return lock }
       guard ContinuousClock.now < deadline else { throw .busy("another program is waiting for a finger") }
       guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
       try? await Task.sleep(for: .milliseconds(50))
@@ -49,22 +51,27 @@ extension Vault {
     try? await Task.sleep(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
   }
 
-  private func open(_ context: Context) async throws(VaultError) -> ReaderDescription {
+  private func wantedReader(_ context: Context) async throws(VaultError) -> ReaderDescription {
     if let opened { return opened.description }
-    let wanted = try choose(from: try await answer(context) { reader in try await reader.readers() })
+    return try choose(from: try await answer(context) { reader in try await reader.readers() })
+  }
+
+  private func open(_ wanted: ReaderDescription, _ context: Context) async throws(VaultError) -> ReaderDescription {
+    if let opened { return opened.description }
     let description = try await answer(context) { reader in try await reader.open(wanted.id) }
     opened = OpenedReader(description: description)
     return description
   }
 
-  private func release(_ lock: FileLock) {
-    lock.leave(lastLift.map { $0.isLifted ? 0 : store.clock.now() } ?? 0)
+  private func release(_ claim: ReaderClaim) {
+    // Without a scan the time that the last holder left still says all there is to say.
+    if let lastLift { claim.noted.leave(lastLift.isLifted ? 0 : store.clock.now()) }
     lastLift = nil
     guard !holdsReader, opened != nil else { return }
     opened = nil
     closing = Task(executorPreference: BackgroundThread.shared) { [reader] in
       try? await reader.close()
-      withExtendedLifetime(lock) {}
+      withExtendedLifetime(claim) {}
     }
   }
 
@@ -108,7 +115,7 @@ extension Vault {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
-    let sets = try verifiedSets().map(\.set).filter { !$0.enrolments.isEmpty }
+    let sets = try enrolledSets().map(\.set)
     let recorded = followsRecordedAdapter ? try adapter() : nil
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in
@@ -130,11 +137,12 @@ extension Vault {
     }
   }
 
-  /// The set of the reader that is open; refuses where no finger is enrolled on it.
+  /// The set of the reader that is open; refuses where no finger is enrolled on it, or none that counts.
   func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     let store = store
     let set = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
     guard let set, !set.set.enrolments.isEmpty else { throw .notEnrolled }
+    try set.set.requireCounts()
     return set
   }
 
@@ -146,46 +154,27 @@ extension Vault {
 
   /// The prints to look for, the most recently matched first, without those the chip no longer holds.
   ///
-  /// Fingers that are gone from the chip are a change of the set that others have made. Seen once, it closes what is
-  /// bound to the set; seen again the next time the reader is opened, the set is changed to match, and what was bound
-  /// to it is dead. A list that cannot be read, or that holds none of the fingers, proves nothing and changes nothing.
+  /// A finger that is gone from the chip's own list was removed elsewhere, or the reader misreports. Either way what is
+  /// bound to the set is closed at once, and opens again when the list holds every print. Nothing is destroyed by what a
+  /// reader says: that takes the passcode, with which the finger is taken out of the set (`unenroll`).
   func gallery(of stored: StoredSet, on reader: ReaderDescription, readingBound: Bool, _ context: Context)
     async throws(VaultError) -> [EnrolledPrint]
   {
     let prints = try prints(of: stored)
     guard !prints.isEmpty else { throw .storeDamaged("no fingerprint template verifies") }
-    guard reader.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip) else { return prints }
-    if opened?.chipChecked == false {
-      let chip = try await chipList(knowing: prints, context)
-      let missing = Set(prints.map(\.id)).subtracting(chip.present)
-      guard missing.count < prints.count else { throw .chipListMismatch }
-      if try !suspect(missing, of: stored) {
-        let gone = stored.set.enrolments.filter { missing.contains($0.id) }
-        var set = stored.set
-        set.enrolments.removeAll { missing.contains($0.id) }
-        let lost = try replace(stored, with: set, adding: [])
-        context.events.yield(.notice(.goneFromChip(gone.map(\.finger), lost: lost)))
-        throw .setChanged
-      }
+    guard reader.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip),
+      opened?.chipChecked == false
+    else { return prints }
+    let chip = try await chipList(knowing: prints, context)
+    let present = prints.filter { chip.present.contains($0.id) }
+    guard present.count < prints.count else {
       opened?.chipChecked = true
-      opened?.missingOnChip = missing
+      return prints
     }
-    let missing = opened?.missingOnChip ?? []
-    if readingBound, !missing.isEmpty { throw .chipListMismatch }
-    return prints.filter { !missing.contains($0.id) }
-  }
-
-  /// Remembers what is missing on the chip. False when exactly this was seen before: then it is certain.
-  private func suspect(_ missing: Set<EnrolmentID>, of stored: StoredSet) throws(VaultError) -> Bool {
-    var seen = CanonicalEncoding()
-    seen.append(tag: 1, stored.digest)
-    for id in missing.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }) { seen.append(tag: 2, id) }
-    let suspicion = missing.isEmpty ? [] : Digest.sha256(seen.bytes)
-    let set = Store.key(set: stored.index)
-    let known = try store.read { _, authority in authority.suspicions[set] ?? [] }
-    guard known != suspicion else { return missing.isEmpty }
-    try store.commit { _, authority in authority.suspicions[set] = suspicion.isEmpty ? nil : suspicion }
-    return true
+    let gone = stored.set.enrolments.filter { !chip.present.contains($0.id) }.map(\.finger)
+    guard !readingBound, !present.isEmpty else { throw .printsGone(gone) }
+    context.events.yield(.notice(.goneFromChip(gone)))
+    return present
   }
 
   func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError) -> ChipList {

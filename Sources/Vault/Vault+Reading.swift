@@ -64,7 +64,7 @@ extension Vault {
     guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
     let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
     guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }
-    if authority.restored, !(requirement.isOpen && !access.applicationPassword) { throw VaultError.restoreDetected }
+    try authority.requireNoRestore(unless: requirement.isOpen && !access.applicationPassword)
     var setLives = true
     if requirement.mentions(.boundFinger) {
       setLives = try store.sets(db, authority).contains { $0.set.generation == row.generation }
@@ -92,14 +92,14 @@ extension Vault {
     _ wanted: [WantedItem], _ evidence: Evidence, _ store: Store, _ db: Database, _ authority: Authority
   ) throws -> [ReleasedItem] {
     if let grant = evidence.grant {
-      let now = try store.sets(db, authority).first { $0.set.generation == grant.generation }
-      guard let now, now.digest == grant.setDigest, !authority.restored else { throw VaultError.setChanged }
+      guard try store.set(of: grant, db, authority) != nil else { throw VaultError.setChanged }
     }
     try evidence.passcode?.requireCurrent(store, db, authority)
     return try wanted.map { item in
-      guard let row = try store.item(item.row.id, db), row.reference == item.row.reference,
-        row.access == item.row.access
-      else { throw VaultError.busy("\(item.record.name) was changed meanwhile") }
+      try authority.requireNoRestore(unless: item.isOpen)
+      guard let row = try store.item(item.row.id, db), row.reference == item.row.reference else {
+        throw VaultError.busy("\(item.record.name) was changed meanwhile")
+      }
       guard let classKey = try store.classKey(item.accessibility, db, authority) else {
         throw VaultError.itemInvalidated(item.record.name)
       }

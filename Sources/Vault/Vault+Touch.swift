@@ -1,6 +1,5 @@
 import Fingerprint
 import GRDB
-import Glibc
 import Keys
 import SecureMemory
 import Synchronization
@@ -8,9 +7,8 @@ import Synchronization
 /// The reader as it is open now.
 struct OpenedReader {
   var description: ReaderDescription
-  /// The chip's own list was compared with the store's prints since the reader was opened.
+  /// Since the reader was opened, the chip's own list was found to hold all of the store's prints.
   var chipChecked = false
-  var missingOnChip: Set<EnrolmentID> = []
 }
 
 extension Vault {
@@ -31,7 +29,7 @@ extension Vault {
         guard let presence = try await self.touches(touching, reader, context) else { return nil }
         // The reader may find a match before it hears of the end.
         try Self.requireRunning(context)
-        let grant = try PresenceGrant(consuming: presence, owner: self.store.owner)
+        let grant = try PresenceGrant(consuming: presence, owner: self.store.owner, now: self.touchClock())
         if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
         return try body(grant)
       }
@@ -78,10 +76,10 @@ extension Vault {
       let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
-        gallery: gallery, nonce: nonce, armedAt: nanoseconds(of: CLOCK_MONOTONIC))
+        gallery: gallery, nonce: nonce, armedAt: touchClock())
       switch try await scan(challenge.gallery, on: reader, nonce, request, context) {
       case .matched(let answer):
-        let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge)
+        let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: touchClock())
         try settleMatch(presence.enrolment)
         context.events.yield(.matched)
         return presence
@@ -231,7 +229,9 @@ extension VaultError {
   /// Whether the passcode may take the finger's place after this.
   fileprivate var leavesPasscode: Bool {
     switch self {
-    case .authenticationFailed, .biometryLockout, .notEnrolled, .chipListMismatch, .reader, .storeDamaged: true
+    case .authenticationFailed, .biometryLockout, .notEnrolled, .fingersNotAccepted, .printsGone, .reader,
+      .storeDamaged:
+      true
     default: false
     }
   }

@@ -21,6 +21,9 @@ package actor Vault {
   let holdsReader: Bool
   /// Nobody has named a reader or its kind: the store's own record decides between fprintd and libfprint.
   let followsRecordedAdapter: Bool
+  let readerLocks: ReaderLocks
+  /// The clock that touches are dated by.
+  let touchClock: @Sendable () -> UInt64
   var opened: OpenedReader?
   /// Whether the finger of the last scan has left the sensor.
   var lastLift: FingerLift?
@@ -32,10 +35,13 @@ package actor Vault {
   /// The emptying of the log that deletions have asked for.
   var forgetting: Task<Void, Never>?
 
-  /// Opens a store. Nothing starts `reader` before a finger is needed. `clock` and `floor` are for tests.
+  /// Opens a store. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
+  /// for tests.
   package init(
     at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
-    followsRecordedAdapter: Bool = false, clock: BootClock = .system, floor: Scrypt.Floor = .standard
+    followsRecordedAdapter: Bool = false, clock: BootClock = .system,
+    touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
+    readerLocks: ReaderLocks = .ofThisUser
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -57,6 +63,8 @@ package actor Vault {
     self.device = device
     self.holdsReader = holdsReader
     self.followsRecordedAdapter = followsRecordedAdapter
+    self.readerLocks = readerLocks
+    self.touchClock = touchClock
   }
 
   /// Gets the cryptography ready, for a store that will be opened soon.

@@ -25,12 +25,17 @@ package final class ScratchStore: Sendable {
   deinit { Self.remove(folder) }
 
   /// Opens the store. Without a reader of its own, any request for a finger finds none.
+  ///
+  /// - Parameter runtimeFolder: where the locks of readers are; the store's own where none is named, so that tests that
+  ///   run together do not wait for each other.
   package func open(
-    reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system
+    reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
+    touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil
   ) throws -> Vault {
     try Vault(
       at: path, reader: reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic),
-      holdsReader: holdsReader, clock: clock, floor: .weakForTests)
+      holdsReader: holdsReader, clock: clock, touchClock: touchClock, floor: .weakForTests,
+      readerLocks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.

@@ -61,13 +61,26 @@ package struct ImageReaderStore {
 package struct InterposedReader: FingerprintReader {
   package let real: any FingerprintReader
   package let describing: @Sendable (ReaderDescription) -> ReaderDescription
+  package let listing: @Sendable (ChipList) -> ChipList
   package let beforeAnswer: @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer
 
   package init(
     real: any FingerprintReader, describing: @escaping @Sendable (ReaderDescription) -> ReaderDescription = { $0 },
+    listing: @escaping @Sendable (ChipList) -> ChipList = { $0 },
     beforeAnswer: @escaping @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer = { $0 }
   ) {
-    (self.real, self.describing, self.beforeAnswer) = (real, describing, beforeAnswer)
+    (self.real, self.describing, self.listing, self.beforeAnswer) = (real, describing, listing, beforeAnswer)
+  }
+
+  /// A reader that says of itself that it is a physical one, as the machine's own fprintd does of its readers.
+  package static func physical(_ real: any FingerprintReader) -> InterposedReader {
+    InterposedReader(
+      real: real,
+      describing: { description in
+        var description = description
+        description.nature = .physical
+        return description
+      })
   }
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
@@ -91,7 +104,7 @@ package struct InterposedReader: FingerprintReader {
     try await real.verify(print, nonce: nonce, observer: observer)
   }
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
-    try await real.storedPrints(knowing: prints)
+    listing(try await real.storedPrints(knowing: prints))
   }
   package func delete(_ template: Template) async throws(ReaderError) { try await real.delete(template) }
   package func clearStorage() async throws(ReaderError) { try await real.clearStorage() }

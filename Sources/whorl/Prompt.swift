@@ -45,11 +45,9 @@ enum Prompt {
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
       "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(Failure(error).words)."
-    case .goneFromChip(let fingers, let lost):
-      "Another system removed from the reader's chip: \(fingers.map(\.spokenName).joined(separator: ", ")). "
-        + (lost.isEmpty
-          ? "Nothing was bound to the set."
-          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
+    case .goneFromChip(let fingers):
+      "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
+        + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."
     case .changedElsewhere(let fingers, let lost):
       "The enrolled fingers were changed in fprintd by another program"
         + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
@@ -57,7 +55,7 @@ enum Prompt {
           ? "Nothing was bound to the set."
           : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
-      "The next passcode is taken in \(Spoken.duration(seconds))."
+      "The next passcode is accepted in \(Spoken.duration(seconds))."
     }
   }
 }

@@ -9,15 +9,20 @@ struct FprintdTests {
   private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private static let other = SyntheticFinger(person: 2, finger: .rightIndex)
 
-  @Test("a finger enrolled in the desktop's settings is used as it is, and one put in its place opens nothing bound")
+  @Test("fingers of an fprintd that the configuration names open nothing before the passcode accepts them")
   func replaced() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
       try await TestStore.with { plain in
         let store = try FprintdStore(plain, fprintd)
-        for access in ["current-set", "any-finger", "presence"] {
-          let stored = try await store.whorl("set", access, "--access", access, input: access)
-          #expect(stored.status == 0, "\(stored.diagnostics)")
+        try await store.whorl("set", "presence", input: "presence").mustSucceed()
+        let planted = try await store.touched("get", "presence", by: Self.right)
+        #expect(planted.status == 77 && planted.output.isEmpty, "\(planted.diagnostics)")
+        #expect(planted.failure.contains("'whorl reader use fprintd' accepts them"), "\(planted.failure)")
+
+        try await store.accept()
+        for access in ["current-set", "any-finger"] {
+          try await store.whorl("set", access, "--access", access, input: access).mustSucceed()
         }
         let read = try await store.touched("get", "current-set", "any-finger", "presence", by: Self.right)
         #expect(read.text == "current-set\nany-finger\npresence", "\(read.diagnostics)")
@@ -25,10 +30,14 @@ struct FprintdTests {
         #expect(wrong.status == 77 && wrong.output.isEmpty)
 
         try await fprintd.enroll("right-index-finger", pressing: Self.other)
-        let changed = try await store.touched("get", "current-set", by: Self.other)
-        #expect(changed.status == 77 && changed.output.isEmpty)
-        #expect(changed.diagnostics.contains("changed in fprintd"), "\(changed.diagnostics)")
-        #expect(changed.diagnostics.contains("Dead with the old set: current-set"))
+        for finger in [Self.other, Self.right] {
+          let changed = try await store.touched("get", "current-set", by: finger)
+          #expect(changed.status == 77 && changed.output.isEmpty)
+          #expect(changed.failure.contains("have not been accepted"), "\(changed.failure)")
+        }
+        let accepted = try await store.accept()
+        #expect(accepted.diagnostics.contains("changed in fprintd"), "\(accepted.diagnostics)")
+        #expect(accepted.diagnostics.contains("Dead with the old set: current-set"))
         for finger in [Self.other, Self.right] {
           let dead = try await store.touched("get", "current-set", by: finger)
           #expect(dead.status == 77 && dead.output.isEmpty)
@@ -40,40 +49,38 @@ struct FprintdTests {
     }
   }
 
-  @Test("a finger that another program deletes or adds ends the set at the next request, whatever that is")
-  func addedAndDeleted() async throws {
-    try await PrivateFprintd.with(.image) { fprintd in
-      try await fprintd.enroll("right-index-finger", pressing: Self.right)
-      try await TestStore.with { plain in
-        let store = try FprintdStore(plain, fprintd)
-        try await store.whorl("set", "bound", "--access", "current-set", input: "s").mustSucceed()
-        try await store.whorl("set", "any", "--access", "any-finger", input: "s").mustSucceed()
-        try await fprintd.enroll("left-thumb", pressing: SyntheticFinger(person: 1, finger: .leftThumb))
-        let any = try await store.touched("get", "any", by: SyntheticFinger(person: 1, finger: .leftThumb))
-        #expect(any.text == "s", "\(any.diagnostics)")
-        #expect(try await store.touched("get", "bound", by: Self.right).failure.contains("is dead"))
-
-        try await store.whorl("set", "bound", "--access", "current-set", "--replace", input: "s").mustSucceed()
-        #expect(try await store.touched("get", "bound", by: Self.right).text == "s")
-        try await fprintd.delete("left-thumb")
-        let gone = try await store.touched("get", "bound", by: Self.right)
-        #expect(gone.status == 77 && gone.output.isEmpty, "\(gone.diagnostics)")
-        #expect(try await store.touched("get", "bound", by: Self.right).failure.contains("is dead"))
-      }
-    }
-  }
-
   @Test("where fprintd's files cannot be read nothing is bound to the set, and the reason is said")
   func unreadable() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
       try await TestStore.with { plain in
         let store = try FprintdStore(plain, fprintd, templates: "\(plain.folder)/none")
+        try await store.accept()
         let bound = try await store.whorl("set", "bound", "--access", "current-set", input: "s")
         #expect(bound.status == 77)
         #expect(bound.failure.contains("template files cannot be read"), "\(bound.failure)")
         try await store.whorl("set", "any", "--access", "any-finger", input: "s").mustSucceed()
         #expect(try await store.touched("get", "any", by: Self.right).text == "s")
+      }
+    }
+  }
+
+  @Test("the README's first example works for a user who cannot read fprintd's files")
+  func firstExample() async throws {
+    let commands = try Readme.firstExample()
+    #expect(commands.map { $0.prefix(2) } == [["whorl", "init"], ["whorl", "set"], ["whorl", "get"]])
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await fprintd.enroll("right-index-finger", pressing: Self.right)
+      // What init makes.
+      try await TestStore.with { plain in
+        let store = try FprintdStore(plain, fprintd, templates: "\(plain.folder)/none")
+        try await store.accept()
+        for command in commands.dropFirst() {
+          let result = try await store.touched(
+            Array(command.dropFirst()), by: Self.right, input: command[1] == "set" ? "secret" : nil)
+          #expect(result.status == 0, "\(command): \(result.diagnostics)")
+          if command[1] == "get" { #expect(result.text == "secret") }
+        }
       }
     }
   }
@@ -148,6 +155,7 @@ struct FprintdTests {
         #expect(listed.text.contains("through     fprintd"), "\(listed.text)")
         let status = try await store.whorl("status")
         #expect(status.text.contains("through fprintd: fprintd has it"), "\(status.text)")
+        try await store.accept()
         try await store.whorl("set", "any", "--access", "any-finger", input: "s").mustSucceed()
         #expect(try await store.touched("get", "any", by: Self.right).text == "s")
         #expect(try await store.whorl("status").text.contains("this store has fprintd on record"))
@@ -161,8 +169,10 @@ struct FprintdTests {
         let refused = try await store.touched("get", "any-finger", by: Self.right)
         #expect(refused.status == 69, "\(refused.diagnostics)")
         #expect(try await store.whorl("status").text.contains("none of these: this store has libfprint on record"))
+        let checked = try await store.whorl("doctor")
+        #expect(checked.status == 69 && checked.text.contains("fail  reader: none of these is used"), "\(checked.text)")
         let named = try await store.touched("get", "any-finger", "--reader", "fprintd", by: Self.right)
-        #expect(named.status == 66 && named.output.isEmpty, "\(named.diagnostics)")
+        #expect(named.status == 77 && named.output.isEmpty, "\(named.diagnostics)")
 
         let unproved = try await store.whorl("reader", "use", "fprintd")
         #expect(unproved.status == 77, "\(unproved.diagnostics)")
@@ -203,29 +213,6 @@ struct FprintdTests {
       }
     }
   }
-
-  @Test("the finger of before, put back among fprintd's files, revives nothing")
-  func putBack() async throws {
-    try await PrivateFprintd.with(.storage) { fprintd in
-      try await fprintd.enroll("right-index-finger", scanning: "mine")
-      try await TestStore.with { plain in
-        let store = try FprintdStore(plain, fprintd)
-        try await store.whorl("set", "bound", "--access", "current-set", input: "s").mustSucceed()
-        #expect(try await store.scanned("get", "bound", word: "mine").text == "s")
-        let file = try #require(try fprintd.templateFile())
-        let before = try readFile(file)
-        try await fprintd.enroll("right-index-finger", scanning: "another's")
-        let changed = try await store.scanned("get", "bound", word: "another's")
-        #expect(changed.status == 77 && changed.output.isEmpty)
-        try writeFile(file, before)
-        for word in ["mine", "another's"] {
-          let dead = try await store.scanned("get", "bound", word: word)
-          #expect(dead.status == 77 && dead.output.isEmpty)
-          #expect(dead.failure.contains("is dead"), "\(dead.diagnostics)")
-        }
-      }
-    }
-  }
 }
 
 /// A store whose configuration names a private fprintd.
@@ -250,24 +237,43 @@ struct FprintdStore {
     ).run()
   }
 
-  /// The same on the reader that matches on its chip.
-  func scanned(_ words: String..., word: String) async throws -> Invocation.Result {
-    let storage = fprintd.storage
-    return try await Invocation(arguments: store.arguments(words + ["--config", configuration])).run { line, _ in
-      guard line.contains("the reader (virtual reader)") else { return }
-      startThread {
-        usleep(300_000)
-        try? storage.scan(word)
-      }
-    }
+  /// Accepts the fingers that fprintd has now, with the passcode.
+  @discardableResult
+  func accept() async throws -> Invocation.Result {
+    let result = try await Invocation(
+      arguments: store.arguments(["reader", "use", "fprintd", "--config", configuration, "--passcode-fd", "3"]),
+      descriptors: ["\(TestStore.passcode)\n"]
+    ).run()
+    try result.mustSucceed()
+    return result
   }
 
   func touched(_ words: String..., by finger: SyntheticFinger, times: Int = 1, passcode: Bool = false) async throws
     -> Invocation.Result
   {
+    try await touched(words, by: finger, times: times, passcode: passcode)
+  }
+
+  func touched(
+    _ words: [String], by finger: SyntheticFinger, times: Int = 1, passcode: Bool = false, input: String? = nil
+  ) async throws -> Invocation.Result {
     try await Invocation(
       arguments: store.arguments(words + ["--config", configuration] + (passcode ? ["--passcode-fd", "3"] : [])),
-      descriptors: passcode ? ["\(TestStore.passcode)\n"] : []
+      input: input.map { Array($0.utf8) }, descriptors: passcode ? ["\(TestStore.passcode)\n"] : []
     ).run(heard: Touches(socket: fprintd.socket, Array(repeating: .press(finger), count: times)).heard)
+  }
+}
+
+/// The commands that the README begins with.
+enum Readme {
+  static func firstExample() throws -> [[String]] {
+    let source = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let text = String(decoding: try readFile("/\(source)/README.md"), as: UTF8.self)
+    let opening = text.split(separator: "\n## ", maxSplits: 1)[0]
+    return opening.split(separator: "\n").filter { $0.hasPrefix("    whorl ") }.map { line in
+      // What the command does stands after two spaces.
+      let command = line.dropFirst(4).split(separator: "  ", maxSplits: 1)[0]
+      return command.split(separator: " ").map(String.init)
+    }
   }
 }

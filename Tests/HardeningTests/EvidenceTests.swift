@@ -147,6 +147,40 @@ struct EvidenceTests {
     }
   }
 
+  @Test("a store that is put back while a password is typed releases nothing by what was shown before")
+  func restoredMeanwhile() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    try await Self.enroll(.rightIndex, in: vault)
+    let (adding, _) = try await vault.openContext(Self.keeping)
+    await vault.setApplicationPassword(SecretBytes(text: "a password"), of: adding)
+    let access = try AccessControl([.biometryAny, .applicationPassword])
+    let item = try await vault.add(
+      NewItem(.genericPassword, [.service: .text("item")], access: access), secret: SecretBytes(text: "secret"),
+      in: adding
+    ).id
+    for isRestored in [false, true] {
+      let (handle, events) = try await vault.openContext(Self.keeping)
+      let listener = Task {
+        for await event in events {
+          guard case .secretWanted(.applicationPassword) = event else { continue }
+          if isRestored { try store.restore(["state"], from: "/nonexistent") }
+          await vault.answer(handle, with: SecretBytes(text: "a password"))
+        }
+      }
+      try await vault.evaluate(.biometrics, reason: nil, in: handle)
+      if isRestored {
+        await #expect(throws: VaultError.restoreDetected) {
+          _ = try await vault.secrets(of: [item], reason: nil, in: handle)
+        }
+      } else {
+        #expect(try await vault.secrets(of: [item], reason: nil, in: handle)[0].text == "secret")
+      }
+      await vault.closeContext(handle)
+      try await listener.value
+    }
+  }
+
   @Test("a match from before a lockout is not reused under it")
   func reuseUnderLockout() async throws {
     let store = try await ScratchStore()

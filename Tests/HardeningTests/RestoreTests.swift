@@ -55,7 +55,9 @@ struct RestoreTests {
     }
 
     func open(at path: String? = nil, clock: BootClock = Self.clock(0)) throws -> Vault {
-      try Vault(at: path ?? store.path, reader: reader, clock: clock, floor: .weakForTests)
+      try Vault(
+        at: path ?? store.path, reader: reader, clock: clock, floor: .weakForTests,
+        readerLocks: ReaderLocks(runtimeFolder: store.folder))
     }
 
     static func clock(_ hours: UInt64) -> BootClock {

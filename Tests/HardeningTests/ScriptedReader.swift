@@ -1,5 +1,4 @@
 import Fingerprint
-import Glibc
 import Synchronization
 
 /// A reader that does what it is told and otherwise agrees to every finger: the worst a broken one could do, and fast.
@@ -61,10 +60,7 @@ final class ScriptedReader: FingerprintReader {
     // The last: at an enrolment that is the new one.
     case nil: outcome = prints.last.map { .match($0.id) } ?? .noMatch
     }
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return ScanAnswer(
-      nonce: nonce, outcome: outcome, finishedAt: UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec))
+    return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: ScanClock.now())
   }
 
   func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)

@@ -4,33 +4,93 @@ import Testing
 import Vault
 import VaultDriver
 
-@Suite("An fprintd that a configuration names, in a store that has the machine's own")
+/// Whoever writes a configuration can name an fprintd of their own, with a finger of theirs.
+@Suite("An fprintd that a configuration names in place of the machine's own")
 struct StandInTests {
+  private static let refusal = VaultError.fingersNotAccepted(.virtual)
+
   private func finger(_ byte: UInt8) -> FprintdPrint {
     FprintdPrint(finger: .rightIndex, digest: [UInt8](repeating: byte, count: 32))
   }
 
-  @Test("its fingers are not taken over: whoever writes a configuration would open every item with a finger of theirs")
+  private func open(_ store: ScratchStore, _ byte: UInt8, _ nature: ReaderDescription.Nature) throws -> Vault {
+    try store.open(reader: ScriptedReader(fprintd: [finger(byte)], nature: nature))
+  }
+
+  /// Reads an item by a touch alone.
+  private func read(_ item: ItemID, _ vault: Vault) async throws -> String {
+    try await Person().with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
+  }
+
+  @Test("its fingers open nothing in a store of which no finger was ever enrolled")
+  func firstReader() async throws {
+    let store = try await ScratchStore()
+    let vault = try open(store, 2, .virtual)
+    let presence = try await vault.add("presence", .userPresence)
+    let refused = Person()
+    await #expect(throws: VaultError.self) {
+      _ = try await refused.with(vault) { try await vault.secrets(of: [presence], reason: nil, in: $0) }
+    }
+    let unavailable = refused.events.compactMap { if case .fingerUnavailable(let error) = $0 { error } else { nil } }
+    #expect(unavailable == [Self.refusal])
+    await #expect(throws: Self.refusal) { _ = try await vault.add("any", .biometryAny) }
+    await #expect(throws: Self.refusal) { _ = try await vault.add("bound", .biometryCurrentSet) }
+    #expect(try await vault.status().sets.isEmpty, "nothing of it is kept")
+  }
+
+  @Test("planted before the machine's own fprintd is used, it opens nothing afterwards either")
+  func plantedFirst() async throws {
+    let store = try await ScratchStore()
+    let planted = try open(store, 2, .virtual)
+    let presence = try await planted.add("presence", .userPresence)
+    await #expect(throws: VaultError.self) { _ = try await read(presence, planted) }
+    let real = try open(store, 1, .physical)
+    let item = try await real.add("any", .biometryAny)
+    #expect(try await read(item, real) == "any")
+    let again = try open(store, 2, .virtual)
+    for item in [item, presence] {
+      await #expect(throws: VaultError.self) { _ = try await read(item, again) }
+    }
+  }
+
+  @Test("its fingers are not taken over in a store that has the machine's own")
   func notTakenOver() async throws {
     let store = try await ScratchStore()
-    let real = try store.open(reader: ScriptedReader(fprintd: [finger(1)], nature: .physical))
-    let item = try await real.add(
-      NewItem(.genericPassword, [.service: .text("any")], access: AccessControl(.biometryAny)),
-      secret: SecretBytes(text: "secret"), in: nil
-    ).id
-    @Sendable func read(_ vault: Vault) async throws -> String {
-      try await Person().with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
-    }
-    #expect(try await read(real) == "secret")
-    await real.shutdown()
+    let real = try open(store, 1, .physical)
+    let item = try await real.add("any", .biometryAny)
+    #expect(try await read(item, real) == "any")
+    let standIn = try open(store, 2, .virtual)
+    await #expect(throws: Self.refusal) { _ = try await read(item, standIn) }
+    #expect(try await read(item, try open(store, 1, .physical)) == "any")
+  }
 
-    let standIn = try store.open(reader: ScriptedReader(fprintd: [finger(2)], nature: .virtual))
-    let refused = await #expect(throws: VaultError.self) { _ = try await read(standIn) }
-    guard case .notEnrolled = refused else { return #expect(Bool(false), "\(String(describing: refused))") }
-    await standIn.shutdown()
+  @Test("the passcode accepts its fingers as they are, and a change of them closes and destroys nothing")
+  func accepted() async throws {
+    let store = try await ScratchStore()
+    let passcode = Person(passcodes: [ScratchStore.passcode, ScratchStore.passcode])
+    let first = try open(store, 2, .virtual)
+    await #expect(throws: VaultError.self) { try await Person().with(first) { try await first.use(.fprintd, in: $0) } }
+    try await passcode.with(first) { try await first.use(.fprintd, in: $0) }
+    let bound = try await first.add("bound", .biometryCurrentSet)
+    #expect(try await read(bound, first) == "bound")
 
-    let again = try store.open(reader: ScriptedReader(fprintd: [finger(1)], nature: .physical))
-    #expect(try await read(again) == "secret")
-    await again.shutdown()
+    let changed = try open(store, 3, .virtual)
+    for _ in 1...3 { await #expect(throws: Self.refusal) { _ = try await read(bound, changed) } }
+    #expect(try await read(bound, try open(store, 2, .virtual)) == "bound", "as it was accepted")
+
+    try await passcode.with(changed) { try await changed.use(.fprintd, in: $0) }
+    await #expect(throws: VaultError.self) { _ = try await read(bound, changed) }
+    let any = try await changed.add("any", .biometryAny)
+    #expect(try await read(any, changed) == "any")
+  }
+
+  @Test("in a store without a passcode the recovery key accepts its fingers")
+  func recoveryKey() async throws {
+    let store = try await ScratchStore(passcode: nil)
+    let vault = try open(store, 2, .virtual)
+    await #expect(throws: Self.refusal) { _ = try await vault.add("any", .biometryAny) }
+    try await Person(recoveryKey: store.recoveryKey).with(vault) { try await vault.use(.fprintd, in: $0) }
+    let any = try await vault.add("any", .biometryAny)
+    #expect(try await read(any, vault) == "any")
   }
 }

@@ -88,6 +88,32 @@ struct FprintdTroubleTests {
     }
   }
 
+  @Test("with an fprintd that does not tell of fingers every armed scan counts as one that saw a finger")
+  func untold() async throws {
+    try await PrivateBus.with { bus in
+      let old = try await OldFprintdStandIn(on: bus)
+      defer { old.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      _ = try await process.open(try #require(try await process.readers().first).id)
+      let print = enrolled(FprintdPrint(finger: .rightIndex, digest: nil).template)
+      let log = EventLog()
+      let scan = Task { try await process.identify([print], nonce: nonce(1), observer: log.observe) }
+      try await log.wait(for: .fingerNeeded)
+      try await log.wait(for: .fingerPresent)
+      scan.cancel()
+      #expect(await readerError { try await scan.value } == .cancelled)
+      #expect(log.events.prefix(2) == [.fingerNeeded, .fingerPresent])
+
+      async let answer = process.identify([print], nonce: nonce(2)) { _ in }
+      try #require(try await eventually { old.scansStarted == 2 })
+      old.endScan("verify-match")
+      #expect(try await answer.outcome == .match(print.id))
+      await process.shutdown()
+    }
+  }
+
   @Test("a match that somebody else on the bus announces is none")
   func forged() async throws {
     try await withFinger { fprintd, reader, print in

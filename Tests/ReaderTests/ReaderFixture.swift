@@ -103,12 +103,6 @@ func readerError<Value>(_ operation: () async throws -> Value) async -> ReaderEr
   }
 }
 
-func monotonicNanoseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
 /// Waits until the condition holds, for ten seconds at most.
 func eventually(_ condition: () throws -> Bool) async throws -> Bool {
   for _ in 0..<2_000 {

@@ -31,11 +31,11 @@ struct StorageReaderTests {
       #expect(try await reader.process.storedPrints(knowing: [print]) == ChipList(present: [print.id], unknown: []))
       #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 1)
 
-      let before = monotonicNanoseconds()
+      let before = ScanClock.now()
       let match = try await reader.identify("right-index", [print], nonce(1))
       #expect(match.outcome == .match(print.id))
       #expect(match.nonce == nonce(1))
-      #expect((before...monotonicNanoseconds()).contains(match.finishedAt))
+      #expect((before...ScanClock.now()).contains(match.finishedAt))
       #expect(try await reader.identify("left-thumb", [print], nonce(2)).outcome == .noMatch)
       let verified = try await reader.scan("right-index") {
         try await reader.process.verify(print, nonce: nonce(3), observer: $0)

@@ -20,17 +20,27 @@ struct FprintdTests {
     try await with { fprintd, vault, _ in try await body(fprintd, vault) }
   }
 
+  /// The private fprintd stands for the machine's own, whose readers are physical and whose fingers are followed.
   private func with(_ body: (PrivateFprintd, Vault, ScratchStore) async throws -> Void) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.mine)
       let store = try await ScratchStore()
-      let vault = try store.open(
-        reader: ReaderProcess(
-          program: ReaderBuild.program, selection: .fprintd(device: nil),
-          fprintd: FprintdPlace(bus: fprintd.bus, templates: fprintd.templates)))
+      let vault = try store.open(reader: InterposedReader.physical(Self.process(fprintd)))
       try await body(fprintd, vault, store)
       await vault.shutdown()
     }
+  }
+
+  private static func process(_ fprintd: PrivateFprintd) -> ReaderProcess {
+    ReaderProcess(
+      program: ReaderBuild.program, selection: .fprintd(device: nil),
+      fprintd: FprintdPlace(bus: fprintd.bus, templates: fprintd.templates))
+  }
+
+  private func read(_ item: ItemID, _ vault: Vault, touch: @escaping @Sendable () async throws -> Void) async throws
+    -> String
+  {
+    try await Person(touches: [touch]).with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
   }
 
   /// Whoever has the last answer does not wait for the reader to be released.
@@ -65,6 +75,55 @@ struct FprintdTests {
       await #expect(throws: VaultError.self) {
         _ = try await other.with(vault) { try await vault.secrets(of: [bound], reason: nil, in: $0) }
       }
+    }
+  }
+
+  @Test("a finger that another program adds or deletes ends the set at the next request")
+  func addedAndDeleted() async throws {
+    let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
+    try await with { fprintd, vault in
+      let any = try await vault.add("any", .biometryAny)
+      let press = { @Sendable (finger: SyntheticFinger) in
+        { @Sendable () async throws in try fprintd.image.press(finger.impression(100)) }
+      }
+      for change in ["added", "deleted"] {
+        let bound = try await vault.add("bound, then \(change)", .biometryCurrentSet)
+        #expect(try await read(bound, vault, touch: press(Self.mine)) == "bound, then \(change)")
+        await vault.shutdown()
+        if change == "added" {
+          try await fprintd.enroll("left-thumb", pressing: thumb)
+        } else {
+          try await fprintd.delete("left-thumb")
+        }
+        #expect(try await read(any, vault, touch: press(Self.mine)) == "any")
+        let dead = await #expect(throws: VaultError.self) { _ = try await read(bound, vault, touch: press(Self.mine)) }
+        #expect(dead == .itemGone, "\(change)")
+      }
+    }
+  }
+
+  @Test("the finger of before, put back among fprintd's files, revives nothing")
+  func putBack() async throws {
+    try await PrivateFprintd.with(.storage) { fprintd in
+      try await fprintd.enroll("right-index-finger", scanning: "mine")
+      let store = try await ScratchStore()
+      let vault = try store.open(reader: InterposedReader.physical(Self.process(fprintd)))
+      let scan = { @Sendable (word: String) in
+        { @Sendable () async throws in try fprintd.storage.scan(word) }
+      }
+      let bound = try await vault.add("bound", .biometryCurrentSet)
+      #expect(try await read(bound, vault, touch: scan("mine")) == "bound")
+      await vault.shutdown()
+      let file = try #require(try fprintd.templateFile())
+      let before = try readFile(file)
+      try await fprintd.enroll("right-index-finger", scanning: "another's")
+      await #expect(throws: VaultError.self) { _ = try await read(bound, vault, touch: scan("another's")) }
+      await vault.shutdown()
+      try writeFile(file, before)
+      for word in ["mine", "another's"] {
+        await #expect(throws: VaultError.self) { _ = try await read(bound, vault, touch: scan(word)) }
+      }
+      await vault.shutdown()
     }
   }
 

@@ -1,3 +1,4 @@
+import Fingerprint
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -21,6 +22,26 @@ struct TamperTests {
     ("slot", "name", ["name", "parameters", "box"]),
     ("store", "id", ["database_id", "authority"]),
   ]
+
+  @Test("an item whose rule is edited to ask for nothing, while a touch for it is under way, is damaged")
+  func editedInFlight() async throws {
+    let image = try await ImageReaderStore()
+    let editor = try DatabaseQueue(path: image.store.path + "/vault.db")
+    let reader = InterposedReader(
+      real: image.process,
+      beforeAnswer: { answer throws(ReaderError) in
+        try? editor.write { db in try db.execute(sql: "UPDATE item SET access = 0") }
+        return answer
+      })
+    let vault = try image.store.open(reader: reader)
+    _ = try await image.enroll(.rightIndex, in: try image.store.open(reader: image.process))
+    let item = try await vault.add("item", .biometryAny)
+    await #expect(throws: VaultError.itemDamaged(try ItemName(parsing: "item"))) {
+      try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+        _ = try await vault.secrets(of: [item], reason: nil, in: $0)
+      }
+    }
+  }
 
   @Test("flipping bits of every column: the edited item fails, the others stay readable, nothing crashes")
   func flips() async throws {

@@ -1,5 +1,4 @@
 internal import Fingerprint
-internal import Glibc
 internal import SDBus
 
 /// One verification or enrolment that fprintd carries out. It lives on the bus loop.
@@ -19,7 +18,7 @@ final class FprintdAction: @unchecked Sendable {
     var word: FprintdStatus
     /// The finger fprintd said it looks for.
     var selected: String?
-    /// When it said so, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// When it said so, by `ScanClock`.
     var at: UInt64
   }
 
@@ -52,10 +51,7 @@ final class FprintdAction: @unchecked Sendable {
     case kind.statusSignal:
       let status = kind == .verify ? FprintdStatus(verify: word) : FprintdStatus(enroll: word)
       guard isLast(status) else { return }
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      let now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-      end(.status(Status(word: status, selected: selected, at: now)))
+      end(.status(Status(word: status, selected: selected, at: ScanClock.now())))
     default: return
     }
   }

@@ -11,6 +11,11 @@ extension [String: BusValue] {
   }
 }
 
+extension [String: BusValue] {
+  /// Whether this fprintd tells when a finger is needed and when one is there.
+  var tellsFingers: Bool { self[FprintdNames.fingerNeeded] != nil && self[FprintdNames.fingerPresent] != nil }
+}
+
 extension ReaderDescription {
   /// - Parameter name: the reader's, made different from that of another of the same make.
   init(fprintd name: String, _ properties: [String: BusValue], nature: Nature) {

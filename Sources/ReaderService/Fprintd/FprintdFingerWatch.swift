@@ -12,14 +12,25 @@ final class FprintdFingerWatch: @unchecked Sendable {
   private static let assumedAfter = Duration.seconds(1)
 
   private let observer: ScanObserver
+  /// Whether this fprintd tells of fingers at all.
+  private let isTold: Bool
   private var isNeeded = false
   private var isPresent = false
   /// fprintd itself said that the finger is there.
   private var wasTold = false
   private var isOver = false
 
-  init(observer: @escaping ScanObserver) {
+  init(observer: @escaping ScanObserver, isTold: Bool) {
     self.observer = observer
+    self.isTold = isTold
+  }
+
+  /// fprintd has armed the reader. Where it does not tell of fingers, one may be there from now on, so that a scan that is
+  /// given up counts as one that saw a finger.
+  func scanStarted() {
+    guard !isTold, !isOver else { return }
+    observer(.fingerNeeded)
+    set(present: true)
   }
 
   func changed(needed: Bool?, present: Bool?) {

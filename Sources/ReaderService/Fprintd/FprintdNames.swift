@@ -8,6 +8,9 @@ enum FprintdNames {
   static let device = "net.reactivated.Fprint.Device"
   static let properties = "org.freedesktop.DBus.Properties"
   static let error = "net.reactivated.Fprint.Error."
+  /// Properties of a reader, which an older fprintd does not have.
+  static let fingerNeeded = "finger-needed"
+  static let fingerPresent = "finger-present"
   /// What fprintd writes for a finger it does not tell.
   static let anyFinger = "any"
 }

@@ -12,7 +12,7 @@ package actor FprintdReader: FingerprintReader {
   private let place: FprintdPlace
   private let templates: FprintdTemplates
   private var link: FprintdConnection?
-  private var opened: (path: String, description: ReaderDescription)?
+  private var opened: (path: String, description: ReaderDescription, tellsFingers: Bool)?
   private var running: FprintdAction?
   private var isOpening = false
   private var isSuspended = false
@@ -45,10 +45,10 @@ package actor FprintdReader: FingerprintReader {
       try await link.follow(device.path)
       try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
       // Only a claimed reader is sure to tell its stages.
-      let description = ReaderDescription(
-        fprintd: device.description.name, try await link.properties(of: device.path), nature: place.nature)
+      let properties = try await link.properties(of: device.path)
+      let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
-      opened = (device.path, description)
+      opened = (device.path, description, properties.tellsFingers)
       return description
     } catch {
       // Whatever fprintd does with a claim that was given up: it does not outlive its client.
@@ -280,7 +280,7 @@ package actor FprintdReader: FingerprintReader {
 
   // MARK: Actions
 
-  private func openDevice() throws(ReaderError) -> (path: String, description: ReaderDescription) {
+  private func openDevice() throws(ReaderError) -> (path: String, description: ReaderDescription, tellsFingers: Bool) {
     guard let opened else { throw .device("no reader is open") }
     guard !isSuspended else { throw .suspended }
     guard running == nil else { throw .busy(holder: nil) }
@@ -300,7 +300,7 @@ package actor FprintdReader: FingerprintReader {
     _ = try openDevice()
     let action = FprintdAction(kind, isLast: isLast)
     running = action
-    fingerWatch = FprintdFingerWatch(observer: observer)
+    fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
       // Neither the start nor the stop is cut short by a cancelled task: fprintd would be left in the middle.
       await Task { await self.carryOut(action, on: device.path, link, argument) }.value
@@ -344,6 +344,7 @@ package actor FprintdReader: FingerprintReader {
     } catch {
       return .failed(error)
     }
+    fingerWatch?.scanStarted()
     let end = await action.ended()
     // That no finger is wanted any more is told by the stop, and no finger's doing.
     if case .status = end {} else { fingerWatch?.scanEnded() }
@@ -375,7 +376,8 @@ package actor FprintdReader: FingerprintReader {
     case .changed(let path, let properties):
       guard path == opened?.path else { return }
       fingerWatch?.changed(
-        needed: properties["finger-needed"]?.asBoolean, present: properties["finger-present"]?.asBoolean)
+        needed: properties[FprintdNames.fingerNeeded]?.asBoolean,
+        present: properties[FprintdNames.fingerPresent]?.asBoolean)
     case .over:
       running?.end(.failed(.processDied(FprintdConnection.ended)))
     }

@@ -167,7 +167,7 @@ package actor LibfprintReader: FingerprintReader {
   ) async throws(ReaderError) -> ScanAnswer {
     watch = FingerWatch(device: device, observer: observer)
     let (outcome, finishedAt) = try await act(on: device, start: start) { result in
-      let finishedAt = monotonicNanoseconds()
+      let finishedAt = ScanClock.now()
       return switch finish(result) {
       case .success(let outcome): .success((outcome, finishedAt))
       case .failure(let error):
@@ -306,9 +306,4 @@ private final class RunningAction {
   let cancellable = Cancellable()
   /// Whether the system went to sleep under it.
   var isSuspended = false
-}
-
-/// `CLOCK_MONOTONIC`, by GLib: the clock's own structure belongs to whichever system module is read first.
-private func monotonicNanoseconds() -> UInt64 {
-  UInt64(g_get_monotonic_time()) * 1_000
 }

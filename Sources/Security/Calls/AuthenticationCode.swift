@@ -61,12 +61,12 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
 
       // What is set up
       case .passcodeNotSet, .storeNotFound: .passcodeNotSet
-      case .notEnrolled: .biometryNotEnrolled
+      case .notEnrolled, .fingersNotAccepted: .biometryNotEnrolled
       case .biometryLockout: .biometryLockout
 
       // Readers
       case .reader(let error): Self(error)
-      case .chipListMismatch: .biometryNotAvailable
+      case .printsGone: .biometryNotAvailable
 
       // Ended by what happened elsewhere
       case .systemCancelled, .busy, .timedOut: .systemCancel

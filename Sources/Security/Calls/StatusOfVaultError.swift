@@ -9,8 +9,8 @@ extension VaultError {
     case .interactionNotAllowed: errSecInteractionNotAllowed
     case .authenticationFailed, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
-      .passcodeNotSet, .notEnrolled, .differentReader, .setChanged, .touchRefused, .reader, .chipListMismatch,
-      .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
+      .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
+      .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
       errSecAuthFailed
 
     case .duplicateItem, .itemExists: errSecDuplicateItem

@@ -20,7 +20,7 @@ struct Challenge: ~Copyable {
   /// The gallery that was offered: a match is one of these.
   let gallery: [EnrolledPrint]
   let nonce: ScanNonce
-  /// `CLOCK_MONOTONIC` nanoseconds when the scan was armed.
+  /// When the scan was armed, by `ScanClock`.
   let armedAt: UInt64
 }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// What has been shown so far: a finger, the passcode, or both.
 struct Evidence {
   var grant: PresenceGrant?
@@ -13,9 +11,9 @@ struct PresenceGrant {
   private var scope: Challenge.Scope
 
   /// Refuses a touch that has grown old, and one of another user.
-  init(
-    consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
-  ) throws(VaultError) {
+  ///
+  /// - Parameter now: this moment by `ScanClock`.
+  init(consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64) throws(VaultError) {
     guard presence.isFresh(now: now), presence.owner == owner else { throw .touchRefused }
     setDigest = presence.setDigest
     generation = presence.generation

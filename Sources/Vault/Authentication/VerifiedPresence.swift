@@ -1,5 +1,4 @@
 import Fingerprint
-import Glibc
 
 /// A finger presented to the reader for one challenge, as the reader process the vault started reports it.
 struct Touch {
@@ -24,8 +23,10 @@ struct VerifiedPresence: ~Copyable {
   ///
   /// Refuses an answer with another nonce, one that is not a match, a match with a print that was not offered, and one
   /// from before the scan was armed or older than ``lifetime``.
+  ///
+  /// - Parameter now: this moment by `ScanClock`.
   init(
-    verifying touch: Touch, for challenge: consuming Challenge, now: UInt64 = nanoseconds(of: CLOCK_MONOTONIC)
+    verifying touch: Touch, for challenge: consuming Challenge, now: UInt64
   ) throws(VaultError) {
     guard touch.answer.nonce == challenge.nonce else { throw .touchRefused }
     guard case .match(let enrolment) = touch.answer.outcome else { throw .touchRefused }
@@ -41,7 +42,7 @@ struct VerifiedPresence: ~Copyable {
     self.enrolment = enrolment
   }
 
-  /// Whether the touch is still good at this moment of `CLOCK_MONOTONIC`.
+  /// Whether the touch is still good at this moment of `ScanClock`.
   func isFresh(now: UInt64) -> Bool {
     now >= finishedAt && now - finishedAt <= Self.lifetime
   }

@@ -13,13 +13,31 @@ struct EnrolmentSet: Equatable {
     var enrolled: Int64
   }
 
+  /// Who decided that the fingers of this set count.
+  enum Admission: UInt64 {
+    /// fprintd, whose fingers the set follows.
+    case fprintd = 0
+    /// The passcode, or the recovery key where no passcode is set.
+    case passcode = 1
+  }
+
   var owner: UInt32
   var reader: ReaderIdentity
   /// A virtual or replayed reader is never the physical one it resembles.
   var nature: ReaderDescription.Nature
   /// 16 random bytes, new at every change: going back to an earlier set revives nothing.
   var generation: [UInt8]
+  var admission: Admission
   var enrolments: [Enrolment]
+
+  /// Whether the fingers may be used. A reader that is not physical is whatever the configuration names, and with it
+  /// whoever wrote that file: its fingers count only past the passcode.
+  var counts: Bool { nature == .physical || admission == .passcode }
+
+  /// Refuses a set whose fingers may not be used.
+  func requireCounts() throws(VaultError) {
+    guard counts else { throw .fingersNotAccepted(nature) }
+  }
 
   /// What stands in for `evaluatedPolicyDomainState`.
   func digest() -> [UInt8] {
@@ -28,6 +46,7 @@ struct EnrolmentSet: Equatable {
     part.append(tag: 2, UInt64(owner))
     part.append(tag: 3, Self.canonical(reader, nature))
     part.append(tag: 4, generation)
+    part.append(tag: 9, admission.rawValue)
     for enrolment in enrolments.sorted(by: { $0.id.bytes.lexicographicallyPrecedes($1.id.bytes) }) {
       part.append(tag: 5, enrolment.id.bytes)
       part.append(tag: 6, enrolment.finger.rawValue)
@@ -54,6 +73,7 @@ struct EnrolmentSet: Equatable {
     record.append(tag: 1, UInt64(owner))
     record.append(tag: 2, Self.canonical(reader, nature))
     record.append(tag: 3, generation)
+    record.append(tag: 9, admission.rawValue)
     for enrolment in enrolments {
       record.append(tag: 4, enrolment.id.bytes)
       record.append(tag: 5, enrolment.finger.rawValue)
@@ -64,11 +84,13 @@ struct EnrolmentSet: Equatable {
     return record.bytes
   }
 
-  init(owner: UInt32, reader: ReaderIdentity, nature: ReaderDescription.Nature, generation: [UInt8]) {
+  /// A set without fingers, whose generation is made when it is written.
+  init(owner: UInt32, reader: ReaderIdentity, nature: ReaderDescription.Nature, admission: Admission) {
     self.owner = owner
     self.reader = reader
     self.nature = nature
-    self.generation = generation
+    self.admission = admission
+    generation = []
     enrolments = []
   }
 
@@ -84,6 +106,8 @@ struct EnrolmentSet: Equatable {
       guard let nature = ReaderDescription.Nature(rawValue: try identity.string(6)) else { return nil }
       self.nature = nature
       generation = try record.bytes(3)
+      guard let admission = Admission(rawValue: try record.number(9)) else { return nil }
+      self.admission = admission
       enrolments = []
       while !record.isAtEnd {
         let id = EnrolmentID(bytes: try record.bytes(4))

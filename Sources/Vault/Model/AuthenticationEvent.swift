@@ -65,8 +65,8 @@ public enum SecretRequest: Sendable {
 public enum Notice: Sendable {
   /// The chip holds prints this store does not know.
   case unknownPrintsOnChip(Int)
-  /// These fingers were removed from the chip by others, and the set was changed to match; the items died with it.
-  case goneFromChip([Finger], lost: [ItemName])
+  /// The reader's chip does not hold the prints of these enrolled fingers any more: what is bound to the set is closed.
+  case goneFromChip([Finger])
   /// The fingers were changed in fprintd by another program: these are gone or were enrolled anew; the items died with
   /// the set.
   case changedElsewhere([Finger], lost: [ItemName])

@@ -17,6 +17,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case fingerDuplicate(Finger?)
   /// No fingers are enrolled on this reader.
   case notEnrolled
+  /// The fingers of this reader, which is not a physical one, count only once the passcode has accepted them.
+  case fingersNotAccepted(ReaderDescription.Nature)
   /// The passcode to be set breaks a rule; the value says which.
   case invalidPasscode(String)
   /// Flags that have no meaning together; the value says which.
@@ -69,9 +71,9 @@ public enum VaultError: Error, Sendable, Hashable {
   // Readers
   /// The reader could not do its part; the value says why.
   case reader(ReaderError)
-  /// The chip does not hold the prints this store enrolled there (none of them, or for the first time not all);
-  /// nothing was changed.
-  case chipListMismatch
+  /// The reader does not hold the prints of these enrolled fingers any more. What is bound to the set stays closed, and
+  /// nothing is lost: until the reader lists them again, or the passcode takes them out of the set.
+  case printsGone([Finger])
 
   // The store
   /// The configuration, or what stands in for it, cannot be used; the value says why.

@@ -9,8 +9,6 @@ struct Authority {
   var lockout = Lockout()
   /// An earlier copy of database or manifest was put back, and the passcode has not accepted it yet.
   var restored = false
-  /// Foreign changes of a chip's prints that were seen once: by set, the digest of what was seen.
-  var suspicions: [String: [UInt8]] = [:]
   /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
   var rows: [String: [UInt8]] = [:]
   /// What `auto` stands for, from the first enrolment on.
@@ -24,7 +22,6 @@ struct Authority {
     static let delayBoot: UInt8 = 5
     static let delayUntil: UInt8 = 6
     static let restored: UInt8 = 7
-    static let suspicions: UInt8 = 8
     static let rows: UInt8 = 9
     static let name: UInt8 = 10
     static let digest: UInt8 = 11
@@ -48,12 +45,10 @@ struct Authority {
     record.append(tag: Tag.delayBoot, lockout.delayBoot)
     record.append(tag: Tag.delayUntil, lockout.delayUntil)
     record.append(tag: Tag.restored, UInt64(restored ? 1 : 0))
-    for (tag, digests) in [(Tag.suspicions, suspicions), (Tag.rows, rows)] {
-      record.append(tag: tag, UInt64(digests.count))
-      for (name, digest) in digests.sorted(by: { $0.key < $1.key }) {
-        record.append(tag: Tag.name, name)
-        record.append(tag: Tag.digest, digest)
-      }
+    record.append(tag: Tag.rows, UInt64(rows.count))
+    for (name, digest) in rows.sorted(by: { $0.key < $1.key }) {
+      record.append(tag: Tag.name, name)
+      record.append(tag: Tag.digest, digest)
     }
     // Without one the record is what it was before there was a choice.
     if let adapter { record.append(tag: Tag.adapter, adapter.rawValue) }
@@ -72,7 +67,6 @@ struct Authority {
       lockout.delayBoot = try record.string(Tag.delayBoot)
       lockout.delayUntil = try record.number(Tag.delayUntil)
       restored = try record.number(Tag.restored) != 0
-      suspicions = try Self.digests(Tag.suspicions, &record)
       rows = try Self.digests(Tag.rows, &record)
       if !record.isAtEnd {
         adapter = ReaderAdapter(rawValue: try record.string(Tag.adapter))
@@ -95,6 +89,13 @@ struct Authority {
   }
 
   init() {}
+
+  /// Refuses while an earlier copy of a part of the store is in place and not accepted.
+  ///
+  /// - Parameter isOpen: what is wanted asks for nothing, so that nothing can have been put back to satisfy it.
+  func requireNoRestore(unless isOpen: Bool) throws(VaultError) {
+    guard !restored || isOpen else { throw .restoreDetected }
+  }
 }
 
 /// Seals bytes that are not secret in memory but must be neither read nor changed on the disk.

@@ -59,6 +59,11 @@ extension Store {
     }.filter { $0.set.owner == owner }
   }
 
+  /// The set that a touch was given for, as it is now; nil where it has changed since, or may not be used.
+  func set(of grant: PresenceGrant, _ db: Database, _ authority: Authority) throws -> StoredSet? {
+    try sets(db, authority).first { $0.digest == grant.setDigest && $0.set.counts }
+  }
+
   /// How many sets the authority remembers that are gone or do not verify.
   func damagedSets(_ db: Database, _ authority: Authority) throws -> Int {
     let remembered = authority.rows.keys.filter { $0.hasPrefix(Self.setPrefix) }

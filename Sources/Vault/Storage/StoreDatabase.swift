@@ -4,7 +4,7 @@ import Glibc
 
 /// The SQLite database of a store: how it is opened, its schema, and the refusal of any other schema.
 struct StoreDatabase {
-  static let format = 2
+  static let format = 3
 
   let queue: DatabaseQueue
 
@@ -47,7 +47,7 @@ struct StoreDatabase {
   /// Versioned, so that a later format can take an earlier store along.
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("2") { db in
+    migrator.registerMigration("3") { db in
       for statement in schema { try db.execute(sql: statement) }
       try db.execute(sql: "PRAGMA user_version = \(format)")
     }
@@ -78,8 +78,10 @@ struct StoreDatabase {
   private static func checkSchema(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     guard version <= format else { throw VaultError.newerFormat(version) }
-    guard version != 1 else {
-      throw VaultError.storeDamaged("a version of Whorl made it that was never released; it alone reads it")
+    guard !(1..<format).contains(version) else {
+      throw VaultError.storeDamaged(
+        "it has format \(version), of a version of Whorl that was never released; this version reads format \(format) alone"
+      )
     }
     guard version == format else { throw VaultError.storeDamaged("it is not a Whorl store") }
     let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")

@@ -13,7 +13,8 @@ struct ReaderUse: Command {
       'auto' forgets the choice until the next enrolment.
 
       With 'fprintd' the fingers that fprintd has open the items that any finger opens, and so does a finger that \
-      somebody enrols there later: polkit says who may.
+      somebody enrols there later: polkit says who may. Where the configuration names an fprintd other than the \
+      machine's own, the fingers it has now are accepted by this command, and a change of them only by repeating it.
 
       Examples:
         whorl reader use fprintd

@@ -29,6 +29,11 @@ extension Failure {
       self.init(
         .notFound, "no finger is enrolled on this reader", name: "LAError.biometryNotEnrolled",
         advice: "'whorl enroll' enrols one")
+    case .fingersNotAccepted(let nature):
+      self.init(
+        .refused, "the fingers of this \(nature.rawValue) reader have not been accepted with the passcode",
+        name: "LAError.biometryNotEnrolled",
+        advice: "if the configuration names it on purpose, 'whorl reader use fprintd' accepts them")
     case .invalidPasscode(let problem):
       self.init(.usage, "that cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
 
@@ -93,11 +98,14 @@ extension Failure {
 
     case .reader(let error):
       self.init(error)
-    case .chipListMismatch:
+    case .printsGone(let fingers):
       self.init(
-        .unavailable, "the reader's chip does not hold the prints enrolled there; nothing was changed",
-        name: "LAError.biometryNotAvailable",
-        advice: "try again; if it stays so, unenroll the fingers and enrol them again")
+        .unavailable,
+        "the reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
+          + "stays closed, and nothing is lost", name: "LAError.biometryNotAvailable",
+        advice: fingers.count == 1
+          ? "'whorl unenroll \(fingers[0].rawValue)' accepts that, with the passcode"
+          : "'whorl unenroll FINGER' accepts that for each of them, with the passcode")
 
     case .configuration(let problem):
       self.init(.configuration, problem, advice: "correct it")

@@ -30,6 +30,9 @@ enum Spoken {
     "the \(finger.spokenName)\(finger == .leftThumb || finger == .rightThumb ? "" : " finger")"
   }
 
+  /// "the left thumb, the right index finger".
+  static func fingers(_ fingers: [Finger]) -> String { fingers.map(finger).joined(separator: ", ") }
+
   /// "The left thumb".
   static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
 

@@ -1,0 +1,95 @@
+import Fingerprint
+import Glibc
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("One touch answers one request, soon after it was given")
+struct OneTouchTests {
+  private static func enroll(in vault: Vault) async throws {
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+  }
+
+  @Test("a match that the machine slept over before the vault heard of it is refused, and its try stays charged")
+  func sleep() async throws {
+    let store = try await ScratchStore()
+    let slept = Mutex<UInt64>(0)
+    let sleeps = Mutex(false)
+    let reader = HookedReader(real: ScriptedReader()) { step in
+      if step == .answered, sleeps.withLock({ $0 }) { slept.withLock { $0 = 3_600_000_000_000 } }
+    }
+    let vault = try store.open(reader: reader, touchClock: { ScanClock.now() + slept.withLock { $0 } })
+    try await Self.enroll(in: vault)
+    try await vault.put("item", "secret", .anyFinger)
+    sleeps.withLock { $0 = true }
+    await #expect(throws: VaultError.touchRefused) { try await vault.get("item") }
+    #expect(try await vault.status().failures == 1)
+  }
+
+  /// A reader that holds its scan, armed, until it is let go.
+  private final class Gate: Sendable {
+    private let state = Mutex((closed: true, reached: false))
+
+    var isReached: Bool { state.withLock { $0.reached } }
+
+    func open() { state.withLock { $0.closed = false } }
+
+    func pass() async {
+      state.withLock { $0.reached = true }
+      while state.withLock({ $0.closed }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
+  /// Whether a second store waits while the first has the same reader armed.
+  private func waits(runtimeFolder: String?, nature: ReaderDescription.Nature = .physical) async throws -> Bool {
+    let (first, second) = (try await ScratchStore(), try await ScratchStore())
+    let gate = Gate()
+    let isReading = Mutex(false)
+    @Sendable func described(_ description: ReaderDescription) -> ReaderDescription {
+      var description = description
+      description.nature = nature
+      return description
+    }
+    let held = HookedReader(real: ScriptedReader(), described: described) { step in
+      if step == .armed, isReading.withLock({ $0 }) { await gate.pass() }
+    }
+    let one = try first.open(reader: held, runtimeFolder: runtimeFolder)
+    let two = try second.open(
+      reader: HookedReader(real: ScriptedReader(), described: described) { _ in }, runtimeFolder: runtimeFolder)
+    for vault in [one, two] {
+      try await Self.enroll(in: vault)
+      try await vault.put("item", "secret", .anyFinger)
+    }
+    isReading.withLock { $0 = true }
+    let reading = Task { try await one.get("item") }
+    while !gate.isReached { try await Task.sleep(for: .milliseconds(5)) }
+    let waited: Bool
+    do {
+      waited = try await two.get("item", ContextOptions(timeout: .milliseconds(300))) != "secret"
+    } catch {
+      #expect(error as? VaultError == .busy("another program is waiting for a finger"))
+      waited = true
+    }
+    gate.open()
+    #expect(try await reading.value == "secret")
+    #expect(try await two.get("item") == "secret", "when the reader is free")
+    return waited
+  }
+
+  @Test("two stores with the same reader have it one after the other")
+  func twoStores() async throws {
+    let runtime = try await ScratchStore()
+    #expect(try await waits(runtimeFolder: runtime.folder))
+    #expect(try await !waits(runtimeFolder: runtime.folder, nature: .virtual), "a virtual reader is its store's own")
+  }
+
+  @Test("without a private folder of the user's for the lock, only programs of one store wait for each other")
+  func noRuntimeFolder() async throws {
+    let runtime = try await ScratchStore()
+    chmod(runtime.folder, 0o755)
+    #expect(try await !waits(runtimeFolder: runtime.folder), "one that others may look into")
+    chmod(runtime.folder, 0o700)
+    #expect(try await !waits(runtimeFolder: runtime.folder + "/none"), "none")
+  }
+}
