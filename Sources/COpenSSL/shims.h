@@ -10,6 +10,8 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 // Why there are shims at all: OpenSSL 3 passes the inputs of a derivation as an array of OSSL_PARAM, structs made by
 // value around borrowed pointers and names that are string macros. In C the array and the names live on the stack for

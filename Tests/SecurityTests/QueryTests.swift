@@ -16,11 +16,9 @@ extension SharedStore {
       ]
     }
 
-    @Test("certificates and identities are not implemented; other classes there are none")
+    @Test("the class of Apple's file servers is not implemented; other classes there are none")
     func classes() {
-      for name in [kSecClassCertificate, kSecClassIdentity] {
-        #expect(statuses([kSecClass: name]) == Array(repeating: errSecUnimplemented, count: 4))
-      }
+      #expect(statuses([kSecClass: "apls"]) == Array(repeating: errSecUnimplemented, count: 4))
       #expect(statuses([kSecClass: "what"]) == Array(repeating: errSecNoSuchClass, count: 4))
       #expect(statuses([kSecClass: 5]) == Array(repeating: errSecParam, count: 4))
       #expect(SecItemAdd([kSecValueData: Data()] as CFDictionary, nil) == errSecParam)

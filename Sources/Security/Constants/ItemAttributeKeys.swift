@@ -71,17 +71,18 @@ public nonisolated(unsafe) let kSecAttrPath: CFString = "path"
 
 // Certificates
 
-/// `subj`: the subject of a certificate.
+/// `subj`: the subject of a certificate: its X.501 name in DER, normalized and without its header, data. A search takes the
+/// whole name, too.
 public nonisolated(unsafe) let kSecAttrSubject: CFString = "subj"
-/// `issr`: the issuer of a certificate.
+/// `issr`: the issuer of a certificate, data in the form of the subject.
 public nonisolated(unsafe) let kSecAttrIssuer: CFString = "issr"
-/// `slnr`: the serial number of a certificate.
+/// `slnr`: the serial number of a certificate: the content of its DER integer, data.
 public nonisolated(unsafe) let kSecAttrSerialNumber: CFString = "slnr"
-/// `skid`: the subject key identifier of a certificate.
+/// `skid`: the subject key identifier of a certificate, data; absent where the certificate has none.
 public nonisolated(unsafe) let kSecAttrSubjectKeyID: CFString = "skid"
-/// `pkhh`: the hash of a certificate's public key.
+/// `pkhh`: SHA-1 of a certificate's public key, data; `kSecAttrApplicationLabel` of that key.
 public nonisolated(unsafe) let kSecAttrPublicKeyHash: CFString = "pkhh"
-/// `ctyp`: the type of a certificate.
+/// `ctyp`: the version of X.509 of a certificate, a number: 1, 2 or 3.
 public nonisolated(unsafe) let kSecAttrCertificateType: CFString = "ctyp"
-/// `cenc`: the encoding of a certificate.
+/// `cenc`: the encoding of a certificate, a number: always 3, which is DER.
 public nonisolated(unsafe) let kSecAttrCertificateEncoding: CFString = "cenc"

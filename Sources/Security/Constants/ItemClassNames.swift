@@ -9,9 +9,9 @@ public nonisolated(unsafe) let kSecClass: CFString = "class"
 public nonisolated(unsafe) let kSecClassGenericPassword: CFString = "genp"
 /// `inet`: a password for a server.
 public nonisolated(unsafe) let kSecClassInternetPassword: CFString = "inet"
-/// `cert`: a certificate; calls answer `errSecUnimplemented`.
+/// `cert`: a certificate, one for each version, issuer and serial number.
 public nonisolated(unsafe) let kSecClassCertificate: CFString = "cert"
 /// `keys`: a cryptographic key.
 public nonisolated(unsafe) let kSecClassKey: CFString = "keys"
-/// `idnt`: a key with its certificate; calls answer `errSecUnimplemented`.
+/// `idnt`: a certificate and its private key, which are stored as those two and found as one.
 public nonisolated(unsafe) let kSecClassIdentity: CFString = "idnt"

@@ -55,7 +55,7 @@ public nonisolated(unsafe) let kSecReturnPersistentRef: CFString = "r_Persistent
 
 /// `v_Data`: the secret, data.
 public nonisolated(unsafe) let kSecValueData: CFString = "v_Data"
-/// `v_Ref`: a `SecKey`, or the reference of a password.
+/// `v_Ref`: a `SecKey`, a `SecCertificate`, a `SecIdentity`, or the reference of a password.
 public nonisolated(unsafe) let kSecValueRef: CFString = "v_Ref"
 /// `v_PersistentRef`: a persistent reference, data.
 public nonisolated(unsafe) let kSecValuePersistentRef: CFString = "v_PersistentRef"

@@ -20,6 +20,8 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   case is SecKey: SecKeyGetTypeID()
   case is SecAccessControl: SecAccessControlGetTypeID()
   case is SecKeychainItem: SecKeychainItemGetTypeID()
+  case is SecCertificate: SecCertificateGetTypeID()
+  case is SecIdentity: SecIdentityGetTypeID()
   default: 0
   }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Keys
 internal import Vault
 
 /// What an attribute holds, and which class has it:
@@ -14,6 +15,7 @@ internal import Vault
 /// | other text | a number | itself | text |
 /// | text or a number | a code, such as `kSecAttrKeyTypeRSA` or 42 | text | text |
 /// | a date | a date | itself | a date |
+/// | a whole X.501 name in DER, or its normalized content | an X.501 name | its normalized content | data |
 /// | anything else | | `errSecParam` | |
 /// | anything | an attribute the class does not have | `errSecNoSuchAttr` | |
 enum AttributeKind {
@@ -26,6 +28,8 @@ enum AttributeKind {
   case code
   case truth
   case date
+  /// An X.501 name, which is kept normalized.
+  case distinguishedName
 
   /// Nil where the class has no such attribute; without a class, any class may have it.
   static func of(_ key: String, in itemClass: ItemClass?) -> AttributeKind? {
@@ -42,6 +46,7 @@ enum AttributeKind {
     case .code: .text(try AttributeReading.code(value))
     case .truth: .number(try AttributeReading.truth(value) ? 1 : 0)
     case .date: .date(try AttributeReading.date(value).timeIntervalSinceReferenceDate)
+    case .distinguishedName: .bytes(AttributeReading.distinguishedName(try AttributeReading.bytes(value)))
     }
   }
 
@@ -59,7 +64,7 @@ enum AttributeKind {
   var hasTwoForms: Bool {
     switch self {
     case .text, .bytes: true
-    case .name, .number, .code, .truth, .date: false
+    case .name, .number, .code, .truth, .date, .distinguishedName: false
     }
   }
 
@@ -82,6 +87,10 @@ enum AttributeKind {
       "next": .truth, "encr": .truth, "decr": .truth, "drve": .truth, "sign": .truth, "vrfy": .truth, "snrc": .truth,
       "vyrc": .truth, "wrap": .truth, "unwp": .truth,
     ]) { $1 },
+    .certificate: shared.merging([
+      "subj": .distinguishedName, "issr": .distinguishedName, "slnr": .bytes, "skid": .bytes, "pkhh": .bytes,
+      "ctyp": .number, "cenc": .number, "alis": .bytes,
+    ]) { $1 },
   ]
 }
 
@@ -102,6 +111,11 @@ enum AttributeReading {
     if let data = value as? Data { return Array(data) }
     guard let text = value as? String else { throw .parameter }
     return Array(text.utf8)
+  }
+
+  /// A whole name is normalized, and its header left out; what is none is taken for a content normalized before.
+  static func distinguishedName(_ bytes: [UInt8]) -> [UInt8] {
+    DistinguishedName(der: bytes)?.normalizedContent ?? bytes
   }
 
   static func number(_ value: Any) throws(KeychainFailure) -> AttributeValue {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Keys
 internal import Vault
 internal import Whorl
 
@@ -42,6 +43,7 @@ struct KeychainQuery {
   /// The secret. It came in memory that is not ours to wipe.
   var secret: Data?
   var key: SecKey?
+  var certificate: Certificate?
   /// Only these items.
   var ids: [ItemID]?
   /// Whether one of them is there as a key of the store.
@@ -69,7 +71,7 @@ struct KeychainQuery {
       try Self.itemClass(pair.value)
     }
     // Which attributes there are depends on the class, and the order of the pairs is nobody's.
-    itemClass = itemClass ?? assumed ?? (pairs.contains { $0.key == "v_Ref" && $0.value is SecKey } ? .key : nil)
+    itemClass = itemClass ?? assumed ?? pairs.first { $0.key == "v_Ref" }.flatMap { Self.itemClass(of: $0.value) }
     for (key, value) in pairs {
       guard let key else { throw .parameter }
       try read(key, value)
@@ -82,7 +84,7 @@ struct KeychainQuery {
   /// - Throws: `errSecParam` for a query that names neither.
   init(finding dictionary: CFDictionary) throws(KeychainFailure) {
     try self.init(dictionary)
-    guard itemClass != nil || key != nil || ids?.isEmpty == false else { throw .parameter }
+    guard itemClass != nil || key != nil || certificate != nil || ids?.isEmpty == false else { throw .parameter }
   }
 
   /// Reads a query whose items are changed or deleted: every condition in it has to count.
@@ -95,10 +97,19 @@ struct KeychainQuery {
 
   private static func itemClass(_ value: Any) throws(KeychainFailure) -> ItemClass {
     guard let name = value as? String else { throw .parameter }
-    if let known = ItemClass(rawValue: name), known != .certificate { return known }
+    if let known = ItemClass(rawValue: name) { return known }
     switch name {
-    case "cert", "idnt", "apls": throw KeychainFailure(errSecUnimplemented)
+    case "apls": throw KeychainFailure(errSecUnimplemented)
     default: throw KeychainFailure(errSecNoSuchClass)
+    }
+  }
+
+  /// The class of what a reference is to, where the reference says so.
+  private static func itemClass(of reference: Any) -> ItemClass? {
+    switch reference {
+    case is SecKey: .key
+    case is SecCertificate: .certificate
+    default: nil
     }
   }
 
@@ -198,6 +209,11 @@ struct KeychainQuery {
       } else {
         self.key = key
       }
+    case let reference as SecCertificate:
+      guard certificate == nil else {
+        throw KeychainFailure(errSecUnimplemented, "one query looks for one certificate")
+      }
+      certificate = reference.certificate
     case let item as SecKeychainItem: ids = (ids ?? []) + [item.id]
     case let data as Data:
       guard let id = PersistentReference.item(data) else { throw .parameter }

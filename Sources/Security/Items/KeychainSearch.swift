@@ -11,12 +11,23 @@ extension KeychainQuery {
       conditions[.applicationLabel] = .bytes(key.publicLabel)
       conditions[.keyClass] = .text(key.isPrivate ? "1" : "0")
     }
+    // A condition that contradicts the certificate finds nothing: its digest meets no other.
+    if let certificate { conditions.merge(CertificateAttributes.conditions(certificate)) { given, _ in given } }
     return ItemSearch(
       // A reference names its item, synchronizable or not: programs read secrets by references they have listed.
       itemClass, conditions, ids: ids, synchronizable: synchronizable ?? (ids == nil ? .no : .any),
       ignoresCase: ignoresCase,
       // Dates are looked at afterwards.
       limit: created == nil && modified == nil ? limit : nil)
+  }
+
+  /// The most items wanted of a search; nil for all.
+  var countLimit: Int? {
+    switch limit ?? .one {
+    case .one: 1
+    case .some(let count): count
+    case .all: nil
+    }
   }
 
   /// What is to be done about an item that asks for somebody; a context that may not ask counts as `fail`.
@@ -55,17 +66,22 @@ struct ItemFinder: Sendable {
   func items(in store: SecretStore) async throws(VaultError) -> [Item] {
     var found: [Item] = []
     for item in try await store.items(search) where hasDates(item) {
-      if item.access.isConstrained, interaction != .allow {
-        guard try await store.isSatisfied(item, by: context) else {
-          if interaction == .skip { continue }
-          throw .interactionNotAllowed
-        }
-      }
+      guard try await mayReturn(item, from: store) else { continue }
       found.append(item)
       if found.count == limit { break }
     }
     guard !found.isEmpty else { throw .itemGone }
     return found
+  }
+
+  /// Whether an item that is found is returned, rather than skipped because it would ask.
+  ///
+  /// - Throws: `interactionNotAllowed` where it would ask and may not.
+  func mayReturn(_ item: Item, from store: SecretStore) async throws(VaultError) -> Bool {
+    guard item.access.isConstrained, interaction != .allow else { return true }
+    if try await store.isSatisfied(item, by: context) { return true }
+    guard interaction == .skip else { throw .interactionNotAllowed }
+    return false
   }
 
   /// Whether the item is of the dates the query names.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Keys
 internal import SecureMemory
 internal import Vault
 internal import Whorl
@@ -13,6 +14,8 @@ struct ResultRow: Sendable {
     case released(ReleasedItem)
     /// The client's own, which it has just added.
     case given(Data)
+    /// It is a certificate, which is no secret.
+    case certificate(Certificate)
   }
 
   let item: Item
@@ -45,11 +48,30 @@ struct ResultRow: Sendable {
     // Copies the borrowed bytes.
     case .released(let item): item.secret.withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) }
     case .given(let data): NSData(data: data)
+    case .certificate(let certificate): NSData(data: Data(certificate.der))
     }
   }
 
   private var reference: NSObject {
-    item.itemClass == .key ? SecKey(item, context: context, reason: reason) : SecKeychainItem(item.id)
+    if case .certificate(let certificate) = secret { return SecCertificate(certificate) }
+    return item.itemClass == .key ? SecKey(item, context: context, reason: reason) : SecKeychainItem(item.id)
+  }
+}
+
+extension ResultRow.Secret {
+  /// The secret of an item as it was released.
+  ///
+  /// - Throws: `errSecDecode` for a certificate that is none.
+  init(_ released: ReleasedItem?, of item: Item) throws(KeychainFailure) {
+    switch (released, item.itemClass) {
+    case (nil, _): self = .none
+    case (let released?, .certificate):
+      guard let certificate = Certificate(der: released.secret.withUnsafeBytes { Array($0) }) else {
+        throw KeychainFailure(errSecDecode, "a stored certificate is none")
+      }
+      self = .certificate(certificate)
+    case (let released?, _): self = .released(released)
+    }
   }
 }
 

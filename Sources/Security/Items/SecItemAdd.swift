@@ -2,20 +2,23 @@
 // The names are Apple's.
 
 public import Foundation
+internal import Keys
 internal import Vault
 internal import Whorl
 
 /// Adds an item. Never asks for anything.
 ///
 /// - Parameters:
-///   - attributes: the class, the attributes, the secret (`kSecValueData` or, for a key, `kSecValueRef`), how it is
-///     protected, and what is to be returned of it.
+///   - attributes: the class, the attributes, the secret (`kSecValueData` or, for a key, a certificate or an identity,
+///     `kSecValueRef`), how it is protected, and what is to be returned of it. Of an identity the certificate is added;
+///     its private key is in the store already.
 ///   - result: gets what `kSecReturn…` asks for.
 /// - Returns: `errSecDuplicateItem` where an item with the same primary attributes lives; over one whose set is gone it
 ///   succeeds.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
+    if let identity = try IdentityQuery(attributes) { return try identity.add(result) }
     let query = try KeychainQuery(attributes)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
     guard !query.mentionsMatching, query.interaction != .skip else { throw .parameter }
@@ -32,9 +35,10 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
       try await store.add(item, secret: secret.copy(), using: context)
     }
     guard let result, !query.returns.isEmpty else { return }
-    let row = ResultRow(
-      item: added, secret: .given(returnsData ? secret.data as Data : Data()), returns: query.returns, context: context,
-      reason: query.reason)
+    let given: ResultRow.Secret =
+      item.itemClass == .certificate
+      ? .certificate(try query.certificateToAdd()) : .given(returnsData ? secret.data as Data : Data())
+    let row = ResultRow(item: added, secret: given, returns: query.returns, context: context, reason: query.reason)
     result.pointee = row.object
   }
 }
@@ -47,7 +51,12 @@ extension KeychainQuery {
     guard let itemClass else { throw .parameter }
     var attributes = attributes
     let secret: SecretCarrier
-    if let key {
+    guard certificate == nil || itemClass == .certificate else { throw .parameter }
+    if itemClass == .certificate {
+      let certificate = try certificateToAdd()
+      attributes = try CertificateAttributes.stored(attributes, certificate)
+      secret = SecretCarrier(Data(certificate.der))
+    } else if let key {
       guard itemClass == .key, self.secret == nil else { throw .parameter }
       attributes.merge(key.attributes) { own, _ in own }
       secret = try key.material()

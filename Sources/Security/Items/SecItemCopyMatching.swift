@@ -14,37 +14,39 @@ internal import Whorl
 /// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that makes no sense or where something
 ///   is to be returned and there is no place for it.
 ///
+/// The data of a certificate is its DER, and so is that of an identity, whose reference is a `SecIdentity`.
+///
 /// A secret that is protected is asked for: one touch for all that are found. Attributes and references ask for nothing.
 /// Blocks the calling thread while somebody is asked; not for the main thread.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
+    if let identities = try IdentityQuery(query) { return try identities.copyMatching(result) }
     let query = try KeychainQuery(finding: query)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
-    let limit: Int? =
-      switch query.limit ?? .one {
-      case .one: 1
-      case .some(let count): count
-      case .all: nil
-      }
+    let limit = query.countLimit
     let finder = ItemFinder(query, limit: limit)
     let (returns, context, reason) = (query.returns, query.context, query.reason)
-    let rows: [ResultRow]? = try call { store throws(VaultError) in
+    let found: [(item: Item, released: ReleasedItem?)]? = try call { store throws(VaultError) in
       let items = try await finder.items(in: store)
-      guard returns.contains(.data) else {
-        return items.map {
-          ResultRow(item: $0, secret: .none, returns: returns, context: context, reason: reason)
-        }
+      // A certificate is read for its reference, too: that is the certificate itself.
+      let read = items.filter {
+        returns.contains(.data) || (returns.contains(.reference) && $0.itemClass == .certificate)
       }
+      guard !read.isEmpty else { return items.map { ($0, nil) } }
       // A key that is only used in the vault is nobody's data.
-      guard !items.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { return nil }
-      let released = try await store.secrets(of: items.map(\.id), reason: reason, using: context)
-      return zip(items, released).map {
-        ResultRow(item: $0, secret: .released($1), returns: returns, context: context, reason: reason)
-      }
+      guard !read.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { return nil }
+      let released = try await store.secrets(of: read.map(\.id), reason: reason, using: context)
+      let byItem = Dictionary(zip(read.map(\.id), released)) { $1 }
+      return items.map { ($0, byItem[$0.id]) }
     }
-    guard let rows else { throw KeychainFailure(errSecUnimplemented) }
+    guard let found else { throw KeychainFailure(errSecUnimplemented) }
     guard let result, !returns.isEmpty else { return }
+    let rows = try found.map { item, released throws(KeychainFailure) in
+      ResultRow(
+        item: item, secret: try ResultRow.Secret(released, of: item), returns: returns, context: context, reason: reason
+      )
+    }
     if limit == 1 {
       result.pointee = rows[0].object
     } else {

@@ -7,12 +7,15 @@ internal import Whorl
 
 /// Removes every item a query finds, all of them or none. Never asks for anything.
 ///
+/// Of an identity the certificate is removed, and the private key unless another certificate of the store belongs to it.
+///
 /// - Parameter query: which items: a class or a reference at least. Without an access group, those of the program's own.
 /// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that names neither a class nor a
 ///   reference.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
+    if let identities = try IdentityQuery(query) { return try identities.delete() }
     var query = try KeychainQuery(changing: query)
     // Nobody is asked, so that there is nothing to fail.
     query.interaction = .allow

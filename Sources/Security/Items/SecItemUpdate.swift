@@ -13,12 +13,13 @@ internal import Whorl
 ///   - attributesToUpdate: attributes, and the secret, that take the place of what there is. An access control takes the
 ///     place of the earlier one; a new `kSecAttrAccessible` leaves the constraints as they are.
 /// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would become another's
-///   double.
+///   double, `errSecUnimplemented` for identities: their certificate and their key are updated each for itself.
 ///
 /// An item that is protected asks for what reading it asks for: one touch for all of them.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
+    guard try IdentityQuery(query) == nil else { throw KeychainFailure(errSecUnimplemented) }
     let query = try KeychainQuery(changing: query)
     guard query.returns.isEmpty else { throw .parameter }
     guard attributesToUpdate.object(forKey: kSecClass) == nil else { throw KeychainFailure(errSecNoSuchAttr) }
@@ -33,6 +34,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
       if becomesSynchronizable, change.access == nil, items.contains(where: { $0.access.isConstrained }) {
         throw .invalidRequest("a constrained item cannot be synchronizable")
       }
+      try CertificateAttributes.check(change, replacesData: secret != nil, of: items)
       var change = change
       if let secret {
         let others = try KeyAttributes.changes(of: items, to: secret, beside: change)
@@ -47,7 +49,7 @@ extension KeychainQuery {
   /// Reads what is to be changed about items of a class.
   fileprivate init(_ dictionary: CFDictionary, ofChangeTo itemClass: ItemClass?) throws(KeychainFailure) {
     try self.init(dictionary, assuming: itemClass)
-    guard !mentionsMatching, returns.isEmpty, ids == nil, key == nil else { throw .parameter }
+    guard !mentionsMatching, returns.isEmpty, ids == nil, key == nil, certificate == nil else { throw .parameter }
   }
 
   fileprivate func change() throws(KeychainFailure) -> ItemChange {

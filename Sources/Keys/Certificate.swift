@@ -1,0 +1,182 @@
+internal import COpenSSL
+internal import Glibc
+
+/// An X.509 certificate (RFC 5280), read once into plain values. Nothing here judges whether it is to be trusted: no
+/// signature, date or purpose is checked.
+package struct Certificate: Sendable {
+  /// The most bytes a certificate may have here. Those of public authorities have a few thousand.
+  package static let limit = 64 << 10
+
+  /// The whole certificate, exactly as it was given.
+  package let der: [UInt8]
+
+  /// The version of X.509: 1, 2 or 3.
+  package let version: Int
+
+  /// Who signed it.
+  package let issuer: DistinguishedName
+
+  /// Whom it is for.
+  package let subject: DistinguishedName
+
+  /// The content of the DER integer: big-endian, in two's complement.
+  package let serialNumber: [UInt8]
+
+  /// The content of the extension that names the subject's key (RFC 5280, section 4.2.1.2); nil without one.
+  package let subjectKeyID: [UInt8]?
+
+  /// SHA-1 of the bits of the public key; equals ``PublicKey/label`` of that key.
+  package let publicKeyHash: [UInt8]
+
+  /// Nil for an algorithm, a size or a curve that ``PublicKey`` does not have.
+  package let publicKey: PublicKey?
+
+  /// Of the subject alternative name, then of the subject.
+  package let emailAddresses: [String]
+
+  /// Of the subject alternative name.
+  package let dnsNames: [String]
+
+  /// The first moment it is valid at, in seconds since 1970.
+  package let notBefore: Int
+
+  /// The last moment it is valid at, in seconds since 1970.
+  package let notAfter: Int
+
+  /// Nil for anything but exactly one certificate in DER, of at most ``limit`` bytes.
+  package init?(der: [UInt8]) {
+    guard let parsed = ParsedCertificate(der), let bits = parsed.publicKeyBits,
+      let issuer = DistinguishedName(parsed.issuer), let subject = DistinguishedName(parsed.subject),
+      let serialNumber = parsed.serialNumber, let version = parsed.version, let notBefore = parsed.notBefore,
+      let notAfter = parsed.notAfter, let hash = try? HashFunction.sha1.digest(bits)
+    else {
+      // What libcrypto says about it is of no use to anybody.
+      ERR_clear_error()
+      return nil
+    }
+    self.der = der
+    (self.version, self.issuer, self.subject, self.serialNumber) = (version, issuer, subject, serialNumber)
+    (self.notBefore, self.notAfter) = (notBefore, notAfter)
+    publicKeyHash = hash
+    publicKey = parsed.publicKey(bits)
+    subjectKeyID = parsed.subjectKeyID
+    emailAddresses = parsed.alternativeNames(GEN_EMAIL) + subject.texts(.emailAddress)
+    dnsNames = parsed.alternativeNames(GEN_DNS)
+    ERR_clear_error()
+  }
+
+  /// What a person knows the subject by, with the choice that `SecCertificateCopySubjectSummary` makes: the common name
+  /// (and a description behind it), else an email address, else a DNS name, else the unit, the organization, or whatever
+  /// the subject says. Nil where there is nothing of the kind.
+  package var summary: String? {
+    guard let commonName = subject.joined(.commonName) else {
+      return emailAddresses.first ?? dnsNames.first ?? subject.joined(.organizationalUnit)
+        ?? subject.joined(.organization) ?? subject.joinedOthers
+    }
+    return subject.joined(.description).map { "\(commonName) (\($0))" } ?? commonName
+  }
+}
+
+extension Certificate: Hashable {
+  package static func == (one: Certificate, other: Certificate) -> Bool { one.der == other.der }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}
+
+/// Owns an `X509` for as long as it takes to read it.
+private final class ParsedCertificate {
+  /// `X509 *`, valid as long as this object.
+  private let pointer: OpaquePointer
+
+  init?(_ der: [UInt8]) {
+    guard (1...Certificate.limit).contains(der.count) else { return nil }
+    let (parsed, readCount) = der.withUnsafeBufferPointer { bytes in
+      var next = bytes.baseAddress
+      // Reads the borrowed bytes and moves `next` behind what it has read; the result is transfer full.
+      let parsed = d2i_X509(nil, &next, bytes.count)
+      return (parsed, next.map { $0 - (bytes.baseAddress ?? $0) } ?? 0)
+    }
+    guard let parsed else { return nil }
+    pointer = parsed
+    // Neither bytes behind it, nor a header in another encoding than DER.
+    guard readCount == der.count, encoded({ i2d_X509(parsed, $0) }) == der else { return nil }
+  }
+
+  deinit { X509_free(pointer) }
+
+  var version: Int? {
+    let version = X509_get_version(pointer) + 1
+    return (1...3).contains(version) ? version : nil
+  }
+
+  /// `X509_NAME *`, the certificate's own.
+  var issuer: OpaquePointer? { X509_get_issuer_name(pointer) }
+
+  /// `X509_NAME *`, the certificate's own.
+  var subject: OpaquePointer? { X509_get_subject_name(pointer) }
+
+  var serialNumber: [UInt8]? {
+    // The certificate's own.
+    guard let number = X509_get0_serialNumber(pointer), let der = encoded({ i2d_ASN1_INTEGER(number, $0) }) else {
+      return nil
+    }
+    return contentOfElement(der)
+  }
+
+  var subjectKeyID: [UInt8]? {
+    // The certificate's own; NULL where there is none.
+    X509_get0_subject_key_id(pointer).map { octets($0) }
+  }
+
+  var publicKeyBits: [UInt8]? {
+    // The certificate's own.
+    X509_get0_pubkey_bitstr(pointer).map { octets($0) }
+  }
+
+  func publicKey(_ bits: [UInt8]) -> PublicKey? {
+    // The certificate's own; NULL for an algorithm that libcrypto does not have.
+    guard let key = X509_get0_pubkey(pointer) else { return nil }
+    let family: KeyFamily? =
+      switch EVP_PKEY_get_base_id(key) {
+      case EVP_PKEY_RSA: .rsa
+      case EVP_PKEY_EC: .ec
+      default: nil
+      }
+    guard let family, let publicKey = try? PublicKey(external: bits, family: family),
+      // The curve is not in the bits: this compares it, too. Both are borrowed.
+      EVP_PKEY_eq(key, publicKey.handle.pointer) == 1
+    else { return nil }
+    return publicKey
+  }
+
+  var notBefore: Int? { seconds(X509_get0_notBefore(pointer)) }
+
+  var notAfter: Int? { seconds(X509_get0_notAfter(pointer)) }
+
+  private func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
+    var parts = tm()
+    // Borrows the time, fills `parts`.
+    guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+    return timegm(&parts)
+  }
+
+  /// The names of one kind in the subject alternative name, in its order.
+  func alternativeNames(_ kind: Int32) -> [String] {
+    // Transfer full; NULL where there is no such extension, more than one, or one that cannot be read.
+    guard let extensionValue = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil) else { return [] }
+    let names = OpaquePointer(extensionValue)
+    defer { GENERAL_NAMES_free(names) }
+    return (0..<OPENSSL_sk_num(names)).compactMap { index in
+      // The list's own, as is what it holds.
+      guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self) else { return nil }
+      var found: Int32 = 0
+      guard let value = GENERAL_NAME_get0_value(name, &found), found == kind else { return nil }
+      return text(value.assumingMemoryBound(to: ASN1_STRING.self))
+    }
+  }
+
+  /// A copy of the borrowed string's bytes.
+  private func octets(_ string: UnsafePointer<ASN1_STRING>) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
+  }
+}
