@@ -44,12 +44,13 @@ let package = Package(
     .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
 
     // Layer 2
+    .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Fingerprint", swiftSettings: strict),
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
     .target(name: "Recordings", swiftSettings: strict),
-    .target(name: "ReaderBus", dependencies: ["SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(name: "ReaderBus", dependencies: ["Processes", "SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
@@ -60,7 +61,8 @@ let package = Package(
       name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
-      name: "ReaderClient", dependencies: ["CSystemd", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
+      name: "ReaderClient",
+      dependencies: ["CLinux", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
       swiftSettings: strict),
 
     // Layer 5
@@ -135,6 +137,7 @@ let package = Package(
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
+    .testTarget(name: "ProcessesTests", dependencies: ["Processes", "ProgramDriver"], swiftSettings: strict),
     .testTarget(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.

@@ -1,6 +1,7 @@
-internal import CSystemd
+internal import CLinux
 internal import Fingerprint
 internal import Glibc
+internal import Processes
 internal import Synchronization
 
 /// A child in a process group of its own, from its start until it is reaped.
@@ -33,8 +34,11 @@ final class ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     if !showsDiagnostics { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
-    // Whatever else this process or its libraries have open and forgot to mark.
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+    // Whatever else this process or its libraries have open and forgot to mark. The program itself has to be open
+    // until it is executed, and closes then.
+    let program = command.program.descriptor
+    for other in 3..<program { posix_spawn_file_actions_addclose(&actions, other) }
+    posix_spawn_file_actions_addclosefrom_np(&actions, program + 1)
     var none = sigset_t()
     var all = sigset_t()
     sigemptyset(&none)
@@ -51,7 +55,9 @@ final class ChildProcess: Sendable {
     let environment = command.environment.map { strdup($0) }
     defer { for string in arguments + environment { free(string) } }
     var pid: pid_t = 0
-    let failure = posix_spawn(&pid, command.arguments[0], &actions, &attributes, arguments + [nil], environment + [nil])
+    let failure = withExtendedLifetime(command.program) {
+      posix_spawn(&pid, command.program.executionPath, &actions, &attributes, arguments + [nil], environment + [nil])
+    }
     guard failure == 0 else { throw ChildStartError(code: failure) }
     self.pid = pid
   }

@@ -1,10 +1,12 @@
 internal import Fingerprint
-internal import Glibc
+internal import Processes
 internal import ReaderBus
 internal import Recordings
 
-/// The command that starts a reader process: every word of it, and its whole environment.
-struct ReaderCommand: Sendable, Equatable {
+/// The command that starts a reader process: its program, every word of it, and its whole environment.
+struct ReaderCommand: Sendable {
+  /// What is executed: `whorl-reader`, or the program of umockdev that starts it.
+  var program: HelperProgram
   var arguments: [String]
   /// `NAME=value`
   var environment: [String]
@@ -16,6 +18,7 @@ struct ReaderCommand: Sendable, Equatable {
     program: String, selection: ReaderSelection, fprintd: FprintdPlace = .system, trace: ReaderTrace? = nil,
     systemBus: String? = nil
   ) throws(ReaderError) {
+    let readerProgram = try Self.helper(program)
     var reader = [program, "--reader", selection.description] + (systemBus.map { ["--system-bus", $0] } ?? [])
     if fprintd != .system {
       reader += ["--fprintd-bus", fprintd.bus, "--fprintd-templates", fprintd.templates]
@@ -24,23 +27,30 @@ struct ReaderCommand: Sendable, Equatable {
     environment = ["SWIFT_BACKTRACE=enable=no"]
     environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
     if let trace {
-      guard access(Self.recorder, X_OK) == 0 else {
-        throw .cannotStart("recording needs \(Self.recorder) (package umockdev)")
-      }
+      self.program = try Self.helper(Self.recorder, neededFor: "recording")
       arguments = [Self.recorder, "-i", "\(trace.node)=\(trace.log)", "--"] + reader + ["--traced", "yes"]
       return
     }
     guard case .replay(let folder) = selection else {
+      self.program = readerProgram
       arguments = reader
       return
     }
-    guard access(Self.replayer, X_OK) == 0 else {
-      throw .cannotStart("a recording needs \(Self.replayer) (package umockdev)")
-    }
+    self.program = try Self.helper(Self.replayer, neededFor: "a recording")
     do throws(RecordingError) {
       arguments = [Self.replayer] + (try RecordingFolder(folder).replayArguments) + ["--"] + reader
     } catch {
       throw .cannotStart("no recording in \(folder): \(error.path) \(error.problem)")
+    }
+  }
+
+  /// - Parameter purpose: what a program of umockdev is needed for.
+  private static func helper(_ path: String, neededFor purpose: String? = nil) throws(ReaderError) -> HelperProgram {
+    do throws(HelperProgramError) {
+      return try HelperProgram(at: path)
+    } catch {
+      if case .missing = error, let purpose { throw .cannotStart("\(purpose) needs \(path) (package umockdev)") }
+      throw .cannotStart(error.words)
     }
   }
 }

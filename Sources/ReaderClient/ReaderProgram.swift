@@ -1,4 +1,6 @@
+package import Fingerprint
 internal import Glibc
+internal import Processes
 
 /// Where `whorl-reader` is. Nothing is looked for through `PATH` or any other variable.
 package enum ReaderProgram {
@@ -8,6 +10,16 @@ package enum ReaderProgram {
   /// - Parameter configured: full paths, such as a configuration's.
   package static func locate(configured: [String] = []) -> String? {
     candidates(executable: executablePath(), configured: configured).first(where: isProgram)
+  }
+
+  /// Throws where the program may not be run: somebody else could have put it there. It is checked again, in the same
+  /// way, when it is started.
+  package static func check(_ path: String) throws(ReaderError) {
+    do throws(HelperProgramError) {
+      _ = try HelperProgram(at: path)
+    } catch {
+      throw .cannotStart(error.words)
+    }
   }
 
   static func candidates(executable: String?, configured: [String]) -> [String] {

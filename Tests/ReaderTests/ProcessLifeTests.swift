@@ -138,6 +138,18 @@ struct ProcessLifeTests {
         == .cannotStart("/nonexistent/whorl-reader: No such file or directory"))
   }
 
+  @Test("is not given the descriptor by which its program was checked")
+  func programDescriptor() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      _ = try await reader.process.readers()
+      let process = try #require(processes(with: reader.socket).first)
+      let descriptors = "/proc/\(process)/fd"
+      let open = try folderEntries(descriptors).compactMap { symbolicLink("\(descriptors)/\($0)") }
+      #expect(!open.isEmpty)
+      #expect(!open.contains { $0.hasSuffix("/whorl-reader") }, "\(open)")
+    }
+  }
+
   @Test("says how a program ended that is no reader")
   func notAReader() async {
     let reader = ReaderProcess(program: "/bin/false", selection: .automatic)
@@ -161,4 +173,11 @@ struct ProcessLifeTests {
       #expect(waitpid(-1, nil, WNOHANG) == -1)
     }
   }
+}
+
+private func symbolicLink(_ path: String) -> String? {
+  let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+    count = max(0, buffer.baseAddress.map { readlink(path, $0, buffer.count) } ?? 0)
+  }
+  return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
 }

@@ -98,7 +98,12 @@ struct Doctor: Command {
         "program", problem, "'make install' puts it where it is found; readerProgram in config.json names another place"
       )
     }
-    findings.ok("program", program)
+    do throws(ReaderError) {
+      try ReaderProgram.check(program)
+      findings.ok("program", program)
+    } catch {
+      return findings.fail("program", Failure(error), "correct that, or name another in readerProgram of config.json")
+    }
     if access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0 {
       findings.ok("fprintd", "installed; it holds the reader while a login or an unlock screen waits for a finger")
     } else {

@@ -1,0 +1,97 @@
+internal import CLinux
+internal import Glibc
+
+/// Follows a path from the root one component at a time, and refuses one that somebody else could change.
+enum PathWalk {
+  /// As many symbolic links as the kernel follows in one path (path_resolution(7)).
+  private static let linkLimit = 40
+
+  /// The file or folder that the path leads to.
+  static func end(of path: String) throws(HelperProgramError) -> Entry {
+    guard path.hasPrefix("/") else { throw .missing(path: path, code: EINVAL) }
+    let root = try Entry(of: path, "/", at: "/", in: nil)
+    var trail = [root]
+    // The next component is the last of these.
+    var remaining = components(of: path)
+    var links = 0
+    while let name = remaining.popLast() {
+      let folder = trail[trail.count - 1]
+      if name == ".." {
+        // Every folder of the trail is a real one below the previous: its parent is the one before it.
+        if trail.count > 1 { trail.removeLast() }
+        continue
+      }
+      let place = (folder.place == "/" ? "/" : "\(folder.place)/") + name
+      let entry = try Entry(of: path, name, at: place, in: folder.descriptor)
+      guard entry.kind == S_IFLNK else {
+        trail.append(entry)
+        continue
+      }
+      links += 1
+      guard links <= linkLimit else { throw .missing(path: path, code: ELOOP) }
+      guard let target = entry.target, !target.isEmpty else { throw .missing(path: path, code: ENOENT) }
+      if target.hasPrefix("/") { trail = [root] }
+      remaining += components(of: target)
+    }
+    return trail[trail.count - 1]
+  }
+
+  /// In reverse, without those that lead nowhere.
+  private static func components(of path: String) -> [String] {
+    path.split(separator: "/").filter { $0 != "." }.map(String.init).reversed()
+  }
+
+  /// One component of a path, open and checked. A symbolic link is opened itself.
+  struct Entry {
+    let descriptor: Descriptor
+    /// Its path without symbolic links.
+    let place: String
+    private let status: stat
+
+    /// `S_IFREG`, `S_IFDIR`, `S_IFLNK` …
+    var kind: mode_t { status.st_mode & S_IFMT }
+
+    /// - Parameter path: the whole path that is followed, for the error.
+    init(of path: String, _ name: String, at place: String, in folder: Descriptor?) throws(HelperProgramError) {
+      let flags = whorl_o_path | O_NOFOLLOW | O_CLOEXEC
+      let opened = Descriptor(taking: folder.map { openat($0.rawValue, name, flags) } ?? open(name, flags))
+      guard let opened else { throw .missing(path: path, code: errno) }
+      var status = stat()
+      guard fstat(opened.rawValue, &status) == 0 else { throw .missing(path: path, code: errno) }
+      descriptor = opened
+      self.place = place
+      self.status = status
+      if let problem { throw .untrusted(path: path, component: place, problem: problem) }
+    }
+
+    /// Where a symbolic link points.
+    var target: String? {
+      let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+        // readlinkat with an empty path: of the open link itself; writes no terminator
+        count = buffer.baseAddress.map { max(0, readlinkat(descriptor.rawValue, "", $0, buffer.count)) } ?? 0
+      }
+      return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
+    }
+
+    /// How somebody other than root and the effective user could change it; nil where nobody could.
+    private var problem: HelperProgramError.Problem? {
+      guard status.st_uid == 0 || status.st_uid == geteuid() else { return .owner(status.st_uid) }
+      // A symbolic link's mode means nothing: only its owner, and who can write to its folder, can change it.
+      guard kind != S_IFLNK else { return nil }
+      // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it. The next component
+      // has to belong to root or the effective user as every other.
+      let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
+      guard !isSticky else { return nil }
+      guard status.st_mode & S_IWOTH == 0 else { return .writableByAnybody }
+      guard status.st_mode & S_IWGRP == 0 || isGroupPrivate else { return .writableByGroup(status.st_gid) }
+      return nil
+    }
+
+    /// Where there is an access control list, the group's bit of the mode stands for everybody the list names.
+    private var isGroupPrivate: Bool {
+      let list = "system.posix_acl_access"
+      return getxattr("/proc/self/fd/\(descriptor.rawValue)", list, nil, 0) < 0 && errno != ERANGE
+        && PrivateGroup.isPrivate(status.st_gid)
+    }
+  }
+}

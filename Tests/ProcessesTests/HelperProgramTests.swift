@@ -1,0 +1,206 @@
+import Glibc
+import Processes
+import ProgramDriver
+import Synchronization
+import Testing
+
+private let isRoot = geteuid() == 0
+/// A user who exists nowhere and is neither root nor this one.
+private let stranger: uid_t = 4321
+
+@Suite("A program that is found for a helper")
+struct HelperProgramTests {
+  @Test("passes in the system's own folders, through symbolic links of root's")
+  func system() throws {
+    #expect(try HelperProgram(at: "/bin/sh").path == "/bin/sh")
+  }
+
+  @Test("passes in a folder of this user's own, below a sticky folder of root's")
+  func own() async throws {
+    try await withProgram { folder, program in
+      #expect(problem(with: program) == nil)
+      #expect(problem(with: "\(folder)/./other/../place//program") == nil)
+    }
+  }
+
+  @Test("is refused in a folder of another user's", .enabled(if: isRoot, "only root can give a folder away"))
+  func foldersOwner() async throws {
+    try await withProgram { folder, program in
+      try #require(chown("\(folder)/place", stranger, 0) == 0)
+      #expect(problem(with: program) == .init(component: "\(folder)/place", .owner(stranger)))
+    }
+  }
+
+  @Test("is refused where it is another user's itself", .enabled(if: isRoot, "only root can give a file away"))
+  func filesOwner() async throws {
+    try await withProgram { folder, program in
+      try #require(chown(program, stranger, 0) == 0)
+      #expect(problem(with: program) == .init(component: program, .owner(stranger)))
+      // The sticky bit keeps others from replacing what is there. It does not make what they put there ours.
+      try #require(chmod("\(folder)/place", 0o1777) == 0)
+      #expect(problem(with: program) == .init(component: program, .owner(stranger)))
+    }
+  }
+
+  @Test("is refused behind a symbolic link of another user's", .enabled(if: isRoot, "only root can give a link away"))
+  func linksOwner() async throws {
+    try await withProgram { folder, program in
+      let link = "\(folder)/link"
+      try #require(symlink(program, link) == 0)
+      #expect(problem(with: link) == nil)
+      try #require(lchown(link, stranger, 0) == 0)
+      #expect(problem(with: link) == .init(component: link, .owner(stranger)))
+    }
+  }
+
+  @Test("is refused where a symbolic link of ours leads through a folder that others can write to")
+  func linkedFolder() async throws {
+    try await withProgram { folder, program in
+      let link = "\(folder)/other/link"
+      // Relative, and up: the folder is reached by no component of the path that is asked for.
+      try #require(symlink("../place", link) == 0)
+      #expect(problem(with: "\(link)/program") == nil)
+      try #require(chmod("\(folder)/place", 0o777) == 0)
+      #expect(problem(with: "\(link)/program") == .init(component: "\(folder)/place", .writableByAnybody))
+    }
+  }
+
+  @Test("is refused where anybody can write to it or to its folder, but for a sticky folder")
+  func writable() async throws {
+    try await withProgram { folder, program in
+      try #require(chmod("\(folder)/place", 0o777) == 0)
+      #expect(problem(with: program) == .init(component: "\(folder)/place", .writableByAnybody))
+      try #require(chmod("\(folder)/place", 0o1777) == 0)
+      #expect(problem(with: program) == nil)
+      try #require(chmod(program, 0o757) == 0)
+      #expect(problem(with: program) == .init(component: program, .writableByAnybody))
+    }
+  }
+
+  @Test("is refused where a group can write that is not this user's alone", .enabled(if: isRoot))
+  func groupWritable() async throws {
+    try await withProgram { folder, program in
+      try #require(chown("\(folder)/place", 0, stranger) == 0)
+      try #require(chmod("\(folder)/place", 0o775) == 0)
+      #expect(problem(with: program) == .init(component: "\(folder)/place", .writableByGroup(stranger)))
+    }
+  }
+
+  @Test(
+    "passes where this user's private group can write, unless an access control list lets others",
+    .enabled(if: hasPrivateGroup))
+  func privateGroup() async throws {
+    try await withProgram { folder, program in
+      try #require(chmod("\(folder)/place", 0o770) == 0)
+      #expect(problem(with: program) == nil)
+      let result = try await Invocation(
+        program: "/usr/bin/setfacl", arguments: ["-m", "u:\(stranger):rwx", "\(folder)/place"]
+      ).run()
+      guard result.status == 0 else { return print("skipped: this file system has no access control lists") }
+      #expect(problem(with: program) == .init(component: "\(folder)/place", .writableByGroup(getegid())))
+    }
+  }
+
+  @Test("is missing where it is a folder, cannot be executed, is a loop of links, or is not there")
+  func missing() async throws {
+    try await withProgram { folder, program in
+      #expect(errorCode(of: "\(folder)/place") == EACCES)
+      #expect(errorCode(of: "\(program)/more") == ENOTDIR)
+      #expect(errorCode(of: "\(folder)/nothing") == ENOENT)
+      #expect(errorCode(of: "place/program") == EINVAL)
+      try #require(symlink("\(folder)/loop", "\(folder)/loop") == 0)
+      #expect(errorCode(of: "\(folder)/loop") == ELOOP)
+      try #require(chmod(program, 0o600) == 0)
+      #expect(errorCode(of: program) == EACCES)
+    }
+  }
+
+  @Test("is what runs, whatever lies at its path by then")
+  func swapped() async throws {
+    try await withProgram { _, program in
+      let checked = try HelperProgram(at: program)
+      try #require(rename(program, "\(program).old") == 0)
+      try copy("/bin/false", to: program)
+      #expect(try status(of: checked.executionPath) == 0)
+      #expect(try status(of: program) == 1)
+      // The child has the descriptor until it is executed, and not after.
+      #expect(fcntl(checked.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+      #expect(checked.descriptor > 2)
+    }
+  }
+
+  @Test("the refusal says in one line what, why, and what to do")
+  func words() {
+    let error = HelperProgramError.untrusted(path: "/tmp/x/whorl-reader", component: "/tmp/x", problem: .owner(4321))
+    #expect(
+      error.words == "/tmp/x/whorl-reader is not run, because user 4321 owns /tmp/x and could replace the program; "
+        + "remove it, or give it to root or to yourself with chown")
+  }
+}
+
+private struct Refusal: Equatable {
+  var component: String
+  var problem: HelperProgramError.Problem
+
+  init(component: String, _ problem: HelperProgramError.Problem) {
+    (self.component, self.problem) = (component, problem)
+  }
+}
+
+private func problem(with path: String) -> Refusal? {
+  do {
+    _ = try HelperProgram(at: path)
+    return nil
+  } catch .untrusted(_, let component, let problem) {
+    return Refusal(component: component, problem)
+  } catch {
+    Issue.record("\(error.words)")
+    return nil
+  }
+}
+
+private func errorCode(of path: String) -> Int32? {
+  do {
+    _ = try HelperProgram(at: path)
+    return nil
+  } catch .missing(_, let code) {
+    return code
+  } catch {
+    Issue.record("\(error.words)")
+    return nil
+  }
+}
+
+/// A folder with `place/program`, which ends with status 0, and a folder `other`.
+private func withProgram(_ body: (_ folder: String, _ program: String) async throws -> Void) async throws {
+  try await withFolder { folder in
+    for name in ["place", "other"] { try #require(mkdirPrivate("\(folder)/\(name)")) }
+    let program = "\(folder)/place/program"
+    try copy("/bin/true", to: program)
+    try await body(folder, program)
+  }
+}
+
+private func copy(_ program: String, to path: String) throws {
+  try writeFile(path, try readFile(program))
+  try #require(chmod(path, 0o755) == 0)
+}
+
+private func status(of path: String) throws -> Int32 {
+  let arguments = [strdup(path), nil]
+  defer { free(arguments[0]) }
+  var pid: pid_t = 0
+  let code = spawning.withLock { _ in posix_spawn(&pid, path, nil, nil, arguments, [nil]) }
+  try #require(code == 0)
+  var status: Int32 = 0
+  while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+  return status >> 8
+}
+
+/// Whether the primary group of this user is named as the user is. Fedora's root shares its group with system accounts.
+private var hasPrivateGroup: Bool {
+  guard let user = getpwuid(geteuid()), let group = getgrgid(user.pointee.pw_gid) else { return false }
+  return String(cString: user.pointee.pw_name) == String(cString: group.pointee.gr_name)
+    && access("/etc/debian_version", F_OK) == 0 && access("/usr/bin/setfacl", X_OK) == 0
+    && getegid() == user.pointee.pw_gid
+}
