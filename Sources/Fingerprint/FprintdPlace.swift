@@ -18,9 +18,6 @@ package struct FprintdPlace: Sendable, Hashable {
   package static let unreadableFiles = "fprintd's template files"
   /// What it begins with where polkit, through fprintd, said no.
   package static let refused = "fprintd: "
-
-  /// How the readers of this fprintd are driven: one that a configuration puts elsewhere is a stand-in.
-  package var nature: ReaderDescription.Nature { self == .system ? .physical : .virtual }
 }
 
 extension ReaderIdentity {

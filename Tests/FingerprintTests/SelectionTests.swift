@@ -29,8 +29,6 @@ struct SelectionTests {
     #expect(ReaderSelection("auto")?.nature == .physical)
     #expect(ReaderSelection("libfprint:x")?.nature == .physical)
     #expect(ReaderSelection("fprintd")?.nature == .physical)
-    #expect(FprintdPlace.system.nature == .physical)
-    #expect(FprintdPlace(bus: FprintdPlace.system.bus, templates: "/tmp").nature == .virtual)
     #expect(ReaderSelection("virtual-image:x")?.nature == .virtual)
     #expect(ReaderSelection("virtual-storage:x")?.nature == .virtual)
     #expect(ReaderSelection("replay:x")?.nature == .replayed)

@@ -1,4 +1,5 @@
 package import Fingerprint
+internal import ReaderBus
 internal import SDBus
 
 /// The readers of fprintd, as a ``FingerprintReader``: with this user's fingers as they are enrolled there.

@@ -1,0 +1,17 @@
+import Fingerprint
+import ReaderBus
+import Testing
+
+@Suite("What counts as the machine's own fprintd")
+struct FprintdNatureTests {
+  @Test("the one on the system bus, seen from the initial user namespace, and no other")
+  func nature() {
+    let elsewhere = [
+      FprintdPlace(bus: FprintdPlace.system.bus, templates: "/tmp"),
+      FprintdPlace(bus: "unix:path=/tmp/bus", templates: FprintdPlace.system.templates),
+    ]
+    #expect(FprintdPlace.system.nature(inInitialUserNamespace: true) == .physical)
+    #expect(FprintdPlace.system.nature(inInitialUserNamespace: false) == .virtual)
+    for place in elsewhere { #expect(place.nature(inInitialUserNamespace: true) == .virtual) }
+  }
+}
