@@ -50,6 +50,7 @@ let package = Package(
 
     // Layer 3
     .target(name: "Recordings", swiftSettings: strict),
+    .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], swiftSettings: strict),
     .target(name: "ReaderBus", dependencies: ["Processes", "SDBus", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
@@ -80,13 +81,18 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "Vault", "ReaderClient", "Recordings", "SecureMemory", "Fingerprint", "CLinux",
+        "Whorl", "Vault", "ReaderClient", "Confinement", "Recordings", "SecureMemory", "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "whorl-reader", dependencies: ["ReaderService", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
+      name: "whorl-reader",
+      dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
       swiftSettings: strict),
+    // Attacks from within the confinement of the reader process, for tests.
+    .executableTarget(
+      name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"], swiftSettings: strict
+    ),
     .executableTarget(
       name: "whorl-finger",
       dependencies: [
@@ -137,13 +143,15 @@ let package = Package(
     .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
     .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], swiftSettings: strict),
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
-    .testTarget(name: "ProcessesTests", dependencies: ["Processes", "ProgramDriver"], swiftSettings: strict),
+    .testTarget(name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"], swiftSettings: strict),
     .testTarget(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
-      dependencies: ["ReaderClient", "ReaderBus", "SDBus", "Fingerprint", "VirtualFinger", "ProgramDriver"],
+      dependencies: [
+        "ReaderClient", "ReaderBus", "Confinement", "SDBus", "Fingerprint", "VirtualFinger", "ProgramDriver",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
@@ -174,7 +182,8 @@ let package = Package(
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
-      name: "CommandLineTests", dependencies: ["ProgramDriver", "VirtualFinger", "Fingerprint"], swiftSettings: strict),
+      name: "CommandLineTests", dependencies: ["Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint"],
+      swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(
       name: "HardeningTests",

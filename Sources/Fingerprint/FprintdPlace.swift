@@ -1,6 +1,6 @@
 /// Where fprintd is: the bus it serves and the folder it keeps its templates in.
 package struct FprintdPlace: Sendable, Hashable {
-  /// A D-Bus address.
+  /// The address of the bus: `unix:path=` and a full path.
   package var bus: String
   /// The folder of templates: `USER/DRIVER/DEVICE/FINGER` below it.
   package var templates: String

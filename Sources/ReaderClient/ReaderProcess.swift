@@ -199,7 +199,8 @@ package actor ReaderProcess: FingerprintReader {
     if let session, !session.isOver { return session }
     let command = try ReaderCommand(
       program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
-    let started = try ReaderSession(command, showsDiagnostics: showsDiagnostics)
+    let buses = BusSockets(to: [fprintd.bus, systemBus ?? FprintdPlace.system.bus])
+    let started = try ReaderSession(command, buses: buses, showsDiagnostics: showsDiagnostics)
     session = started
     return started
   }

@@ -11,7 +11,9 @@ final class ReaderSession: Sendable {
   private let progress: ReaderProgress
 
   /// Starts the process. Call it on the bus loop, whose thread never ends.
-  init(_ command: ReaderCommand, showsDiagnostics: Bool) throws(ReaderError) {
+  ///
+  /// - Parameter buses: the sockets of message buses that the process may ask for.
+  init(_ command: ReaderCommand, buses: BusSockets, showsDiagnostics: Bool) throws(ReaderError) {
     var pair: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
       throw .cannotStart(String(cString: strerror(errno)))
@@ -29,6 +31,7 @@ final class ReaderSession: Sendable {
       connection = try BusConnection(
         socket: pair[0], role: .client,
         handlers: .init(
+          call: { buses.answer($0) },
           signal: { progress.deliver($0) },
           closed: {
             progress.end()

@@ -92,17 +92,30 @@ package actor BusConnection: BusLoopSource {
   }
 
   /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
+  package init(busAddress: String, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+    try self.init(busSocket: .connected(toBus: busAddress), limits: limits, handlers: handlers)
+  }
+
+  /// Becomes a member of the message bus at the other end of a socket, on which nothing has been said yet.
   ///
   /// The members of a bus are strangers: what one of them sends wrongly is dropped and costs the others nothing.
-  package init(busAddress: String, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+  package init(busSocket: BusDescriptor, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
     self.limits = limits
     self.handlers = handlers
     isOnBus = true
     var bus: OpaquePointer?
     do throws(BusError) {
-      try checked(sd_bus_new(&bus))
-      // sd-bus copies the address
-      try checked(sd_bus_set_address(bus, busAddress))
+      // A copy of the bus's own, since it closes what it is given.
+      let socket = fcntl(busSocket.rawValue, F_DUPFD_CLOEXEC, 3)
+      guard socket >= 0 else { throw .system(errno) }
+      do throws(BusError) {
+        try checked(sd_bus_new(&bus))
+        // transfer full: from here on the bus closes the socket
+        try checked(sd_bus_set_fd(bus, socket, socket))
+      } catch {
+        Glibc.close(socket)
+        throw error
+      }
       try checked(sd_bus_set_bus_client(bus, 1))
       try checked(sd_bus_negotiate_fds(bus, 1))
       try checked(sd_bus_start(bus))

@@ -129,8 +129,11 @@ extension Configuration {
     let key = AnyKey(stringValue: Key.fprintd.rawValue)
     guard values.contains(key) else { return nil }
     guard let given = try? values.decode([String: String].self, forKey: key), Set(given.keys) == ["bus", "templates"],
-      let bus = given["bus"], !bus.isEmpty, let templates = given["templates"], templates.hasPrefix("/")
-    else { throw Problem(text: "fprintd must be {\"bus\": a D-Bus address, \"templates\": an absolute path}") }
+      let bus = given["bus"], bus.hasPrefix("unix:path=/"), let templates = given["templates"], templates.hasPrefix("/")
+    else {
+      throw Problem(
+        text: "fprintd must be {\"bus\": \"unix:path=\" and an absolute path, \"templates\": an absolute path}")
+    }
     return FprintdPlace(bus: bus, templates: templates)
   }
 }

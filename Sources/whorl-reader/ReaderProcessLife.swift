@@ -3,12 +3,17 @@ internal import Fingerprint
 internal import Glibc
 
 /// Binds the process's life to who started it, and keeps templates out of core files.
-func confineProcess() {
+func bindToStarter() {
   // Ctrl-C is the starter's to handle: it cancels, and gets its answer.
   signal(SIGINT, SIG_IGN)
   // Whoever died before this line has closed the socket, which ends the process just as well.
   whorl_set_process_option(PR_SET_PDEATHSIG, UInt(SIGKILL))
   whorl_set_process_option(PR_SET_DUMPABLE, 0)
+  // It was started by the number of a descriptor, which the kernel took for its name.
+  "whorl-reader".withCString { name in
+    // PR_SET_NAME: copies the name
+    _ = whorl_set_process_option(PR_SET_NAME, UInt(bitPattern: name))
+  }
   var none = rlimit(rlim_cur: 0, rlim_max: 0)
   setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
 }

@@ -1,6 +1,7 @@
 // The reader process: libfprint or fprintd, served to the one peer at the other end of standard input.
 
 internal import CSystemd
+internal import Confinement
 internal import Fingerprint
 internal import Glibc
 internal import ReaderBus
@@ -17,16 +18,27 @@ guard let options = ReaderProcessOptions(CommandLine.arguments.dropFirst()) else
 let selection = options.selection
 
 buildEnvironment(for: selection, isTraced: options.isTraced, testbed: testbed)
-confineProcess()
+bindToStarter()
 
+let starter = StarterConnection()
 let reader: any FingerprintReader =
   switch selection {
-  case .fprintd: FprintdReader(at: options.fprintd)
+  case .fprintd: FprintdReader(at: options.fprintd, through: starter)
   case .automatic:
-    AutomaticReader(fprintd: FprintdReader(at: options.fprintd), direct: LibfprintReader(nature: .physical))
+    AutomaticReader(
+      fprintd: FprintdReader(at: options.fprintd, through: starter), direct: LibfprintReader(nature: .physical))
   default: LibfprintReader(nature: selection.nature)
   }
-let object = ReaderObject(serving: reader, systemBus: options.systemBus)
+let object = ReaderObject(serving: reader, to: starter, systemBus: options.systemBus)
+
+// Before the first thread starts and before libfprint is first called. FprintdReader has looked up the name of this
+// user by now, which may need a connection to a directory service.
+do throws(ConfinementError) {
+  try ReaderConfinement(for: selection, fprintd: options.fprintd, testbed: testbed).enter()
+} catch {
+  complain("cannot be confined: \(error.words)")
+  exit(70)
+}
 
 do throws(BusError) {
   _ = try BusConnection(

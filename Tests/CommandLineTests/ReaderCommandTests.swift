@@ -1,3 +1,4 @@
+import Confinement
 import Fingerprint
 import Glibc
 import ProgramDriver
@@ -103,6 +104,8 @@ struct ReaderCommandTests {
   func doctor() async throws {
     try await TestStore.with { store in
       let well = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      let confinement = Landlock.version == nil ? "warn  confinement: this kernel" : "ok    confinement: "
+      #expect(well.text.contains(confinement), "\(well.text)")
       #expect(well.status == 0, "\(well.text)")
       for line in ["ok    store: ", "ok    data: whole", "warn  tier: ", "ok    open: ", "warn  nature: "] {
         #expect(well.text.contains(line), "\(line)")

@@ -9,12 +9,8 @@ import Testing
 struct InterfaceTests {
   @Test("has the members, with the signatures, that its XML says")
   func introspection() throws {
-    let file = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../data/dbus/org.whorl.Reader1.xml")
-    let read = IntrospectionReader()
-    let parser = XMLParser(data: try Data(contentsOf: file))
-    parser.delegate = read
-    try #require(parser.parse())
+    let file = file(of: ReaderInterface.target)
+    let read = try IntrospectionReader.reading(file)
     #expect(read.nodes == [ReaderInterface.target.path])
     #expect(read.interfaces == [ReaderInterface.target.interface])
     var served = ReaderInterface.Method.allCases.reduce(into: [:]) {
@@ -27,6 +23,19 @@ struct InterfaceTests {
     for error in errors {
       #expect(text.contains(error.busName.split(separator: ".").last ?? "?"), "\(error.busName) is not documented")
     }
+  }
+
+  @Test("of the program that started it has the members, with the signatures, that its XML says")
+  func starter() throws {
+    let read = try IntrospectionReader.reading(file(of: ReaderStarterInterface.target))
+    #expect(read.nodes == [ReaderStarterInterface.target.path])
+    #expect(read.interfaces == [ReaderStarterInterface.target.interface])
+    let signature = "\(ReaderStarterInterface.connectToBusArguments) -> \(ReaderStarterInterface.connectToBusResults)"
+    #expect(read.members == ["method \(ReaderStarterInterface.connectToBus)": signature])
+  }
+
+  private func file(of target: BusTarget) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../data/dbus/\(target.interface).xml")
   }
 
   private var errors: [ReaderError] {
@@ -90,6 +99,14 @@ private final class IntrospectionReader: NSObject, XMLParserDelegate {
   private var member = ""
   private var ins = ""
   private var outs = ""
+
+  static func reading(_ file: URL) throws -> IntrospectionReader {
+    let read = IntrospectionReader()
+    let parser = XMLParser(data: try Data(contentsOf: file))
+    parser.delegate = read
+    try #require(parser.parse())
+    return read
+  }
 
   func parser(
     _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,

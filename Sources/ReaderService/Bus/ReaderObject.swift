@@ -11,17 +11,22 @@ package actor ReaderObject {
 
   private let reader: any FingerprintReader
   private let sleep: SystemSleep
+  private let starter: StarterConnection
   /// The calls that are not answered yet, by the number their caller chose.
   private var running: [UInt64: Task<Void, Never>] = [:]
 
-  /// - Parameter systemBus: the address of the bus that tells of the system's sleep.
-  package init(serving reader: any FingerprintReader, systemBus: String) {
+  /// - Parameters:
+  ///   - starter: the peer that is served, for what the reader asks of it.
+  ///   - systemBus: the address of the bus that tells of the system's sleep.
+  package init(serving reader: any FingerprintReader, to starter: StarterConnection, systemBus: String) {
     self.reader = reader
-    sleep = SystemSleep(over: reader, systemBus: systemBus)
+    self.starter = starter
+    sleep = SystemSleep(over: reader, systemBus: systemBus, through: starter)
   }
 
   /// For ``BusConnection/Handlers/call``, which is called on the loop.
   package nonisolated func handle(_ call: BusCall) {
+    starter.use(call.connection)
     assumeIsolated { $0.begin(call) }
   }
 

@@ -15,7 +15,9 @@ actor SystemSleep {
 
   private let reader: any FingerprintReader
   private let address: String
+  private let starter: StarterConnection
   private var connection: BusConnection?
+  private var isConnecting = false
   /// The unique name of logind, the only one whose word counts.
   private var owner: String?
   private var isOwnerKnown = false
@@ -28,9 +30,10 @@ actor SystemSleep {
   private var lock: BusDescriptor?
   private var isAskingForLock = false
 
-  init(over reader: any FingerprintReader, systemBus address: String) {
+  init(over reader: any FingerprintReader, systemBus address: String, through starter: StarterConnection) {
     self.reader = reader
     self.address = address
+    self.starter = starter
   }
 
   /// Call it on the bus loop.
@@ -54,15 +57,19 @@ actor SystemSleep {
   // MARK: The bus
 
   private func connect() {
-    guard
-      let connection = try? BusConnection(
-        busAddress: address,
-        handlers: .init(
-          signal: { signal in self.assumeIsolated { $0.receive(signal) } },
-          closed: { self.assumeIsolated { $0.lostBus() } }))
-    else { return }
-    self.connection = connection
+    guard !isConnecting else { return }
+    isConnecting = true
     Task.immediate {
+      let socket = try? await starter.socket(toBus: address)
+      isConnecting = false
+      guard let socket,
+        let connection = try? BusConnection(
+          busSocket: socket,
+          handlers: .init(
+            signal: { signal in self.assumeIsolated { $0.receive(signal) } },
+            closed: { self.assumeIsolated { $0.lostBus() } }))
+      else { return }
+      self.connection = connection
       do throws(BusError) {
         let name = Self.manager.destination ?? ""
         try await connection.subscribe(to: MessageBus.nameOwnerChanged, of: MessageBus.target, argument: name)

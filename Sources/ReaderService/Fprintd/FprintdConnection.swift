@@ -29,10 +29,12 @@ actor FprintdConnection {
   }
 
   /// Finds fprintd, and has the bus start it where it does not run.
-  static func open(_ place: FprintdPlace, receiver: @escaping Receiver) async throws(ReaderError) -> FprintdConnection {
+  static func open(
+    _ place: FprintdPlace, through starter: StarterConnection, receiver: @escaping Receiver
+  ) async throws(ReaderError) -> FprintdConnection {
     let opened = FprintdConnection(receiver: receiver)
     do throws(BusError) {
-      try await opened.connect(to: place)
+      try await opened.connect(to: try await starter.socket(toBus: place.bus))
     } catch {
       await opened.close()
       throw ReaderError(reaching: error)
@@ -46,9 +48,9 @@ actor FprintdConnection {
     return opened
   }
 
-  private func connect(to place: FprintdPlace) async throws(BusError) {
+  private func connect(to bus: BusDescriptor) async throws(BusError) {
     let connection = try BusConnection(
-      busAddress: place.bus,
+      busSocket: bus,
       handlers: .init(
         signal: { signal in self.assumeIsolated { $0.receive(signal) } },
         closed: { self.assumeIsolated { $0.end() } }))

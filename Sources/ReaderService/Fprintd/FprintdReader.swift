@@ -11,6 +11,7 @@ package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let place: FprintdPlace
+  private let starter: StarterConnection
   private let templates: FprintdTemplates
   private var link: FprintdConnection?
   private var opened: (path: String, description: ReaderDescription, tellsFingers: Bool)?
@@ -22,8 +23,10 @@ package actor FprintdReader: FingerprintReader {
   /// Changes of the template files that were seen while this process ran.
   private var fileChanges = 0
 
-  package init(at place: FprintdPlace) {
+  /// - Parameter starter: who connects to fprintd's bus.
+  package init(at place: FprintdPlace, through starter: StarterConnection) {
     self.place = place
+    self.starter = starter
     templates = FprintdTemplates(in: place.templates)
   }
 
@@ -359,7 +362,9 @@ package actor FprintdReader: FingerprintReader {
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard opened == nil else { throw .processDied(FprintdConnection.ended) }
-    let fresh = try await FprintdConnection.open(place) { event in self.assumeIsolated { $0.receive(event) } }
+    let fresh = try await FprintdConnection.open(place, through: starter) { event in
+      self.assumeIsolated { $0.receive(event) }
+    }
     link = fresh
     return fresh
   }

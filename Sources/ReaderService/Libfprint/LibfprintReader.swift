@@ -73,7 +73,7 @@ package actor LibfprintReader: FingerprintReader {
     let usb = SysfsUSBDevice(of: device)
     switch error {
     case .permissionDenied: return .permissionDenied(usb?.node)
-    case .busy: return .busy(holder: programHolding(node: usb?.node))
+    case .busy: return .busy(holder: likelyHolder())
     default: return error
     }
   }

@@ -20,7 +20,7 @@ enum SupportedUSBReaders {
     if access(reader.node, R_OK | W_OK) != 0, errno == EACCES || errno == EPERM {
       return .permissionDenied(reader.node)
     }
-    return programHolding(node: reader.node).map { .busy(holder: $0) }
+    return reader.isInUse ? .busy(holder: likelyHolder()) : nil
   }
 
   private struct Identifier: Hashable {

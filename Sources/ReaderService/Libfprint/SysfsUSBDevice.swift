@@ -16,6 +16,14 @@ struct SysfsUSBDevice: Sendable {
   /// The device node that a program opens to use the device.
   var node: String { "/dev/bus/usb/\(padded(bus))/\(padded(address))" }
 
+  /// Whether a program has claimed an interface of the device: such an interface has the driver `usbfs`.
+  var isInUse: Bool {
+    namesInFolder(Self.folder).contains { interface in
+      interface.hasPrefix("\(name):")
+        && symbolicLink("\(Self.folder)/\(interface)/driver")?.hasSuffix("/usbfs") == true
+    }
+  }
+
   private static let folder = "/sys/bus/usb/devices"
 
   /// Every USB device there is; interfaces (`1-9:1.0`) are left out.

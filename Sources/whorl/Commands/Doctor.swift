@@ -1,4 +1,5 @@
 import ArgumentParser
+import Confinement
 import Fingerprint
 import Glibc
 import ReaderClient
@@ -103,6 +104,13 @@ struct Doctor: Command {
       findings.ok("program", program)
     } catch {
       return findings.fail("program", Failure(error), "correct that, or name another in readerProgram of config.json")
+    }
+    if Landlock.version != nil {
+      findings.ok("confinement", "the reader process cannot read this user's files (Landlock and seccomp)")
+    } else {
+      findings.warn(
+        "confinement", "this kernel has no Landlock, so that a hostile reader could read this user's files",
+        "use Linux 5.13 or later, with landlock in CONFIG_LSM or in lsm= on its command line")
     }
     if access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0 {
       findings.ok("fprintd", "installed; it holds the reader while a login or an unlock screen waits for a finger")

@@ -1,0 +1,73 @@
+#pragma once
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// glibc has no functions for Landlock. Its structures are given here, because the kernel headers of older systems know
+// only the first versions of them (<linux/landlock.h>, landlock(7)); the numbers are the same on every architecture.
+
+// The newest version of Landlock that the kernel has; negative where it has none.
+static inline int whorl_landlock_version(void) {
+  return (int)syscall(444 /* landlock_create_ruleset */, (void *)0, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+}
+
+struct whorl_landlock_ruleset {
+  uint64_t handled_access_fs, handled_access_net, scoped;
+};
+
+// A kernel that knows only the first fields is given these alone, by the size.
+static inline int whorl_landlock_create_ruleset(const struct whorl_landlock_ruleset *ruleset, size_t size) {
+  return (int)syscall(444 /* landlock_create_ruleset */, ruleset, size, 0);
+}
+
+static inline int whorl_landlock_allow_beneath(int ruleset, int place, uint64_t access) {
+  const struct {
+    uint64_t allowed_access;
+    int32_t parent_fd;
+  } __attribute__((packed)) rule = {access, place};
+  return (int)syscall(445 /* landlock_add_rule */, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0);
+}
+
+static inline int whorl_landlock_restrict_self(int ruleset) {
+  return (int)syscall(446 /* landlock_restrict_self */, ruleset, 0);
+}
+
+// `prctl` is variadic and is not imported.
+static inline int whorl_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+// glibc has no function for capset.
+static inline int whorl_drop_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  const struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
+  return (int)syscall(__NR_capset, &header, none);
+}
+
+// glibc has no function for seccomp.
+static inline int whorl_install_filter(const struct sock_filter *instructions, unsigned short count) {
+  const struct sock_fprog program = {count, (struct sock_filter *)instructions};
+  return (int)syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+// `syscall` is variadic and is not imported.
+static inline long whorl_system_call(long number, long a, long b, long c, long d, long e) {
+  return syscall(number, a, b, c, d, e);
+}
+
+// The names are macros with casts, which Swift does not import.
+static const uint32_t whorl_filter_kill = SECCOMP_RET_KILL_PROCESS;
+static const uint32_t whorl_filter_allow = SECCOMP_RET_ALLOW;
+static const uint32_t whorl_filter_fail = SECCOMP_RET_ERRNO;
+
+#if defined(__x86_64__)
+static const uint32_t whorl_filter_architecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+static const uint32_t whorl_filter_architecture = AUDIT_ARCH_AARCH64;
+#else
+#error "Whorl knows the system calls of x86-64 and ARM64"
+#endif

@@ -1,0 +1,105 @@
+internal import CLinux
+internal import Glibc
+
+/// Landlock, with which a process gives up its access to files for good (landlock(7)).
+///
+/// What the kernel's version does not know is left out: each newer version withholds more.
+package enum Landlock {
+  /// The version the kernel has: 1 for Linux 5.13, and 6 for the first that keeps signals inside. Nil where it has no
+  /// Landlock, or was started without it.
+  package static var version: Int? {
+    let version = Int(whorl_landlock_version())
+    return version > 0 ? version : nil
+  }
+
+  /// What may be done with a file or in a folder (`LANDLOCK_ACCESS_FS_*`).
+  struct Access: OptionSet, Sendable {
+    let rawValue: UInt64
+
+    static let execute = Access(rawValue: 1 << 0)
+    static let writeFile = Access(rawValue: 1 << 1)
+    static let readFile = Access(rawValue: 1 << 2)
+    static let readFolder = Access(rawValue: 1 << 3)
+    static let removeFolder = Access(rawValue: 1 << 4)
+    static let removeFile = Access(rawValue: 1 << 5)
+    static let makeCharacterDevice = Access(rawValue: 1 << 6)
+    static let makeFolder = Access(rawValue: 1 << 7)
+    static let makeFile = Access(rawValue: 1 << 8)
+    static let makeSocket = Access(rawValue: 1 << 9)
+    static let makePipe = Access(rawValue: 1 << 10)
+    static let makeBlockDevice = Access(rawValue: 1 << 11)
+    static let makeLink = Access(rawValue: 1 << 12)
+    /// To move or link a file to another folder; from version 2 on, before which it is always withheld.
+    static let moveBetweenFolders = Access(rawValue: 1 << 13)
+    /// From version 3 on, before which it is never withheld.
+    static let truncate = Access(rawValue: 1 << 14)
+    /// The ioctls of a device; from version 5 on.
+    static let controlDevice = Access(rawValue: 1 << 15)
+
+    /// What means something for a file that is no folder.
+    static let ofFiles: Access = [.execute, .writeFile, .readFile, .truncate, .controlDevice]
+
+    /// Everything that the version can withhold.
+    static func all(in version: Int) -> Access {
+      let bits =
+        switch version {
+        case 1: 13
+        case 2: 14
+        case 3, 4: 15
+        default: 16
+        }
+      return Access(rawValue: 1 << UInt64(bits) - 1)
+    }
+  }
+
+  /// Access to what lies at a path, and below it.
+  struct Rule: Sendable {
+    var path: String
+    var access: Access
+
+    init(_ path: String, _ access: Access) { (self.path, self.access) = (path, access) }
+  }
+
+  /// Takes from this thread, and from all that it starts, every access to files but what the rules give. TCP, abstract
+  /// sockets of other processes and signals to them are withheld where the version knows them.
+  ///
+  /// A path that is not there is left out: what is put there later stays withheld.
+  static func restrict(to rules: [Rule], version: Int) throws(ConfinementError) {
+    var ruleset = whorl_landlock_ruleset(
+      handled_access_fs: Access.all(in: version).rawValue,
+      handled_access_net: version >= 4 ? 0b11 : 0, scoped: version >= 6 ? 0b11 : 0)
+    let fields = version >= 6 ? 3 : version >= 4 ? 2 : 1
+    // borrows the structure for the call
+    let descriptor = whorl_landlock_create_ruleset(&ruleset, fields * MemoryLayout<UInt64>.size)
+    guard descriptor >= 0 else { throw ConfinementError("landlock_create_ruleset", errno) }
+    defer { close(descriptor) }
+    for rule in rules { try add(rule, to: descriptor, version) }
+    guard whorl_landlock_restrict_self(descriptor) == 0 else { throw ConfinementError("landlock_restrict_self", errno) }
+  }
+
+  private static func add(_ rule: Rule, to ruleset: Int32, _ version: Int) throws(ConfinementError) {
+    // Not open(3), in whose place umockdev's preloaded library may have put its own, which goes elsewhere.
+    let place = rule.path.withCString { path in
+      Int32(
+        whorl_system_call(
+          Int(__NR_openat), Int(AT_FDCWD), Int(bitPattern: path), Int(whorl_o_path | O_CLOEXEC), 0, 0))
+    }
+    guard place >= 0 else { return }
+    defer { close(place) }
+    var status = stat()
+    guard fstat(place, &status) == 0 else { throw ConfinementError(rule.path, errno) }
+    var access = rule.access.intersection(.all(in: version))
+    if status.st_mode & S_IFMT != S_IFDIR { access.formIntersection(.ofFiles) }
+    guard whorl_landlock_allow_beneath(ruleset, place, access.rawValue) == 0 else {
+      throw ConfinementError("landlock_add_rule for \(rule.path)", errno)
+    }
+  }
+}
+
+/// A process could not be confined, and must not go on.
+package struct ConfinementError: Error, Sendable, Hashable {
+  /// What failed and why, for people.
+  package let words: String
+
+  init(_ what: String, _ code: Int32) { words = "\(what): \(String(cString: strerror(code)))" }
+}

@@ -1,0 +1,137 @@
+internal import CLinux
+package import Fingerprint
+internal import Glibc
+
+/// Withdraws from a reader process, for good, what libfprint does not need: see
+/// `docs/decisions/0016-the-reader-process-confines-itself.md`.
+///
+/// It keeps access to the readers' devices, to what the libraries read, to the socket of its virtual reader and to
+/// fprintd's template files. It loses the rest of the file system, other processes, and `connect`: the program that
+/// started it makes its connections to a message bus.
+package struct ReaderConfinement: Sendable {
+  private let rules: [Landlock.Rule]
+  /// The library that umockdev has preloaded connects to umockdev's own sockets.
+  private let isInTestbed: Bool
+
+  /// - Parameters:
+  ///   - selection: which readers the process has.
+  ///   - fprintd: where fprintd is, for a selection that may use it.
+  ///   - testbed: umockdev's folder, where the process runs under it.
+  package init(for selection: ReaderSelection, fprintd: FprintdPlace, testbed: String? = nil) {
+    isInTestbed = testbed != nil
+    var rules = Self.libraries
+    switch selection {
+    case .automatic, .fprintd, .libfprint: rules += Self.devices
+    case .virtualImage(let socket), .virtualStorage(let socket):
+      // libfprint makes the socket, and removes the one that a reader before it has left.
+      rules.append(.init(Self.folder(of: socket), [.makeSocket, .removeFile]))
+    // Its devices lie in the testbed.
+    case .replay: break
+    }
+    switch selection {
+    case .automatic, .fprintd: rules.append(.init(fprintd.templates, Self.read))
+    default: break
+    }
+    if let testbed { rules.append(.init(testbed, .all(in: .max).subtracting(.execute))) }
+    self.rules = rules
+  }
+
+  /// Confines this process. Call it while the process has one thread: those that run already would stay as they are.
+  ///
+  /// Where the kernel has no Landlock, the filter of system calls is all there is.
+  package func enter() throws(ConfinementError) {
+    guard Self.threads == 1 else { throw ConfinementError("there are threads already", EBUSY) }
+    // Without its capabilities root is only the owner of its files.
+    guard whorl_drop_capabilities() == 0 else { throw ConfinementError("capset", errno) }
+    guard whorl_set_no_new_privileges() == 0 else { throw ConfinementError("no_new_privs", errno) }
+    if let version = Landlock.version { try Landlock.restrict(to: rules, version: version) }
+    try filter().install()
+  }
+
+  // MARK: Files
+
+  private static let read: Landlock.Access = [.readFile, .readFolder]
+  private static let use: Landlock.Access = [.readFile, .writeFile, .readFolder, .controlDevice]
+
+  /// What the libraries read while they run: modules they load late, their settings, random numbers.
+  private static let libraries: [Landlock.Rule] =
+    [
+      "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
+      "/etc/crypto-policies", "/proc",
+    ].map { .init($0, read) }
+    + ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"].map { .init($0, use) }
+
+  /// USB readers, which come and go, and readers on SPI, which are there from the start. libfprint looks for the second
+  /// half of the latter among the HID devices; those of a machine without SPI readers are keyboards and mice.
+  private static var devices: [Landlock.Rule] {
+    let nodes = names(in: "/dev")
+    let serial = nodes.filter { $0.hasPrefix("spidev") }
+    let human = serial.isEmpty ? [] : nodes.filter { $0.hasPrefix("hidraw") }
+    return ["/sys", "/run/udev", "/etc/udev"].map { .init($0, read) }
+      + (["bus/usb"] + serial + human).map { .init("/dev/\($0)", use) }
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static var threads: Int { names(in: "/proc/self/task").count }
+
+  private static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    // readdir: the entry is good until the next call
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  // MARK: System calls
+
+  private func filter() -> SystemCallFilter {
+    let process = UInt32(getpid())
+    var filter = SystemCallFilter(newest: ForbiddenCalls.newestKnown)
+    filter.refuse([ForbiddenCalls.clone3], with: ENOSYS)
+    filter.refuse(ForbiddenCalls.all)
+    if !isInTestbed {
+      filter.refuse([__NR_connect])
+      let stream = (index: 1, mask: Self.socketKind, value: UInt32(SOCK_STREAM.rawValue))
+      let local = (index: 0, mask: UInt32.max, value: UInt32(AF_UNIX))
+      // The kernel's messages about devices that come and go.
+      let devices: [(index: Int, mask: UInt32, value: UInt32)] = [
+        (0, .max, UInt32(AF_NETLINK)), (2, .max, Self.kernelEvents),
+      ]
+      filter.allow(__NR_socket, only: [.init(local, stream), .init(devices[0], devices[1])])
+      filter.allow(__NR_socketpair, only: [.init(local, stream)])
+    }
+    // A thread of this process and no process of its own, in no new namespace.
+    filter.allow(__NR_clone, only: [.init((0, Self.newNamespaces | Self.thread, Self.thread))])
+    // Signals to itself: abort(3) sends one.
+    for call in [__NR_kill, __NR_tgkill] { filter.allow(call, only: [.init((0, .max, process))]) }
+    filter.allow(__NR_prlimit64, only: [.init((0, .max, 0)), .init((0, .max, process))])
+    // To outlive the program that started it, or to let others look into it.
+    filter.refuse(__NR_prctl, where: 0, isOneOf: [UInt32(PR_SET_PDEATHSIG), UInt32(PR_SET_DUMPABLE)])
+    // To type into a terminal it was given, or to have signals sent to another process.
+    filter.refuse(__NR_ioctl, where: 1, isOneOf: Self.ioctls)
+    filter.refuse(__NR_fcntl, where: 1, isOneOf: Self.fcntls)
+    return filter
+  }
+
+  /// `SOCK_TYPE_MASK` of `linux/net.h`: what is left are flags.
+  private static let socketKind: UInt32 = 0xF
+  /// `NETLINK_KOBJECT_UEVENT` of `linux/netlink.h`.
+  private static let kernelEvents: UInt32 = 15
+  /// `CLONE_THREAD`, and `CLONE_NEWNS` with its sisters, of `linux/sched.h`.
+  private static let thread: UInt32 = 0x0001_0000
+  private static let newNamespaces: UInt32 = 0x7E02_0000
+  /// `TIOCSTI`, `TIOCLINUX`, `FIOSETOWN`, `SIOCSPGRP` of `asm/ioctls.h` and `asm/sockios.h`.
+  private static let ioctls: [UInt32] = [0x5412, 0x541C, 0x8901, 0x8902]
+  /// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX` of `asm/fcntl.h`.
+  private static let fcntls: [UInt32] = [8, 10, 15]
+}

@@ -1,0 +1,44 @@
+// Tries what a hostile reader process would try, for tests: whorl-intruder MODE READER TEMPLATES ATTEMPT=ARGUMENT ...
+// With the one word `namespace` it says in which user namespace it takes itself to be.
+//
+// MODE is `confined`, `free`, or `late` for a confinement that begins when there is a second thread. A line is printed
+// for each attempt, with what came of it.
+
+internal import Confinement
+internal import Fingerprint
+internal import Glibc
+internal import Processes
+
+let words = CommandLine.arguments.dropFirst()
+if words.elementsEqual(["namespace"]) {
+  print(UserNamespace.isInitial ? "initial" : "another")
+  exit(0)
+}
+guard words.count >= 3, let selection = ReaderSelection(words[2]) else { exit(64) }
+let mode = words[1]
+let confinement = ReaderConfinement(
+  for: selection, fprintd: FprintdPlace(bus: FprintdPlace.system.bus, templates: words[3]))
+
+if mode == "late" {
+  var thread = pthread_t()
+  pthread_create(&thread, nil, waitForEver, nil)
+}
+if mode != "free" {
+  do throws(ConfinementError) {
+    try confinement.enter()
+  } catch {
+    print("not confined: \(error.words)")
+    exit(1)
+  }
+}
+for word in words.dropFirst(3) {
+  let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+  guard let attempt = Attempt(rawValue: parts[0]) else { exit(64) }
+  errno = 0
+  let result = attempt.make(parts.count == 2 ? parts[1] : "")
+  print("\(word): \(result < 0 ? String(cString: strerror(errno)) : "done")")
+}
+
+private func waitForEver(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  while true { pause() }
+}

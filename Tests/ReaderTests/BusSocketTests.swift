@@ -1,0 +1,71 @@
+import Glibc
+import ReaderBus
+import SDBus
+import Testing
+
+@testable import ReaderClient
+
+@Suite("The sockets of message buses that a reader process is given")
+struct BusSocketTests {
+  @Test("lead to the buses it was started with, and to nothing else that listens")
+  func addresses() async throws {
+    try await PrivateBus.with { allowed in
+      try await PrivateBus.with { other in
+        try await withReaderProcess(of: BusSockets(to: [allowed.address])) { process in
+          let socket = try #require(try await ask(for: allowed.address, process))
+          let member = try BusConnection(busSocket: socket, handlers: .init())
+          #expect(try await member.owner(of: "org.freedesktop.DBus") == "org.freedesktop.DBus")
+          member.close()
+          for address in [other.address, "", "unix:path=/", "\(allowed.address);\(other.address)"] {
+            #expect(await error(of: address, process) == "org.freedesktop.DBus.Error.AccessDenied")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("a bus that is not there is told of, and so is an address of another form")
+  func missing() async throws {
+    let missing = ["unix:path=/nonexistent/bus", "unix:abstract=/bus", "tcp:host=127.0.0.1,port=1", "unix:path=bus"]
+    try await withReaderProcess(of: BusSockets(to: Set(missing))) { process in
+      for address in missing { #expect(await error(of: address, process) == "org.freedesktop.DBus.Error.NoServer") }
+    }
+  }
+
+  @Test("come to an end for a process that asks for more and more")
+  func limit() async throws {
+    try await withReaderProcess(of: BusSockets(to: ["unix:path=/nonexistent/bus"])) { process in
+      for _ in 1...1_000 { _ = await error(of: "unix:path=/nonexistent/bus", process) }
+      #expect(
+        await error(of: "unix:path=/nonexistent/bus", process) == "org.freedesktop.DBus.Error.LimitsExceeded")
+    }
+  }
+
+  private func ask(for address: String, _ process: BusConnection) async throws(BusError) -> BusDescriptor? {
+    let target = ReaderStarterInterface.target
+    return try await process.call(target, ReaderStarterInterface.connectToBus, [.string(address)]).first?.asDescriptor
+  }
+
+  private func error(of address: String, _ process: BusConnection) async -> String? {
+    do throws(BusError) {
+      _ = try await ask(for: address, process)
+      return nil
+    } catch {
+      return if case .remote(let name, _) = error { name } else { "\(error)" }
+    }
+  }
+
+  /// The body has the reader process's end of the connection.
+  private func withReaderProcess(of sockets: BusSockets, _ body: (BusConnection) async throws -> Void) async throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+    let starter = try BusConnection(
+      socket: pair[0], role: .client, handlers: .init(call: { sockets.answer($0) }))
+    let process = try BusConnection(socket: pair[1], role: .server, handlers: .init())
+    defer {
+      starter.close()
+      process.close()
+    }
+    try await body(process)
+  }
+}
