@@ -42,6 +42,7 @@ let package = Package(
     .target(name: "SecureMemory", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
     .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
+    .target(name: "TerminalGuard"),
 
     // Layer 2
     .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: strict),
@@ -68,7 +69,9 @@ let package = Package(
 
     // Layer 5
     .target(
-      name: "Whorl", dependencies: ["SecureMemory", "Fingerprint", "ReaderClient", "Vault"], swiftSettings: strict),
+      name: "Whorl",
+      dependencies: ["CLinux", "TerminalGuard", "SecureMemory", "Fingerprint", "ReaderClient", "Vault"],
+      swiftSettings: strict),
 
     // Layer 6 and 7: the Apple-shaped API
     .target(

@@ -143,19 +143,18 @@ public final class AuthenticationContext: Sendable {
     let session = PromptSession(vault: vault, handle: handle, words: words)
     do throws(VaultError) {
       let value = try await call(handle)
-      await end(session)
       await listener.caughtUp()
+      await end(session)
       return value
     } catch {
+      // Where the call was ended from outside, the prompt may still wait for somebody.
+      if !error.endsFromOutside { await listener.caughtUp() }
       // Callers that only learn a status still have the prompt say how long the passcode is refused.
       if case .passcodeDelayed(let seconds) = error, !options.interactionNotAllowed {
-        await listener.caughtUp()
         observers.yield(.notice(.passcodeDelay(seconds)))
         await prompt.handle(.notice(.passcodeDelay(seconds)), in: session)
       }
       await end(session)
-      // Where the call was ended from outside, the prompt may still wait for somebody.
-      if error == .authenticationFailed { await listener.caughtUp() }
       throw error
     }
   }
@@ -213,5 +212,15 @@ public final class AuthenticationContext: Sendable {
     asked.fallback =
       options.fallbackTitle == "" ? .never : callersFallback ? .callersAfterNoMatch : .afterNoMatch
     return asked
+  }
+}
+
+extension VaultError {
+  /// Whether somebody ended the call while it may have been asking.
+  fileprivate var endsFromOutside: Bool {
+    switch self {
+    case .cancelled, .appCancelled, .systemCancelled: true
+    default: false
+    }
   }
 }

@@ -23,6 +23,10 @@ public struct PromptSession: Sendable {
   let handle: ContextHandle
   let words: PromptWords
 
+  package init(vault: Vault, handle: ContextHandle, words: PromptWords) {
+    (self.vault, self.handle, self.words) = (vault, handle, words)
+  }
+
   /// Why the program asks, in its own words.
   public var reason: String? { words.current.reason }
   /// The program's words for the fallback; nil for the usual ones, empty for no fallback.
@@ -57,7 +61,7 @@ extension AuthenticationEvent {
 }
 
 /// The words of the call that runs, for the prompt that shows it.
-final class PromptWords: Sendable {
+package final class PromptWords: Sendable {
   struct Words {
     var reason: String?
     var fallback: String?
@@ -68,11 +72,13 @@ final class PromptWords: Sendable {
 
   private let words = Mutex(Words())
 
+  package init() {}
+
   var current: Words { words.withLock { $0 } }
 
-  func begin(_ reason: String?, _ fallback: String?, _ cancel: String?) {
+  package func begin(_ reason: String?, _ fallback: String?, _ cancel: String?) {
     words.withLock { $0 = Words(reason: reason, fallback: fallback, cancel: cancel, calls: $0.calls + 1) }
   }
 
-  func end() { words.withLock { $0.calls -= 1 } }
+  package func end() { words.withLock { $0.calls -= 1 } }
 }

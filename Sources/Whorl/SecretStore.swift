@@ -202,12 +202,12 @@ public final class SecretStore: Sendable {
 /// Carries one secret through a closure, which cannot capture a value that is not copyable.
 ///
 /// `@unchecked Sendable`: filled once and emptied once, by one call after the other.
-final class SecretHandover: @unchecked Sendable {
+package final class SecretHandover: @unchecked Sendable {
   private var secret: SecretBytes?
 
-  init(_ secret: consuming SecretBytes?) { self.secret = secret }
+  package init(_ secret: consuming SecretBytes?) { self.secret = secret }
 
-  func take() -> SecretBytes? {
+  package func take() -> SecretBytes? {
     var taken: SecretBytes? = nil
     swap(&taken, &secret)
     return taken

@@ -13,7 +13,7 @@ enum Program {
     DispatchQueue.global().async { EmbeddedStore.prepare() }
     Task.detached {
       let status = await run(hardening)
-      Terminal.restore()
+      Terminal.leave()
       exit(status.rawValue)
     }
     Interruption.serve()

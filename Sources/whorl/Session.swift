@@ -47,16 +47,20 @@ struct Session {
   /// Runs one call that may need a person: shows what it waits for, answers what it asks, cancels it when a signal
   /// comes, and releases the reader at the end.
   func converse<Answer: Sendable>(
-    with vault: Vault, _ answers: Answers, awaiting: Dialogue.Awaiting = .stored,
+    with vault: Vault, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
     contextOptions: ContextOptions? = nil,
     _ call: (Vault, ContextHandle) async throws -> Answer
   ) async throws(Failure) -> Answer {
     let (context, events) = try await explained { () async throws(VaultError) in
       try await vault.openContext(contextOptions ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
     }
-    let dialogue = Task {
-      await Dialogue(vault: vault, context: context, answers: answers, awaiting: awaiting).run(events)
-    }
+    let answers = CommandAnswers(answers, awaiting)
+    let prompt = TerminalPrompt(answers.style)
+    let words = PromptWords()
+    words.begin(nil, "passcode", nil)
+    let listener = PromptListener()
+    let person = PromptSession(vault: vault, handle: context, words: words)
+    let listening = Task { await listener.follow(events) { await prompt.handle($0, in: person) } }
     Interruption.onSignal { Task { await vault.cancel(context) } }
     let result: Result<Answer, any Error>
     do {
@@ -64,13 +68,16 @@ struct Session {
     } catch {
       result = .failure(error)
     }
+    await listener.caughtUp()
+    words.end()
+    await prompt.finished(in: person)
     await vault.closeContext(context)
-    let ownFailure = await dialogue.value
+    await listening.value
     await vault.shutdown()
     Interruption.onSignal(nil)
     switch result {
     case .success(let answer): return answer
-    case .failure(let error): throw ownFailure ?? explained(error)
+    case .failure(let error): throw answers.failure ?? explained(error)
     }
   }
 

@@ -14,7 +14,10 @@ final class PseudoTerminal: Sendable {
   let start = ContinuousClock.now
 
   /// `output` leaves standard output to the terminal unless it names a file.
-  init(_ arguments: [String], output: String? = nil, input: String? = nil) throws {
+  init(
+    _ arguments: [String], program: String = "whorl", output: String? = nil, input: String? = nil,
+    environment: [String: String] = [:]
+  ) throws {
     var (ours, theirs): (Int32, Int32) = (-1, -1)
     var buffer = [CChar](repeating: 0, count: 128)
     let made = spawning.withLock { _ in
@@ -42,10 +45,10 @@ final class PseudoTerminal: Sendable {
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | posixSpawnSetsid))
-    let path = try Programs.path("whorl")
+    let path = try Programs.path(program)
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
-    let environment = ["PATH=/usr/bin:/bin", "HOME=/nonexistent", "TERM=xterm"]
-    let envp = environment.map { strdup($0) } + [nil]
+    let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"].merging(environment) { $1 }
+    let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for string in argv + envp { free(string) } }
     var pid: pid_t = 0
     let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
@@ -64,10 +67,15 @@ final class PseudoTerminal: Sendable {
   var shown: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
 
   /// Whether what is typed shows.
-  var echoes: Bool {
+  var echoes: Bool { modes & tcflag_t(ECHO) != 0 }
+
+  /// Whether what is typed is handed over as lines, and shows: as a shell expects its terminal.
+  var isAsFound: Bool { modes & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON) }
+
+  private var modes: tcflag_t {
     var settings = termios()
     tcgetattr(terminal, &settings)
-    return settings.c_lflag & tcflag_t(ECHO) != 0
+    return settings.c_lflag
   }
 
   func signal(_ number: Int32) { kill(pid, number) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Fingerprint
 import Vault
+import Whorl
 
 struct Enroll: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Fingerprint
 import Vault
+import Whorl
 
 struct Fingers: Command {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import SecureMemory
 import Vault
+import Whorl
 
 struct Init: Command {
   static let configuration = CommandConfiguration(
@@ -42,7 +43,7 @@ struct Init: Command {
     if noPasscode {
       try await create(directory, nil, session)
     } else {
-      try await create(directory, try answers.newPasscode(), session)
+      try await create(directory, try answers.answer(.newPasscode), session)
     }
     if options.json {
       try JSON.print(Made(store: directory, passcodeSet: !noPasscode))

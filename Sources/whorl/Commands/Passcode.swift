@@ -1,5 +1,6 @@
 import ArgumentParser
 import Vault
+import Whorl
 
 struct Passcode: Command {
   static let configuration = CommandConfiguration(

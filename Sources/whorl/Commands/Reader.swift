@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Whorl
 
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -77,10 +77,14 @@ struct Set: Command {
 
   private func read(_ name: ItemName) throws(Failure) -> SecretBytes {
     if isatty(STDIN_FILENO) == 1 {
-      guard let terminal = Terminal.current else {
+      guard let terminal = Terminal() else {
         throw .interactionNotAllowed("there is no terminal to type the secret at", advice: "give it on standard input")
       }
-      return try terminal.readNewSecret("secret of \(name)", limit: 4095)
+      do {
+        return try terminal.readNewSecret("secret of \(name)", limit: 4095)
+      } catch {
+        throw Failure(error)
+      }
     }
     do {
       return try SecretBytes.read(from: STDIN_FILENO, limit: Vault.secretLimit)

@@ -1,3 +1,5 @@
+import Whorl
+
 /// The statuses the program exits with (those of `sysexits.h` where it has one).
 enum ExitStatus: Int32 {
   case done = 0

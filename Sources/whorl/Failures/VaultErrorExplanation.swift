@@ -1,5 +1,6 @@
 import Fingerprint
 import Vault
+import Whorl
 
 extension Failure {
   /// What each end of a call to the vault means to the person: the one place that says it.

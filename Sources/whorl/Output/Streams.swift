@@ -1,4 +1,5 @@
 import Glibc
+import Whorl
 
 /// Standard error, where everything goes that is not the answer.
 enum StandardError {
@@ -38,28 +39,5 @@ extension Failure {
     Failure(
       .inputOutput, "cannot write: \(String(cString: strerror(code)))", name: "errSecIO",
       advice: "see where the output goes, and whether there is room")
-  }
-}
-
-/// Writes all of it; returns `errno` of what failed.
-func writeAll(_ text: String, to descriptor: Int32) -> Int32? {
-  var text = text
-  return text.withUTF8 { bytes in
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      // Borrows the rest for the call.
-      let count = Glibc.write(
-        descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.indices]).baseAddress,
-        rest.count)
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&entry, 1, -1)
-      } else if errno != EINTR {
-        return errno
-      }
-    }
-    return nil
   }
 }

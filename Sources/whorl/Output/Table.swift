@@ -1,3 +1,5 @@
+import Whorl
+
 /// Rows for standard output: aligned under a head on a terminal, separated by tabs elsewhere.
 struct Table {
   private var rows: [[String]] = []

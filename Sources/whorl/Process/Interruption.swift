@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Whorl
 
 /// Ctrl-C and its kin. They are blocked in every thread and taken by the main one, which does nothing but wait for
 /// them, so that no handler runs in the middle of anything: it puts the terminal back, asks the running call to cancel,
@@ -15,9 +16,6 @@ enum Interruption {
   private static let state = Mutex(State())
   /// How the program was started; a program it becomes gets it back.
   private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
-
-  /// Becomes readable at the first signal and stays so: whoever waits for a descriptor waits for this one too.
-  static let descriptor: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
 
   /// How long a cancelled call may take to end by itself; the promise is a second for all of it.
   private static let graceMilliseconds: Int32 = 700
@@ -48,9 +46,9 @@ enum Interruption {
       guard sigwait(&set, &number) == 0 else { continue }
       guard number == SIGTSTP else { ended() }
       // Ctrl-Z: the shell gets its terminal back as it was, and a hidden prompt stays hidden afterwards.
-      Terminal.restore(forNow: true)
+      Terminal.pause()
       raise(SIGSTOP)
-      Terminal.hideAgain()
+      Terminal.resume()
     }
   }
 
@@ -83,13 +81,11 @@ enum Interruption {
   }
 
   private static func ended() -> Never {
-    Terminal.restore()
-    Terminal.endQuestion()
     let (cancel, command) = state.withLock { state in
       state.happened = true
       return (state.cancel, state.command)
     }
-    eventfd_write(descriptor, 1)
+    Terminal.leave()
     if let cancel {
       cancel()
       // A second signal cuts the waiting short. Normally the process ends in here, from the thread that runs the call.

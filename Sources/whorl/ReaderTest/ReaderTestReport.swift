@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Whorl
 
 /// What `reader test` found, a step at a time.
 struct ReaderTestReport {

@@ -1,6 +1,7 @@
 import Fingerprint
 import Synchronization
 import Vault
+import Whorl
 
 /// How one step ended.
 enum StepOutcome {
@@ -17,7 +18,7 @@ final class ReaderTestRun: Sendable {
   let touches: Int
   private let suspendDuring: ReaderTestStep?
   private let print = Mutex<EnrolledPrint?>(nil)
-  private let line = Mutex(ProgressLine())
+  private let line = Mutex(ProgressLine.onStandardError())
 
   init(reader: any FingerprintReader, description: ReaderDescription, touches: Int, suspendDuring: ReaderTestStep?) {
     self.reader = reader
@@ -104,7 +105,7 @@ final class ReaderTestRun: Sendable {
       switch outcome {
       case .match(print.id): return .passed("match\(slept)")
       case .match, .noMatch: return .failed(.unmatched)
-      case .retry(let reason): say(Prompt.retry(reason))
+      case .retry(let reason): say(PromptText.retry(reason))
       }
       suspends = false
     }
@@ -151,8 +152,8 @@ final class ReaderTestRun: Sendable {
 
   func show(_ event: ScanEvent) {
     switch event {
-    case .stage(let completed, let count): line.withLock { $0.tell(Prompt.stage(completed: completed, of: count)) }
-    case .retry(let reason): line.withLock { $0.tell(Prompt.retry(reason)) }
+    case .stage(let completed, let count): line.withLock { $0.tell(PromptText.stage(completed: completed, of: count)) }
+    case .retry(let reason): line.withLock { $0.tell(PromptText.retry(reason)) }
     case .fingerNeeded, .fingerPresent, .fingerLifted: break
     }
   }

@@ -1,4 +1,5 @@
 import Fingerprint
+import Whorl
 
 /// The steps in which something does not go as it should: what a secret store needs of a reader beyond a match.
 extension ReaderTestRun {
@@ -12,7 +13,7 @@ extension ReaderTestRun {
         return .failed(
           Failure(
             .refused, "another finger was taken for the enrolled one", advice: "report it: no secret is safe here"))
-      case .retry(let reason): say(Prompt.retry(reason))
+      case .retry(let reason): say(PromptText.retry(reason))
       }
     }
     return .failed(.unreadable)
@@ -66,7 +67,7 @@ extension ReaderTestRun {
         switch outcome {
         case .match: return .passed(gaveUp ? "the scan was given up, and the next one matched" : "the scan went on")
         case .noMatch: return .failed(.unmatched)
-        case .retry(let reason): say(Prompt.retry(reason))
+        case .retry(let reason): say(PromptText.retry(reason))
         }
       } catch .suspended where !gaveUp {
         gaveUp = true

@@ -1,27 +1,46 @@
-import Fingerprint
-import Vault
+package import Fingerprint
+internal import Vault
 
-/// The words a person is spoken to with.
-enum Prompt {
-  static func touch(_ request: TouchRequest, orEnter: Bool) -> String {
+/// What a prompt says.
+package enum PromptText {
+  /// What the reader waits for; `keys` says what may be pressed instead.
+  static func touch(_ request: TouchRequest, keys: String?) -> String {
     let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
     let reader = "the reader\(Spoken.nature(request.reader.nature))"
+    let keys = keys.map { " (\($0))" } ?? ""
     switch request.purpose {
     case .read(let items, let reason):
       let what = items.map(\.description).joined(separator: ", ")
       let why = reason.map { ", for: \($0)" } ?? ""
-      return "\(verb) \(reader) to release \(what)\(why)\(orEnter ? " (Enter: passcode)" : "")"
+      return "\(verb) \(reader) to release \(what)\(why)\(keys)"
     case .evaluate(let reason):
-      return "\(verb) \(reader)\(reason.map { ", for: \($0)" } ?? "")\(orEnter ? " (Enter: passcode)" : "")"
+      return "\(verb) \(reader)\(reason.map { " to \($0)" } ?? "")\(keys)"
     case .enroll(let finger):
       let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
-      return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all"
+      return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
     case .confirm(let finger):
-      return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm"
+      return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm\(keys)"
     }
   }
 
-  static func retry(_ reason: RetryReason) -> String {
+  /// What may be pressed while a finger is awaited.
+  static func keys(fallback: String?, cancel: String) -> String {
+    let cancel = "Esc: \(cancel)"
+    return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
+  }
+
+  /// The question for a secret, without its colon. `reason` is what the program said it wants to do.
+  package static func question(_ request: SecretRequest, reason: String? = nil) -> String {
+    let why = reason.map { " to \($0)" } ?? ""
+    return switch request {
+    case .passcode(let attempt): "\(attempt > 1 ? "Wrong passcode. " : "")Passcode\(why)"
+    case .newPasscode: "New passcode"
+    case .recoveryKey: "Recovery key"
+    case .applicationPassword(let name): "Application password of \(name)"
+    }
+  }
+
+  package static func retry(_ reason: RetryReason) -> String {
     switch reason {
     case .general: "That could not be read: lift and touch again"
     case .tooShort: "Too short: touch again, a little longer"
@@ -35,16 +54,17 @@ enum Prompt {
     remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
   }
 
-  static func stage(completed: Int, of count: Int) -> String {
+  package static func stage(completed: Int, of count: Int) -> String {
     "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
   }
 
-  static func notice(_ notice: Notice) -> String {
+  /// `explain` says what went wrong with the reader.
+  static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
     switch notice {
     case .unknownPrintsOnChip(let count):
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
-      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(Failure(error).words)."
+      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(explain(.reader(error)))."
     case .goneFromChip(let fingers):
       "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
         + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."

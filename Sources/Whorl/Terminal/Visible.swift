@@ -1,7 +1,7 @@
 /// Text as it may be shown: what could move the cursor, turn the reading direction or break the line is spelt out, so
 /// that an item's name cannot draw a prompt of its own.
-enum Visible {
-  static func text(_ text: String) -> String {
+package enum Visible {
+  package static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var shown = ""
     for scalar in text.unicodeScalars {

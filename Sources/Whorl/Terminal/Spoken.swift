@@ -1,10 +1,10 @@
-import Fingerprint
-import Glibc
+package import Fingerprint
+internal import Glibc
 
 /// Values in words.
-enum Spoken {
+package enum Spoken {
   /// "45 seconds", "3 minutes".
-  static func duration(_ seconds: Int) -> String {
+  package static func duration(_ seconds: Int) -> String {
     switch seconds {
     case 1: "1 second"
     case ..<120: "\(seconds) seconds"
@@ -13,7 +13,7 @@ enum Spoken {
   }
 
   /// A day and time of the local clock.
-  static func time(_ seconds: Int64) -> String {
+  package static func time(_ seconds: Int64) -> String {
     var time = time_t(seconds)
     var parts = tm()
     guard localtime_r(&time, &parts) != nil else { return "\(seconds)" }
@@ -26,27 +26,27 @@ enum Spoken {
   }
 
   /// "the left thumb", "the right index finger".
-  static func finger(_ finger: Finger) -> String {
+  package static func finger(_ finger: Finger) -> String {
     "the \(finger.spokenName)\(finger == .leftThumb || finger == .rightThumb ? "" : " finger")"
   }
 
   /// "the left thumb, the right index finger".
-  static func fingers(_ fingers: [Finger]) -> String { fingers.map(finger).joined(separator: ", ") }
+  package static func fingers(_ fingers: [Finger]) -> String { fingers.map(finger).joined(separator: ", ") }
 
   /// "The left thumb".
-  static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
+  package static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
 
-  static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
+  package static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
   }
 
   /// "Synaptics Sensors", or what it is when it is not a physical reader.
-  static func reader(_ reader: ReaderDescription) -> String {
+  package static func reader(_ reader: ReaderDescription) -> String {
     "\(Visible.text(reader.name))\(nature(reader.nature))"
   }
 
   /// " (virtual reader)", or nothing for a physical one.
-  static func nature(_ nature: ReaderDescription.Nature) -> String {
+  package static func nature(_ nature: ReaderDescription.Nature) -> String {
     switch nature {
     case .physical: ""
     case .virtual: " (virtual reader)"

@@ -1,0 +1,100 @@
+internal import Glibc
+package import SecureMemory
+internal import Synchronization
+
+/// Why a question at the terminal has no answer.
+package enum Unanswered: Error, Sendable {
+  /// The person pressed Esc or Ctrl-D, or the program is about to end.
+  case cancelled
+  /// Whoever asked does not wait for the answer any more.
+  case withdrawn
+  /// What had to be typed twice differed three times.
+  case differed
+  /// The terminal has gone.
+  case noTerminal
+}
+
+extension Terminal {
+  /// The longest passcode, password or recovery key that is read; the vault has rules of its own.
+  package static let answerLimit = 1024
+
+  /// Held while a question is asked, so that two of them come one after the other.
+  private static let turn = Mutex(())
+
+  /// Asks for a secret without showing it.
+  package func readSecret(_ question: String, limit: Int = answerLimit) throws(Unanswered) -> SecretBytes {
+    try readSecret(question, limit: limit, stopper: Stopper())
+  }
+
+  /// Asks for a new secret twice, up to three times over. `what` is "passcode" in "New passcode, again:".
+  package func readNewSecret(_ what: String, limit: Int = answerLimit) throws(Unanswered) -> SecretBytes {
+    try readNewSecret(what, limit: limit, stopper: Stopper())
+  }
+
+  func readNewSecret(_ what: String, limit: Int = answerLimit, stopper: Stopper) throws(Unanswered) -> SecretBytes {
+    for _ in 1...3 {
+      let first = try readSecret("New \(what)", limit: limit, stopper: stopper)
+      let again = try readSecret("New \(what), again", limit: limit, stopper: stopper)
+      if first.constantTimeEquals(again) { return first }
+      write("They differ. Try again.\n")
+    }
+    throw .differed
+  }
+
+  func readSecret(_ question: String, limit: Int = answerLimit, stopper: Stopper) throws(Unanswered) -> SecretBytes {
+    try Self.turn.withLock { (_) throws(Unanswered) in
+      guard !stopper.isStopped else { throw .withdrawn }
+      guard beginKeys() else { throw .noTerminal }
+      defer { endKeys() }
+      return try readSecretNow(question, limit, stopper)
+    }
+  }
+
+  private func readSecretNow(_ question: String, _ limit: Int, _ stopper: Stopper) throws(Unanswered) -> SecretBytes {
+    var keys = Keys(self, .question, stopper)
+    while true {
+      ask("\(question): ")
+      defer { Self.endQuestion() }
+      var line = SecretLine(limit: limit)
+      typing: while true {
+        switch keys.next() {
+        case .text(let byte): line.type(byte)
+        case .erase: line.erase()
+        case .eraseWord: line.eraseWord()
+        case .eraseLine: line.eraseLine()
+        case .enter: break typing
+        case .cancel: throw .cancelled
+        case nil: throw stopper.isStopped ? .withdrawn : .cancelled
+        }
+      }
+      if !line.isTooLong { return line.take() }
+      write("\nThat is longer than \(limit) bytes. Give a shorter one.")
+    }
+  }
+
+  /// Asks a question that only a clear yes answers with yes.
+  package func confirm(_ question: String) throws(Unanswered) -> Bool {
+    ask("\(question) [y/N] ")
+    // The terminal shows the newline of an answer itself.
+    var isAnswered = false
+    defer { Self.endQuestion(shown: isAnswered) }
+    var answer: [UInt8] = []
+    while !isAnswered {
+      var entries = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: Self.leaving, events: Int16(POLLIN), revents: 0),
+      ]
+      // Borrows the entries for the call.
+      guard poll(&entries, 2, -1) > 0 || errno == EINTR else { throw .noTerminal }
+      if entries[1].revents != 0 { throw .cancelled }
+      var byte: UInt8 = 0
+      // Writes at most one byte. A line comes at once, when its newline was typed.
+      let count = read(descriptor, &byte, 1)
+      if count < 0, errno == EAGAIN || errno == EINTR { continue }
+      guard count == 1 else { break }
+      isAnswered = byte == UInt8(ascii: "\n")
+      if !isAnswered, answer.count < 8 { answer.append(byte) }
+    }
+    return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
+  }
+}

@@ -1,0 +1,48 @@
+internal import SecureMemory
+
+/// A line that is typed unseen, with the keys that edit one.
+struct SecretLine: ~Copyable {
+  /// What was typed so far.
+  private(set) var secret = SecretBytes(count: 0)
+  /// More was typed than there is room for. Erasing the line starts anew.
+  private(set) var isTooLong = false
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func type(_ byte: UInt8) {
+    guard secret.count < limit else {
+      isTooLong = true
+      return
+    }
+    secret.resize(to: secret.count + 1)
+    let last = secret.count - 1
+    secret.withUnsafeMutableBytes { $0[last] = byte }
+  }
+
+  /// Removes the last character, with all of its bytes in UTF-8.
+  mutating func erase() {
+    while let byte = last {
+      secret.resize(to: secret.count - 1)
+      if byte & 0xC0 != 0x80 { return }
+    }
+  }
+
+  /// Removes the last word and the spaces after it.
+  mutating func eraseWord() {
+    while last == UInt8(ascii: " ") { erase() }
+    while let byte = last, byte != UInt8(ascii: " ") { erase() }
+  }
+
+  mutating func eraseLine() {
+    secret.resize(to: 0)
+    isTooLong = false
+  }
+
+  private var last: UInt8? {
+    let count = secret.count
+    return count == 0 ? nil : secret.withUnsafeBytes { $0[count - 1] }
+  }
+
+  consuming func take() -> SecretBytes { secret }
+}
