@@ -13,11 +13,12 @@ struct Toucher: Sendable {
     let (context, events) = try await vault.openContext()
     let listener = Task {
       var enrolling: Finger?
-      for await event in events {
-        switch event {
+      for await numbered in events {
+        switch numbered.event {
         case .secretWanted(.recoveryKey):
-          await vault.answer(context, with: SecretBytes(copying: Array(recoveryKey.utf8).span))
-        case .secretWanted: await vault.decline(context)
+          let secret = SecretBytes(copying: Array(recoveryKey.utf8).span)
+          await vault.respond(context, .secret(question: numbered.number, secret))
+        case .secretWanted: await vault.respond(context, .decline(question: numbered.number))
         case .touchWanted(let request):
           switch request.purpose {
           case .enroll(let finger), .confirm(let finger): enrolling = finger
@@ -40,6 +41,6 @@ struct Toucher: Sendable {
   }
 
   private func touchOrCancel(_ finger: Finger?, _ vault: Vault, _ context: ContextHandle) async {
-    do { try await touch(finger) } catch { await vault.cancel(context) }
+    do { try await touch(finger) } catch { await vault.respond(context, .cancel) }
   }
 }

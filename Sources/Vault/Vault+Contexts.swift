@@ -9,27 +9,24 @@ extension Vault {
     throws(VaultError) -> (handle: ContextHandle, events: ContextEvents)
   {
     let handle = ContextHandle(bytes: randomID())
-    let (stream, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
-    let teller = EventTeller(continuation)
-    contexts[handle] = Context(options: options, events: teller)
-    return (handle, ContextEvents(stream, teller))
+    let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
+    let source = EventSource(continuation)
+    contexts[handle] = Context(options: options, events: source)
+    return (handle, ContextEvents(stream, source))
   }
 
-  /// Answers the last ``AuthenticationEvent/secretWanted(_:)``. Does nothing when none is wanted.
-  package func answer(_ handle: ContextHandle, with secret: consuming SecretBytes) {
-    contexts[handle]?.answer(SecretBox(secret))
-  }
-
-  /// Says that no (further) answer can be given to ``AuthenticationEvent/secretWanted(_:)``.
-  package func decline(_ handle: ContextHandle) {
-    contexts[handle]?.answer(nil)
-  }
-
-  /// The person chose the fallback while a touch was wanted: the passcode, or the caller's own.
-  package func chooseFallback(_ handle: ContextHandle) {
-    guard let context = contexts[handle], context.fallbackOffered else { return }
-    context.fallbackChosen = true
-    context.scanCancel?()
+  /// What the person answers, or does in place of an answer.
+  package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) {
+    guard let context = contexts[handle] else { return }
+    switch consume response {
+    case .secret(let question, let secret): context.answer(question, with: SecretBox(secret))
+    case .decline(let question): context.answer(question, with: nil)
+    case .fallback:
+      guard context.fallbackOffered else { return }
+      context.fallbackChosen = true
+      context.scanCancel?()
+    case .cancel: cancel(context)
+    }
   }
 
   /// Takes effect at the next call.
@@ -46,20 +43,18 @@ extension Vault {
     }
   }
 
-  /// Ends the context's running call with ``VaultError/cancelled``.
-  package func cancel(_ handle: ContextHandle) {
-    guard let context = contexts[handle] else { return }
+  private func cancel(_ context: Context) {
     context.cancelled = true
     context.scanCancel?()
-    context.answer(nil)
+    context.answerQuestion(with: nil)
   }
 
   /// Ends the context: a running call ends with `reason`, every later one with `contextInvalidated`, what the context was
   /// satisfied with is forgotten, and the event stream finishes.
   package func closeContext(_ handle: ContextHandle, reason: VaultError = .cancelled) {
-    contexts[handle]?.cancelReason = reason
-    cancel(handle)
     guard let context = contexts.removeValue(forKey: handle) else { return }
+    context.cancelReason = reason
+    cancel(context)
     context.evidence = Evidence()
     context.applicationPassword = nil
     context.events.finish()
@@ -112,7 +107,7 @@ extension Vault {
 
   /// A cancelled task is heard of late; by then the context may be busy with another call.
   private func cancel(_ handle: ContextHandle, call: UInt64) {
-    if let context = contexts[handle], context.running, context.calls == call { cancel(handle) }
+    if let context = contexts[handle], context.running, context.calls == call { cancel(context) }
   }
 
   /// Asks for a secret; nil when the listener declines.
@@ -123,8 +118,7 @@ extension Vault {
     let answer: SecretBox? = await withCheckedContinuation { continuation in
       // A cancel that came since has found nobody waiting.
       guard !context.cancelled else { return continuation.resume(returning: nil) }
-      context.waiting = continuation
-      context.events.yield(.secretWanted(request))
+      context.question = .init(number: context.events.yield(.secretWanted(request)), call: continuation)
     }
     guard !context.cancelled else { throw .cancelled }
     return answer

@@ -157,25 +157,26 @@ extension Vault {
     context.scanCancel = { action.cancel() }
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
-    let activity = activity ?? Activity()
-    let watched = ObjectIdentifier(context)
-    let watch = context.options.timeout.map { timeout in
-      Task(executorPreference: BackgroundThread.shared) {
-        while activity.idle < timeout { try await Task.sleep(for: timeout - activity.idle) }
-        // The answer may have come while this woke up; then there is nothing to end.
-        if !Task.isCancelled { await self.expire(watched) }
+    context.actions += 1
+    let (watched, number) = (ObjectIdentifier(context), context.actions)
+    let timer = context.options.timeout.map { timeout in
+      IdleTimer(timeout, activity ?? Activity()) {
+        Task(executorPreference: BackgroundThread.shared) { await self.expire(watched, action: number) }
       }
     }
     let result = await action.result
-    watch?.cancel()
+    timer?.cancel()
     context.scanCancel = nil
     return result
   }
 
-  private func expire(_ watched: ObjectIdentifier) {
-    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }) else { return }
+  private func expire(_ watched: ObjectIdentifier, action number: UInt64) {
+    // The answer may have come meanwhile: then there is nothing to end, or another action that has its own time.
+    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }), context.actions == number,
+      let cancel = context.scanCancel
+    else { return }
     context.timedOut = true
-    context.scanCancel?()
+    cancel()
   }
 
   private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {

@@ -36,7 +36,7 @@ package final class Person: Sendable {
   ) async throws -> T {
     let (handle, events) = try await vault.openContext(options)
     let listener = Task {
-      for await event in events { await self.hear(event, vault, handle) }
+      for await numbered in events { await self.hear(numbered, vault, handle) }
     }
     do {
       let value = try await body(handle)
@@ -50,7 +50,8 @@ package final class Person: Sendable {
     }
   }
 
-  private func hear(_ event: AuthenticationEvent, _ vault: Vault, _ handle: ContextHandle) async {
+  private func hear(_ numbered: NumberedEvent, _ vault: Vault, _ handle: ContextHandle) async {
+    let event = numbered.event
     heard.withLock { $0.append(event) }
     switch event {
     case .secretWanted(let request):
@@ -63,9 +64,9 @@ package final class Person: Sendable {
         }
       }
       if let text {
-        await vault.answer(handle, with: SecretBytes(text: text))
+        await vault.respond(handle, .secret(question: numbered.number, SecretBytes(text: text)))
       } else {
-        await vault.decline(handle)
+        await vault.respond(handle, .decline(question: numbered.number))
       }
     case .touchWanted:
       let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }

@@ -37,7 +37,13 @@ public final class AuthenticationContext: Sendable {
     var password: PasswordChange?
     var isPasswordSet = false
     /// The vault's context, once something was asked of it.
-    var opening: Task<ContextHandle?, Never>?
+    var opening: Task<Opened?, Never>?
+  }
+
+  /// The vault's context, and who follows its events.
+  private struct Opened {
+    let handle: ContextHandle
+    let listener: PromptListener
   }
 
   private enum PasswordChange {
@@ -48,7 +54,6 @@ public final class AuthenticationContext: Sendable {
   private let vault: Vault
   private let prompt: any AuthenticationPrompt
   private let words = PromptWords()
-  private let listener = PromptListener()
   private let observers = Observers()
   private let state = Mutex(State())
 
@@ -129,7 +134,7 @@ public final class AuthenticationContext: Sendable {
     // Once the vault's context is open, its last event finishes them.
     guard let opening else { return observers.finish() }
     Task(executorPreference: BackgroundThread.shared) { [vault] in
-      if let handle = await opening.value { await vault.closeContext(handle, reason: reason) }
+      if let opened = await opening.value { await vault.closeContext(opened.handle, reason: reason) }
     }
   }
 
@@ -137,18 +142,18 @@ public final class AuthenticationContext: Sendable {
   func perform<T>(
     _ reason: String?, callersFallback: Bool = false, _ call: (ContextHandle) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
-    let handle = try await handle(callersFallback: callersFallback)
+    let opened = try await opened(callersFallback: callersFallback)
     let options = options
     words.begin(reason, options.fallbackTitle, options.cancelTitle)
-    let session = PromptSession(vault: vault, handle: handle, words: words)
+    let session = PromptSession(vault: vault, handle: opened.handle, words: words)
     do throws(VaultError) {
-      let value = try await call(handle)
-      await listener.caughtUp()
+      let value = try await call(opened.handle)
+      await opened.listener.caughtUp()
       await end(session)
       return value
     } catch {
       // Where the call was ended from outside, the prompt may still wait for somebody.
-      if !error.endsFromOutside { await listener.caughtUp() }
+      if !error.endsFromOutside { await opened.listener.caughtUp() }
       // Callers that only learn a status still have the prompt say how long the passcode is refused.
       if case .passcodeDelayed(let seconds) = error, !options.interactionNotAllowed {
         observers.yield(.notice(.passcodeDelay(seconds)))
@@ -165,7 +170,9 @@ public final class AuthenticationContext: Sendable {
   }
 
   /// The vault's context, with the options as they are now.
-  func handle(callersFallback: Bool = false) async throws(VaultError) -> ContextHandle {
+  func handle() async throws(VaultError) -> ContextHandle { try await opened(callersFallback: false).handle }
+
+  private func opened(callersFallback: Bool) async throws(VaultError) -> Opened {
     let (opening, options, password) = try state.withLock { (state) throws(VaultError) in
       guard !state.invalidated else { throw .contextInvalidated }
       let opening = state.opening ?? open()
@@ -174,34 +181,36 @@ public final class AuthenticationContext: Sendable {
       state.password = nil
       return (opening, state.options, password)
     }
-    guard let handle = await opening.value else { throw .internalError("no context can be opened") }
+    guard let opened = await opening.value else { throw .internalError("no context can be opened") }
+    let handle = opened.handle
     await vault.setOptions(Self.options(options, callersFallback: callersFallback), of: handle)
     switch password {
     case .set(let password): await vault.setApplicationPassword(password.take(), of: handle)
     case .remove: await vault.setApplicationPassword(nil, of: handle)
     case nil: break
     }
-    return handle
+    return opened
   }
 
-  private func open() -> Task<ContextHandle?, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, listener, observers] in
+  private func open() -> Task<Opened?, Never> {
+    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, observers] in
       guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
         observers.finish()
         return nil
       }
+      let listener = PromptListener(events)
       let session = PromptSession(vault: vault, handle: handle, words: words)
       // A prompt may block its thread, waiting for keys.
       Task(executorPreference: BackgroundThread()) {
-        await listener.follow(events) { event in
-          observers.yield(event)
-          // A question that comes late would be waited for after the call that asked it.
-          if event.isQuestion, !session.isAsking { return }
-          await prompt.handle(event, in: session)
+        await listener.run { numbered in
+          observers.yield(numbered.event)
+          // Skip prompts whose call has already returned.
+          if numbered.event.isQuestion, !session.isAsking { return }
+          await prompt.handle(numbered.event, in: session.with(event: numbered.number))
         }
         observers.finish()
       }
-      return handle
+      return Opened(handle: handle, listener: listener)
     }
   }
 

@@ -22,9 +22,16 @@ public struct PromptSession: Sendable {
   let vault: Vault
   let handle: ContextHandle
   let words: PromptWords
+  /// The number of the event this goes with: what it asks for is answered under that number.
+  let event: Int
 
-  package init(vault: Vault, handle: ContextHandle, words: PromptWords) {
-    (self.vault, self.handle, self.words) = (vault, handle, words)
+  package init(vault: Vault, handle: ContextHandle, words: PromptWords, event: Int = 0) {
+    (self.vault, self.handle, self.words, self.event) = (vault, handle, words, event)
+  }
+
+  /// The same for another event.
+  package func with(event: Int) -> PromptSession {
+    PromptSession(vault: vault, handle: handle, words: words, event: event)
   }
 
   /// Why the program asks, in its own words.
@@ -37,17 +44,20 @@ public struct PromptSession: Sendable {
   var isAsking: Bool { words.current.calls > 0 }
 
   /// The person cancelled.
-  public func cancel() async { await vault.cancel(handle) }
+  public func cancel() async { await vault.respond(handle, .cancel) }
 
   /// The person chose the fallback: the passcode, or under the biometric policy the program's own. Does nothing where the
   /// last touch wanted has none.
-  public func chooseFallback() async { await vault.chooseFallback(handle) }
+  public func chooseFallback() async { await vault.respond(handle, .fallback) }
 
-  /// Answers the last `secretWanted`. Does nothing when none is wanted.
-  public func answer(_ secret: consuming SecretBytes) async { await vault.answer(handle, with: secret) }
+  /// Answers the `secretWanted` that this session was given with. Does nothing when its call does not wait for it any
+  /// more.
+  public func answer(_ secret: consuming SecretBytes) async {
+    await vault.respond(handle, .secret(question: event, secret))
+  }
 
-  /// Says that no answer can be given to the last `secretWanted`.
-  public func decline() async { await vault.decline(handle) }
+  /// Says that no answer can be given to the `secretWanted` that this session was given with.
+  public func decline() async { await vault.respond(handle, .decline(question: event)) }
 }
 
 extension AuthenticationEvent {

@@ -1,27 +1,27 @@
 internal import Synchronization
-internal import Vault
+package import Vault
 
 /// Hands a context's events to whoever shows them, one after the other, and knows how far that has come.
 package final class PromptListener: Sendable {
-  private let events = Mutex<ContextEvents?>(nil)
+  private let events: ContextEvents
+  /// The number of the last event that has been shown.
   private let shown = Atomic(0)
 
-  package init() {}
+  package init(_ events: ContextEvents) { self.events = events }
 
   /// Runs until the context ends.
-  package func follow(_ events: ContextEvents, _ show: (AuthenticationEvent) async -> Void) async {
-    self.events.withLock { $0 = events }
+  package func run(_ show: (NumberedEvent) async -> Void) async {
     for await event in events {
       await show(event)
-      shown.add(1, ordering: .releasing)
+      shown.store(event.number, ordering: .releasing)
     }
   }
 
-  /// Waits until all that has happened has been shown: what the program says next is to come after it. A second at most,
-  /// for showing may wait for a person.
+  /// Waits until every event that came before this moment has been shown: what the program says next is to come after
+  /// it. A second at most, for showing may wait for a person.
   package func caughtUp() async {
-    let told = events.withLock { $0 }?.count ?? 0
-    for _ in 1...1_000 where shown.load(ordering: .acquiring) < told {
+    let last = events.lastNumber
+    for _ in 1...1_000 where shown.load(ordering: .acquiring) < last {
       guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return }
     }
   }

@@ -17,7 +17,7 @@ public struct TerminalPrompt: AuthenticationPrompt {
 
   /// Shows the event, or asks for the secret.
   public func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
-    await dialogues.of(session, style)?.handle(event)
+    await dialogues.of(session, style)?.handle(event, in: session)
   }
 
   /// Asks for nothing any more, and gives the terminal back.

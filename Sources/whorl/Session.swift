@@ -58,10 +58,12 @@ struct Session {
     let prompt = TerminalPrompt(answers.style)
     let words = PromptWords()
     words.begin(nil, "passcode", nil)
-    let listener = PromptListener()
+    let listener = PromptListener(events)
     let person = PromptSession(vault: vault, handle: context, words: words)
-    let listening = Task { await listener.follow(events) { await prompt.handle($0, in: person) } }
-    Interruption.onSignal { Task { await vault.cancel(context) } }
+    let listening = Task {
+      await listener.run { await prompt.handle($0.event, in: person.with(event: $0.number)) }
+    }
+    Interruption.onSignal { Task { await vault.respond(context, .cancel) } }
     let result: Result<Answer, any Error>
     do {
       result = .success(try await call(vault, context))

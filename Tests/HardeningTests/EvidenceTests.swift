@@ -50,7 +50,7 @@ struct EvidenceTests {
       }
     }
     for await event in events {
-      guard case .secretWanted = event else { continue }
+      guard case .secretWanted = event.event else { continue }
       try await Task.sleep(for: .milliseconds(100))
       await vault.closeContext(handle, reason: .appCancelled)
     }
@@ -112,9 +112,9 @@ struct EvidenceTests {
     let (handle, events) = try await vault.openContext(Self.keeping)
     let listener = Task {
       for await event in events {
-        guard case .secretWanted = event else { continue }
+        guard case .secretWanted = event.event else { continue }
         closing.withLock { $0 = (vault, handle) }
-        await vault.answer(handle, with: SecretBytes(text: Self.right))
+        await vault.respond(handle, .secret(question: event.number, SecretBytes(text: Self.right)))
       }
     }
     await #expect(throws: VaultError.appCancelled) {
@@ -163,9 +163,9 @@ struct EvidenceTests {
       let (handle, events) = try await vault.openContext(Self.keeping)
       let listener = Task {
         for await event in events {
-          guard case .secretWanted(.applicationPassword) = event else { continue }
+          guard case .secretWanted(.applicationPassword) = event.event else { continue }
           if isRestored { try store.restore(["state"], from: "/nonexistent") }
-          await vault.answer(handle, with: SecretBytes(text: "a password"))
+          await vault.respond(handle, .secret(question: event.number, SecretBytes(text: "a password")))
         }
       }
       try await vault.evaluate(.biometrics, reason: nil, in: handle)

@@ -17,6 +17,28 @@ struct PromptOrderTests {
     #expect(prompt.shown == ["touch", "matched"])
   }
 
+  @Test("a listener that has not begun to listen is waited for, too")
+  func heardLate() async throws {
+    let machine = try await Machine(fingers: [])
+    let vault = machine.store.vault
+    let (handle, events) = try await vault.openContext()
+    let call = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
+    // No finger can be used, and the passcode is wanted.
+    for _ in 1...1_000 where events.lastNumber < 2 { try await Task.sleep(for: .milliseconds(10)) }
+    let listener = PromptListener(events)
+    let shown = ShownNumbers()
+    let caughtUp = Task {
+      await listener.caughtUp()
+      return shown.all.withLock { $0 }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    let listening = Task { await listener.run { event in shown.all.withLock { $0.append(event.number) } } }
+    #expect(await caughtUp.value == [1, 2])
+    await vault.closeContext(handle)
+    await listening.value
+    await #expect(throws: VaultError.cancelled) { try await call.value }
+  }
+
   @Test("a prompt that takes longer than a second is not waited for")
   func stuck() async throws {
     let machine = try await Machine()
@@ -58,6 +80,11 @@ extension Machine {
       try VirtualImageReader(socket: socket).press(image)
     }
   }
+}
+
+/// The numbers of the events a listener was given.
+private final class ShownNumbers: Sendable {
+  let all = Mutex<[Int]>([])
 }
 
 /// Does something at each event before it has shown it.

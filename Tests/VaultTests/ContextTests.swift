@@ -86,12 +86,36 @@ struct ContextTests {
     let (handle, events) = try await vault.openContext(Self.keeping)
     let running = Task { try await vault.evaluate(.biometrics, reason: nil, in: handle) }
     for await event in events {
-      if case .touchWanted = event { await vault.closeContext(handle, reason: .appCancelled) }
+      if case .touchWanted = event.event { await vault.closeContext(handle, reason: .appCancelled) }
     }
     await #expect(throws: VaultError.appCancelled) { try await running.value }
     await #expect(throws: VaultError.contextInvalidated) {
       try await vault.evaluate(.biometrics, reason: nil, in: handle)
     }
     await vault.shutdown()
+  }
+
+  @Test("an answer that comes late meets no other question")
+  func lateAnswer() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let (handle, events) = try await vault.openContext(Self.keeping)
+    let running = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
+    var questions: [Int] = []
+    for await event in events {
+      guard case .secretWanted = event.event else { continue }
+      questions.append(event.number)
+      if questions.count == 1 {
+        await vault.respond(handle, .secret(question: event.number, SecretBytes(text: "wrong")))
+      } else {
+        await vault.respond(handle, .secret(question: questions[0], SecretBytes(text: ScratchStore.passcode)))
+        await vault.respond(handle, .decline(question: questions[0]))
+        await vault.respond(handle, .decline(question: event.number))
+        break
+      }
+    }
+    await #expect(throws: VaultError.wrongPasscode) { try await running.value }
+    #expect(questions.count == 2)
+    await vault.closeContext(handle)
   }
 }

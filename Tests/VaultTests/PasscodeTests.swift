@@ -166,11 +166,13 @@ struct PasscodeTests {
         in: handle)
     }
     for await event in events {
-      guard case .secretWanted(let request) = event else { continue }
-      if case .passcode = request { await vault.answer(handle, with: SecretBytes(text: Self.right)) }
+      guard case .secretWanted(let request) = event.event else { continue }
+      if case .passcode = request {
+        await vault.respond(handle, .secret(question: event.number, SecretBytes(text: Self.right)))
+      }
       guard case .applicationPassword = request else { continue }
       _ = try await Person(passcodes: [Self.right]).with(other) { try await other.removePasscode(in: $0) }
-      await vault.answer(handle, with: SecretBytes(text: "password"))
+      await vault.respond(handle, .secret(question: event.number, SecretBytes(text: "password")))
       break
     }
     await #expect(throws: VaultError.self) { try await adding.value }

@@ -105,8 +105,8 @@ struct TouchTests {
         let (handle, events) = try await vault.openContext()
         let reading = Task { try await vault.read([ItemName(parsing: "bound")], reason: nil, in: handle) }
         for await event in events {
-          if case .touchWanted = event { await vault.cancel(handle) }
-          if case .touchWanted = event { break }
+          if case .touchWanted = event.event { await vault.respond(handle, .cancel) }
+          if case .touchWanted = event.event { break }
         }
         defer { Task { await vault.closeContext(handle) } }
         _ = try await reading.value
@@ -150,9 +150,10 @@ struct TouchTests {
     let (handle, events) = try await vault.openContext()
     let reading = Task { try await vault.read([ItemName(parsing: "presence")], reason: nil, in: handle)[0].text }
     for await event in events {
-      if case .touchWanted = event { await vault.chooseFallback(handle) }
-      if case .secretWanted = event { await vault.answer(handle, with: SecretBytes(text: Self.right)) }
-      if case .secretWanted = event { break }
+      if case .touchWanted = event.event { await vault.respond(handle, .fallback) }
+      guard case .secretWanted = event.event else { continue }
+      await vault.respond(handle, .secret(question: event.number, SecretBytes(text: Self.right)))
+      break
     }
     #expect(try await reading.value == "secret")
   }
@@ -282,9 +283,9 @@ struct TouchTests {
     let reading = Task { try await vault.read([ItemName(parsing: "bound")], reason: nil, in: handle) }
     let press = image.press(.leftRing)
     for await event in events {
-      if case .touchWanted = event { try await press() }
-      guard case .fingerPresent(true) = event else { continue }
-      await vault.cancel(handle)
+      if case .touchWanted = event.event { try await press() }
+      guard case .fingerPresent(true) = event.event else { continue }
+      await vault.respond(handle, .cancel)
       break
     }
     await #expect(throws: (any Error).self) { _ = try await reading.value }

@@ -45,11 +45,13 @@ package struct ContextOptions: Sendable {
 /// An authentication context inside the vault: what it was opened with, and what it waits for now.
 final class Context {
   var options: ContextOptions
-  let events: EventTeller
-  /// The call that waits for a secret.
-  var waiting: CheckedContinuation<SecretBox?, Never>?
+  let events: EventSource
+  /// The question for a secret that a call waits for.
+  var question: Question?
   /// Cancels the action the reader is armed for.
   var scanCancel: (() -> Void)?
+  /// How many actions of the reader there have been.
+  var actions: UInt64 = 0
   var running = false
   /// How many calls there have been.
   var calls: UInt64 = 0
@@ -68,7 +70,7 @@ final class Context {
   var applicationPassword: SecretBox?
   var timedOut = false
 
-  init(options: ContextOptions, events: EventTeller) {
+  init(options: ContextOptions, events: EventSource) {
     self.options = options
     self.events = events
   }
@@ -85,9 +87,21 @@ final class Context {
     if !queue.isEmpty { queue.removeFirst().resume() }
   }
 
-  func answer(_ secret: SecretBox?) {
-    waiting?.resume(returning: secret)
-    waiting = nil
+  /// A question for a secret: its number, and the call that waits for the answer.
+  struct Question {
+    let number: Int
+    let call: CheckedContinuation<SecretBox?, Never>
+  }
+
+  /// Answers the question of this number; nil declines it. Does nothing where that one is not asked any more.
+  func answer(_ number: Int, with secret: SecretBox?) {
+    if let question, question.number == number { answerQuestion(with: secret) }
+  }
+
+  /// Answers whatever is asked.
+  func answerQuestion(with secret: SecretBox?) {
+    question?.call.resume(returning: secret)
+    question = nil
   }
 }
 

@@ -37,8 +37,8 @@ final class TerminalDialogue: Sendable {
     state = Mutex(State(line: line))
   }
 
-  func handle(_ event: AuthenticationEvent) async {
-    if case .secretWanted(let request) = event { return await answer(request) }
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    if case .secretWanted(let request) = event { return await answer(request, in: session) }
     state.withLock { state in
       guard !state.isOver else { return }
       switch event {
@@ -113,7 +113,7 @@ final class TerminalDialogue: Sendable {
 
   // MARK: Secrets
 
-  private func answer(_ request: SecretRequest) async {
+  private func answer(_ request: SecretRequest, in session: PromptSession) async {
     isFallbackOffered.store(false, ordering: .relaxed)
     let unavailable = state.withLock { state in
       state.line.finish()
