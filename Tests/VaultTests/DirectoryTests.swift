@@ -19,8 +19,8 @@ struct DirectoryTests {
     let link = store.folder + "/link"
     symlink(store.path, link)
     expectUnsafe(link, "a link")
-    chmod(store.folder, 0o770)
-    expectUnsafe(store.path, "a parent that the group may write")
+    chmod(store.folder, 0o707)
+    expectUnsafe(store.path, "a parent that others may write")
     chmod(store.folder, 0o1777)
     _ = try store.open()
     chmod(store.folder, 0o700)
@@ -32,6 +32,40 @@ struct DirectoryTests {
       expectUnsafe(store.path, "another's parent")
       chown(store.folder, 0, 0)
     }
+  }
+
+  @Test("every folder on the way to the store is looked at, those of a symbolic link on it too")
+  func wholePath() async throws {
+    let store = try await ScratchStore()
+    let other = try await ScratchStore()
+    let near = other.folder + "/far/near"
+    mkdir(other.folder + "/far", 0o700)
+    mkdir(near, 0o700)
+    rename(store.path, near + "/store")
+    let link = store.folder + "/link"
+    symlink(near, link)
+    let paths = [near + "/store", link + "/store", store.folder + "/./link/../near/store"]
+    func open() throws { for path in paths { _ = try Vault(at: path, reader: NoReader.reader, floor: .weakForTests) } }
+    try open()
+    // Far above the store, where the folder right above it is private.
+    for mode in [0o707, 0o777] as [mode_t] {
+      chmod(other.folder, mode)
+      for path in paths { expectUnsafe(path, "mode \(String(mode, radix: 8)) above \(path)") }
+    }
+    chmod(other.folder, 0o1777)
+    try open()
+    chmod(other.folder, 0o700)
+    guard geteuid() == 0 else { return }
+    for (user, group, mode) in [(12345, 0, 0o700), (0, 12345, 0o770)] as [(uid_t, gid_t, mode_t)] {
+      chown(other.folder, user, group)
+      chmod(other.folder, mode)
+      for path in paths { expectUnsafe(path, "of user \(user) and group \(group), mode \(String(mode, radix: 8))") }
+    }
+    chown(other.folder, 0, 0)
+    chmod(other.folder, 0o700)
+    try open()
+    lchown(link, 12345, 12345)
+    expectUnsafe(link + "/store", "a symbolic link of another user")
   }
 
   @Test("a key file or database that others may read is refused, and so is one that is a link")

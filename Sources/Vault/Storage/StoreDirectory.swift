@@ -1,6 +1,7 @@
 import Glibc
 
-/// The folder of a store, and why it may be trusted: ours, private, no symlink, in a folder nobody else can change.
+/// The folder of a store, and why it may be trusted: ours, private, no symlink, and on a way that nobody
+/// else can change.
 struct StoreDirectory: Sendable {
   let path: String
 
@@ -78,16 +79,7 @@ struct StoreDirectory: Sendable {
     guard info.st_mode & 0o077 == 0 else {
       throw .unsafeDirectory("\(path) is open to other users: chmod 700 \(path)")
     }
-    let parent = path + "/.."
-    guard stat(parent, &info) == 0 else { throw .inputOutput("cannot look at \(parent): \(errnoText())") }
-    guard info.st_uid == geteuid() || info.st_uid == 0 else {
-      throw .unsafeDirectory(
-        "the folder above \(path) belongs to user \(info.st_uid), who can replace the store: name another with --store")
-    }
-    // A sticky folder such as /tmp lets others add, but not replace what is ours.
-    guard info.st_mode & 0o022 == 0 || info.st_mode & S_ISVTX != 0 else {
-      throw .unsafeDirectory("the folder above \(path) is writable by others: chmod go-w it")
-    }
+    try StorePath.requireTrusted(path)
   }
 
   private static func absolute(_ path: String) throws(VaultError) -> String {
