@@ -185,7 +185,10 @@ let package = Package(
       swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
-      name: "CommandLineTests", dependencies: ["Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint"],
+      name: "CommandLineTests",
+      dependencies: [
+        "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory", "ReaderClient",
+      ],
       swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(

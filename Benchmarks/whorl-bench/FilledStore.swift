@@ -16,8 +16,8 @@ enum FilledStore {
     let (context, _) = try await vault.openContext()
     for number in 1...items {
       try await vault.add(
-        ItemName(parsing: item(number)), secret: SecretBytes(copying: Array(secret(number).utf8).span),
-        access: AccessControl(.none), accessibility: .whenUnlocked, replace: false, in: context)
+        NewItem(named: ItemName(parsing: item(number)), access: AccessControl(.none)),
+        secret: SecretBytes(copying: Array(secret(number).utf8).span), in: context)
     }
     await vault.closeContext(context)
   }

@@ -28,16 +28,16 @@ struct FromMatchToSecret {
     var all: [Samples] = []
     for constraint in [AccessControl.Constraint.presence, .currentSet] {
       let name = try ItemName(parsing: "touched/\(constraint.rawValue)")
-      try await person.with(vault) { context in
+      let item = try await person.with(vault) { context in
         try await vault.add(
-          name, secret: SecretBytes(copying: Array("secret".utf8).span), access: AccessControl(constraint),
-          accessibility: .whenUnlocked, replace: false, in: context)
+          NewItem(named: name, access: AccessControl(constraint)),
+          secret: SecretBytes(copying: Array("secret".utf8).span), in: context)
       }
       var samples = Samples(name: "match to secret, \(constraint.rawValue)")
       for _ in 0...count {
         let output = ends[1]
         let nanoseconds = try await person.with(vault) { context in
-          let items = try await vault.read([name], reason: nil, in: context)
+          let items = try await vault.secrets(of: [item.id], reason: nil, in: context)
           try items[0].secret.write(to: output)
           return ScanClock.now() - reader.finishedAt
         }

@@ -85,10 +85,10 @@ final class GalleryTimes: Sendable {
       self.press(enrolling ?? wanted.withLock { $0 }, reader)
     }
     let name = try ItemName(parsing: "gallery/item")
-    try await person.with(vault) { context in
+    let item = try await person.with(vault) { context in
       try await vault.add(
-        name, secret: SecretBytes(copying: Array("secret".utf8).span), access: AccessControl(.presence),
-        accessibility: .whenUnlocked, replace: false, in: context)
+        NewItem(named: name, access: AccessControl(.presence)), secret: SecretBytes(copying: Array("secret".utf8).span),
+        in: context)
     }
     var all: [Samples] = []
     var enrolled = 0
@@ -103,7 +103,7 @@ final class GalleryTimes: Sendable {
           // The finger that matched longest ago is tried last: taking turns always finds the worst case.
           wanted.withLock { $0 = Finger.allCases[place == "tried last" ? number % size : 0] }
           let end = try? await person.with(vault) { context in
-            _ = try await vault.read([name], reason: nil, in: context)
+            _ = try await vault.secrets(of: [item.id], reason: nil, in: context)
             return ScanClock.now()
           }
           // The first turn brings the fingers into their order.

@@ -5,33 +5,48 @@ import Keys
 package import SecureMemory
 
 extension Vault {
-  /// Stores an item. Never asks for anything: an application password has to be in the context already.
+  /// Stores an item: over a living one with the same primary attributes only where `replacing` says so, over a dead one
+  /// always. Asks for the application password where the item is to have one and the context holds none, and for nothing
+  /// else.
   ///
-  /// Throws `duplicateItem` where one with the same primary attributes lives; over a dead one it is stored.
-  package func add(_ item: NewItem, secret: consuming SecretBytes, in handle: ContextHandle?)
-    async throws(VaultError) -> Item
-  {
+  /// - Throws: `duplicateItem` where one with the same primary attributes lives and is not to be replaced.
+  @discardableResult
+  package func add(
+    _ item: NewItem, secret: consuming SecretBytes, replacing: Bool = false, in handle: ContextHandle?
+  ) async throws(VaultError) -> Item {
+    guard secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     let record = ItemRecord(
       itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
     let secret = SecretBox(secret)
-    guard item.access.applicationPassword else {
-      return try await insert(record, item.access, item.accessibility, secret, nil, replacing: .never)
+    var stretched: StretchedPasscode?
+    if item.access.applicationPassword {
+      guard try passcodeIsSet() || item.accessibility != .passcodeSet else { throw .passcodeNotSet }
+      stretched = try await Self.stretchNew(try await applicationPassword(for: record.name, in: handle), store.floor)
     }
-    guard let handle, let password = contexts[handle]?.applicationPassword else { throw .interactionNotAllowed }
-    let stretched = try await Self.stretchNew(password, store.floor)
-    return try await insert(record, item.access, item.accessibility, secret, stretched, replacing: .never)
+    let added = try await insert(record, item.access, item.accessibility, secret, stretched, replacing: replacing)
+    // A secret that was replaced is not to stay readable in the log, under a key that stays there as well.
+    if replacing { store.database.forgetOldPages() }
+    return added
   }
 
-  enum Replacing {
-    case never
-    case living
+  /// The application password of a new item: the context's, else what the person answers.
+  private func applicationPassword(for name: ItemName, in handle: ContextHandle?) async throws(VaultError) -> SecretBox
+  {
+    guard let handle else { throw .interactionNotAllowed }
+    if let password = contexts[handle]?.applicationPassword { return password }
+    return try await asking(in: handle) { context throws(VaultError) in
+      guard let password = try await self.ask(.applicationPassword(name), context) else {
+        throw .interactionNotAllowed
+      }
+      guard !password.secret.isEmpty else { throw .invalidPasscode("the application password is empty") }
+      return password
+    }
   }
 
-  func insert(
+  private func insert(
     _ record: ItemRecord, _ access: AccessControl, _ accessibility: Accessibility, _ secret: SecretBox,
-    _ password: StretchedPasscode?, replacing: Replacing
+    _ password: StretchedPasscode?, replacing: Bool
   ) async throws(VaultError) -> Item {
-    guard secret.secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     try record.check()
     let requirement = Requirement(access)
     if accessibility == .passcodeSet || requirement.mentions(.passcode) {
@@ -43,8 +58,8 @@ extension Vault {
     }
     let store = store
     return try store.commit(items: true) { db, authority in
-      let old = try store.replaceable(record, db, replacing == .living)
-      if let old, !old.dead, replacing == .never { throw VaultError.duplicateItem }
+      let old = try store.replaceable(record, db, replacing)
+      if let old, !old.dead, !replacing { throw VaultError.duplicateItem }
       var record = record
       record.modified = secondsSince1970()
       var row = ItemRow(
@@ -77,12 +92,12 @@ extension Vault {
     }
   }
 
-  /// The living items meant, oldest first. Attributes are sealed but need no finger.
+  /// The items meant, oldest first. Attributes are sealed but need no finger.
   package func items(_ search: ItemSearch) throws(VaultError) -> [Item] {
     let store = store
     return try store.read { db, _ in
       var found: [Item] = []
-      try store.search(search, db) { _, _, item in found.append(item) }
+      try store.search(search, db) { found.append($0.item) }
       return found
     }
   }
@@ -202,9 +217,9 @@ extension Vault {
     guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
     let store = store
     let count = try store.commit(items: true) { db, _ in
-      var found: [(row: Int64, record: ItemRecord)] = []
-      try store.search(search, db) { row, record, item in
-        if isMeant(item), let place = row.row { found.append((place, record)) }
+      var found: [(row: Int64, record: ItemRecord?)] = []
+      try store.search(search, db) { meant in
+        if isMeant(meant.item), let place = meant.row.row { found.append((place, meant.record)) }
       }
       guard !found.isEmpty else { throw VaultError.itemGone }
       for (row, record) in found {

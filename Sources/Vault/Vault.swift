@@ -73,6 +73,8 @@ package actor Vault {
   /// Ends every context, and the reader process.
   package func shutdown() async {
     for handle in contexts.keys { closeContext(handle, reason: .systemCancelled) }
+    // Whoever ends does not wait for changes that might still come.
+    forgetting?.cancel()
     await forgetting?.value
     await closing?.value
     await reader.shutdown()
@@ -100,7 +102,7 @@ package actor Vault {
   /// What is wrong with the store as a whole; empty when nothing is.
   package func integrityProblems() throws(VaultError) -> [VaultError] {
     var problems = try store.database.integrityProblems()
-    let damaged = try items(.all).filter { $0.state == .damaged }.count
+    let damaged = try items(.everything).count { $0.state == .damaged }
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
     let status = try status()
     if status.damagedSets > 0 {

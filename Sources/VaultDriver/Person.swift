@@ -83,11 +83,27 @@ extension Vault {
     accessibility: Accessibility = .whenUnlocked, replace: Bool = false, by person: Person = Person()
   ) async throws {
     let name = try ItemName(parsing: name)
-    try await person.with(self) { handle in
+    _ = try await person.with(self) { handle in
       try await self.add(
-        name, secret: SecretBytes(text: secret), access: AccessControl(constraint), accessibility: accessibility,
-        replace: replace, in: handle)
+        NewItem(named: name, access: AccessControl(constraint), accessibility: accessibility),
+        secret: SecretBytes(text: secret), replacing: replace, in: handle)
     }
+  }
+
+  /// Releases the command line's items of these names.
+  package func read(_ names: [ItemName], reason: String?, in handle: ContextHandle)
+    async throws(VaultError) -> [ReleasedItem]
+  {
+    var ids: [ItemID] = []
+    for name in names {
+      guard let item = try items(ItemSearch(named: name)).first else { throw .itemGone }
+      switch item.state {
+      case .living: ids.append(item.id)
+      case .dead: throw .itemInvalidated(name)
+      case .damaged: throw .itemDamaged(name)
+      }
+    }
+    return try await secrets(of: ids, reason: reason, in: handle)
   }
 
   /// Stores a password whose service is its name and whose secret is its name, too.

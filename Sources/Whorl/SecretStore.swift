@@ -97,10 +97,13 @@ public final class SecretStore: Sendable {
   public func add(_ item: NewItem, secret: consuming SecretBytes, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> Item
   {
-    try await vault.add(item.inOwnGroup, secret: secret, in: try await context?.handle())
+    guard !item.access.applicationPassword || context?.isApplicationPasswordSet == true else {
+      throw .interactionNotAllowed
+    }
+    return try await vault.add(item.inOwnGroup, secret: secret, in: try await context?.handle())
   }
 
-  /// The living items meant, oldest first. A search that names no group finds the program's own items, and after them
+  /// The items meant, oldest first; living ones unless the search says otherwise. A search that names no group finds the program's own items, and after them
   /// the command line's. Asks for nothing: attributes are sealed, but need no finger.
   public func items(_ search: ItemSearch) async throws(VaultError) -> [Item] {
     try await vault.items(search.forReading)

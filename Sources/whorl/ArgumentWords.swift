@@ -1,6 +1,6 @@
 public import ArgumentParser
 public import Fingerprint
-import Vault
+public import Vault
 
 // The values that are words on the command line.
 
@@ -15,3 +15,15 @@ extension ReaderSelection: ExpressibleByArgument {
 
 extension AccessControl.Constraint: ExpressibleByArgument {}
 extension Accessibility: ExpressibleByArgument {}
+
+extension ItemClass: ExpressibleByArgument {
+  /// Reads the words of `--class`.
+  public init?(argument: String) {
+    guard let known = Self.allCases.first(where: { $0.word == argument }) else { return nil }
+    self = known
+  }
+  /// The words that help and failures list.
+  public static var allValueStrings: [String] { allCases.map(\.word) }
+  /// How help shows a default.
+  public var defaultValueDescription: String { word }
+}

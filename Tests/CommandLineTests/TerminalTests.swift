@@ -124,8 +124,8 @@ struct TerminalTests {
       try await store.set("a/b", "x", "--access", "none")
       let terminal = try PseudoTerminal(store.arguments(["ls"]))
       #expect(try await terminal.status() == 0)
-      #expect(terminal.shown.hasPrefix("NAME  ACCESS  ACCESSIBLE"))
-      #expect(terminal.shown.contains("a/b   none    when-unlocked"))
+      #expect(terminal.shown.hasPrefix("NAME  CLASS             GROUP  ACCESS  ACCESSIBLE"))
+      #expect(terminal.shown.contains("a/b   generic-password  whorl  none    when-unlocked"))
     }
   }
 }

@@ -49,10 +49,9 @@ struct CanaryTests {
     try await Self.enroll(.leftIndex, in: vault)
     for box in destroyed { #expect(try files(of: store.path, holding: box) == [], "what the change destroyed") }
     try await vault.put("item", canary, replace: true)
-    try await vault.remove([ItemName(parsing: "item")])
-    try look(store, canary, "removed")
+    try await vault.delete(vault.items(ItemSearch(named: ItemName(parsing: "item"))).map(\.id))
     await vault.shutdown()
-    try look(store, canary, "closed")
+    try look(store, canary, "removed and closed")
   }
 
   @Test("a released secret is in no memory of the process once it is let go", .timeLimit(.minutes(2)))
@@ -105,8 +104,7 @@ private func releasing(_ vault: Vault) async throws -> MemoryScan {
   let name = try ItemName(parsing: "canary")
   _ = try await Person().with(vault) { handle in
     try await vault.add(
-      name, secret: canary.secret.copy(), access: AccessControl(.currentSet), accessibility: .whenUnlocked,
-      replace: false, in: handle)
+      NewItem(named: name, access: AccessControl(.currentSet)), secret: canary.secret.copy(), in: handle)
   }
   for _ in 1...3 {
     let released = try await Person().with(vault) { try await vault.read([name], reason: nil, in: $0) }

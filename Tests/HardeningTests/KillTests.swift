@@ -137,8 +137,8 @@ struct KillTests {
     let fingers = try await store.whorl("fingers", "--json")
     #expect(fingers.status == 0, "killed at \(point): \(fingers.diagnostics)")
     let bound = try await store.whorl("ls", "current-set", "--json").text
-    #expect(bound.contains(changed(fingers.text) ? #""state":"dead""# : #""state":"alive""#), "killed at \(point)")
+    #expect(bound.contains(changed(fingers.text) ? #""state":"dead""# : #""state":"living""#), "killed at \(point)")
     let other = try await store.whorl("ls", "any-finger", "--json").text
-    #expect(other.contains(#""state":"alive""#), "killed at \(point)")
+    #expect(other.contains(#""state":"living""#), "killed at \(point)")
   }
 }

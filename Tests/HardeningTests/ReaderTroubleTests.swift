@@ -137,7 +137,7 @@ struct ReaderTroubleTests {
       }
       #expect(ContinuousClock.now - start < Self.limit, "\(name)")
       #expect(try await vault.status().failures == charge, "\(name)")
-      #expect(try await vault.items(.all).map(\.state) == [.alive], "\(name)")
+      #expect(try await vault.items(.everything).map(\.state) == [.living], "\(name)")
       await vault.shutdown()
     }
   }

@@ -96,7 +96,7 @@ struct ChipTests {
     }
     let vault = try chip.open()
     await #expect(throws: VaultError.printsGone([.rightIndex])) { try await vault.get("bound") }
-    #expect(try await vault.items(.all).first?.state == .alive)
+    #expect(try await vault.items(.everything).first?.state == .living)
     #expect(try await vault.status().sets.first?.fingers.count == 1)
     #expect(try await vault.status().failures == 0)
   }
@@ -120,7 +120,8 @@ struct ChipTests {
     for _ in 1...3 {
       let vault = try chip.open()
       await #expect(throws: VaultError.printsGone([.leftIndex])) { try await vault.get("bound") }
-      #expect(try await vault.items(.all).allSatisfy { $0.state == .alive }, "what a reader says destroys nothing")
+      #expect(
+        try await vault.items(.everything).allSatisfy { $0.state == .living }, "what a reader says destroys nothing")
       let person = Person(touches: [chip.scan("print-1")])
       #expect(try await vault.get("any", by: person) == "lives")
       let told = person.events.contains { if case .notice(.goneFromChip([.leftIndex])) = $0 { true } else { false } }
@@ -160,7 +161,7 @@ struct ChipTests {
     for _ in 1...4 {
       try await request { (vault: Vault) async throws in
         await #expect(throws: VaultError.self) { try await vault.get("bound", by: Person(touches: [])) }
-        #expect(try await vault.items(.all).allSatisfy { $0.state == .alive })
+        #expect(try await vault.items(.everything).allSatisfy { $0.state == .living })
       }
     }
     lies.withLock { $0 = false }
@@ -194,7 +195,7 @@ struct ChipTests {
     let unplug: @Sendable () async throws -> Void = { try chip.chip.unplug() }
     await #expect(throws: VaultError.reader(.removed)) { try await vault.get("bound", by: Person(touches: [unplug])) }
     #expect(try await vault.status().failures == 0)
-    #expect(try await vault.items(.all).first?.state == .alive)
+    #expect(try await vault.items(.everything).first?.state == .living)
   }
 }
 

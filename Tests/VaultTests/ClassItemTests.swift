@@ -169,7 +169,7 @@ struct ClassItemTests {
     let store = try await ScratchStore()
     let vault = try store.open()
     _ = try await add(vault, [.service: .text("a\nb"), .account: .text("\u{1b}[2J")])
-    let name = try #require(try await vault.items(.all)[0].name)
+    let name = try #require(try await vault.items(.everything)[0].name)
     let scalars = name.description.unicodeScalars
     #expect(!scalars.contains { $0.properties.generalCategory == .control })
   }

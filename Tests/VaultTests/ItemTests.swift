@@ -1,3 +1,4 @@
+import GRDB
 import SecureMemory
 import Testing
 import VaultDriver
@@ -32,7 +33,7 @@ struct ItemTests {
     let store = try await ScratchStore()
     let vault = try store.open()
     try await vault.put("a/b", "old")
-    await #expect(throws: VaultError.itemExists(try ItemName(service: "a", account: "b"))) {
+    await #expect(throws: VaultError.duplicateItem) {
       try await vault.put("a/b", "new")
     }
     #expect(try await vault.get("a/b") == "old")
@@ -40,36 +41,57 @@ struct ItemTests {
     #expect(try await vault.get("a/b") == "new")
   }
 
-  @Test("queries find by service, by name and by pattern, in the order of storing, which a replacement keeps")
-  func queries() async throws {
+  @Test("searches find by service, by name and by pattern, in the order of storing, which a replacement keeps")
+  func searches() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
     for name in ["mail/b", "mail/a", "git/a", "mail"] { try await vault.put(name, "x") }
     try await vault.put("mail/b", "y", replace: true)
-    func names(_ query: ItemQuery) async throws -> [String] {
-      try await vault.items(query).map { $0.name?.description ?? "?" }
+    func names(_ search: ItemSearch) async throws -> [String] {
+      try await vault.items(search).map { $0.name?.description ?? "?" }
     }
-    #expect(try await names(.all) == ["mail/b", "mail/a", "git/a", "mail"])
-    #expect(try await names(.service("mail")) == ["mail/b", "mail/a", "mail"])
-    #expect(try await names(.name(ItemName(parsing: "git/a"))) == ["git/a"])
-    #expect(try await names(.pattern("*/a")) == ["mail/a", "git/a"])
-    #expect(try await names(.service("mai")) == [])
+    #expect(try await names(.everything) == ["mail/b", "mail/a", "git/a", "mail"])
+    #expect(try await names(ItemSearch(.genericPassword, [.service: .text("mail")])) == ["mail/b", "mail/a", "mail"])
+    #expect(try await names(ItemSearch(named: ItemName(parsing: "git/a"))) == ["git/a"])
+    #expect(try await names(ItemSearch(named: ItemName(parsing: "mail"))) == ["mail"], "that without an account")
+    #expect(try await names(ItemSearch(pattern: "*/a")) == ["mail/a", "git/a"])
+    #expect(try await names(ItemSearch(.genericPassword, [.service: .text("mai")])) == [])
     try await vault.put("a[b]\\c", "x")
-    #expect(try await names(.pattern("a[b]\\*")) == ["a[b]\\c"], "only * and ? are special")
+    #expect(try await names(ItemSearch(pattern: "a[b]\\*")) == ["a[b]\\c"], "only * and ? are special")
   }
 
-  @Test("removing takes all the named items or none")
-  func remove() async throws {
+  @Test("dead and damaged items are found where a search asks for them, and a damaged one by its name")
+  func states() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
-    try await vault.put("a", "1")
-    let missing = try ItemName(parsing: "b")
-    await #expect(throws: VaultError.itemNotFound(missing)) {
-      try await vault.remove([ItemName(parsing: "a"), missing])
+    try await vault.put("living", "1")
+    try await vault.put("dead", "2", .passcode)
+    try await vault.put("damaged/x", "3")
+    try await vault.put("damaged/y", "4")
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.removePasscode(in: $0) }
+    let damaged = try ItemName(parsing: "damaged/x")
+    let id = try await vault.items(ItemSearch(named: damaged))[0].id
+    let editor = try DatabaseQueue(path: store.path + "/vault.db")
+    try await editor.write { db in
+      try db.execute(sql: "UPDATE item SET attributes = x'00' WHERE id = ?", arguments: [id.bytes.data])
     }
-    #expect(try await vault.get("a") == "1")
-    try await vault.remove([ItemName(parsing: "a")])
-    await #expect(throws: VaultError.itemNotFound(try ItemName(parsing: "a"))) { try await vault.get("a") }
+    func states(_ search: ItemSearch) async throws -> [Item.State] { try await vault.items(search).map(\.state) }
+    let all = Set(Item.State.allCases)
+    #expect(try await states(.everything) == [.living, .dead, .damaged, .living])
+    #expect(try await vault.status().items == 4, "status counts what is listed")
+    #expect(try await states(ItemSearch()) == [.living, .living])
+    #expect(try await states(ItemSearch(states: [.dead])) == [.dead])
+    #expect(try await states(ItemSearch(named: damaged)) == [.damaged])
+    #expect(try await states(ItemSearch(ids: [id], states: all)) == [.damaged])
+    #expect(try await states(ItemSearch(ids: [id])) == [])
+    let found = try await vault.items(ItemSearch(named: damaged))[0]
+    #expect(found.id == id && found.name == nil && found.itemClass == nil && found.attributes.isEmpty)
+    // Nothing says that it is one of these.
+    #expect(try await states(ItemSearch(.genericPassword, [.service: .text("damaged")], states: all)) == [.living])
+    #expect(try await states(ItemSearch(synchronizable: .any, pattern: "*", states: all)) == [.living, .dead, .living])
+    #expect(try await vault.integrityProblems().count == 1)
+    try await vault.delete([id])
+    #expect(try await states(.everything) == [.living, .dead, .living])
   }
 
   @Test("names are UTF-8 up to 255 bytes a part, without control characters, split at the first slash")
@@ -88,10 +110,10 @@ struct ItemTests {
     let store = try await ScratchStore()
     let vault = try store.open()
     let name = try ItemName(parsing: "app")
-    try await Person(applicationPassword: "open sesame").with(vault) { handle in
+    _ = try await Person(applicationPassword: "open sesame").with(vault) { handle in
       try await vault.add(
-        name, secret: SecretBytes(text: "treasure"), access: AccessControl(.none, applicationPassword: true),
-        accessibility: .whenUnlocked, replace: false, in: handle)
+        NewItem(named: name, access: AccessControl(.none, applicationPassword: true)),
+        secret: SecretBytes(text: "treasure"), in: handle)
     }
     #expect(try await vault.get("app", by: Person(applicationPassword: "open sesame")) == "treasure")
     await #expect(throws: VaultError.wrongApplicationPassword) {
@@ -118,7 +140,7 @@ struct ItemTests {
       try await group.waitForAll()
     }
     let vault = try store.open()
-    #expect(try await vault.items(.all).count == 200)
+    #expect(try await vault.items(.everything).count == 200)
     #expect(try await vault.integrityProblems() == [])
   }
 }

@@ -161,9 +161,8 @@ struct PasscodeTests {
     let (handle, events) = try await vault.openContext()
     let adding = Task {
       try await vault.add(
-        ItemName(parsing: "late"), secret: SecretBytes(text: "x"),
-        access: AccessControl(.passcode, applicationPassword: true), accessibility: .whenUnlocked, replace: false,
-        in: handle)
+        NewItem(named: ItemName(parsing: "late"), access: AccessControl(.passcode, applicationPassword: true)),
+        secret: SecretBytes(text: "x"), in: handle)
     }
     for await event in events {
       guard case .secretWanted(let request) = event.event else { continue }
@@ -176,6 +175,6 @@ struct PasscodeTests {
       break
     }
     await #expect(throws: VaultError.self) { try await adding.value }
-    #expect(try await other.items(.all).isEmpty)
+    #expect(try await other.items(.everything).isEmpty)
   }
 }

@@ -196,6 +196,7 @@ struct TamperTests {
       try db.execute(
         sql: "INSERT OR IGNORE INTO item_index (tag, row) SELECT tag, (SELECT max(row) FROM item) FROM item_index")
     }
-    #expect(try await vault.items(.service("a")).map(\.name?.description) == ["a"])
+    #expect(
+      try await vault.items(ItemSearch(.genericPassword, [.service: .text("a")])).map(\.name?.description) == ["a"])
   }
 }

@@ -340,7 +340,7 @@ struct TouchTests {
     await #expect(throws: VaultError.self) {
       try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)]))
     }
-    #expect(try await vault.items(.all).allSatisfy { $0.state == .alive }, "damage is no change of the set")
+    #expect(try await vault.items(.everything).allSatisfy { $0.state == .living }, "damage is no change of the set")
     #expect(try await vault.get("presence", by: Person(passcodes: [Self.right])) == "secret")
     let change = try await Person(passcodes: [Self.right]).with(vault) { try await vault.unenroll(nil, in: $0) }
     #expect(change.lost.map(\.description) == ["bound"])

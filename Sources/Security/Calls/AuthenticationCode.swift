@@ -72,9 +72,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .systemCancelled, .busy, .timedOut: .systemCancel
 
       // What the answer cannot be trusted after, and what makes no sense: refused
-      case .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemNotFound, .itemGone,
-        .itemExists,
-        .secretTooLong, .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
+      case .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone, .secretTooLong,
+        .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
         .invalidRequest:
         .authenticationFailed
 

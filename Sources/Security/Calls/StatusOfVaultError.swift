@@ -13,9 +13,9 @@ extension VaultError {
       .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
       errSecAuthFailed
 
-    case .duplicateItem, .itemExists: errSecDuplicateItem
+    case .duplicateItem: errSecDuplicateItem
     // An item whose set is gone counts as absent: a client would loop on anything else.
-    case .itemNotFound, .itemGone, .itemInvalidated: errSecItemNotFound
+    case .itemGone, .itemInvalidated: errSecItemNotFound
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
 

@@ -9,10 +9,12 @@ extension Item {
       dictionary.setObject(
         attributes[name.mark] == nil ? value.object : value.otherForm, forKey: name.rawValue as NSString)
     }
-    for name in itemClass.attributesNeverAbsent where attributes[name] == nil {
-      dictionary.setObject("" as NSString, forKey: name.rawValue as NSString)
+    if let itemClass {
+      for name in itemClass.attributesNeverAbsent where attributes[name] == nil {
+        dictionary.setObject("" as NSString, forKey: name.rawValue as NSString)
+      }
+      dictionary.setObject(itemClass.rawValue as NSString, forKey: kSecClass)
     }
-    dictionary.setObject(itemClass.rawValue as NSString, forKey: kSecClass)
     dictionary.setObject(NSNumber(value: isSynchronizable), forKey: kSecAttrSynchronizable)
     dictionary.setObject(protection.rawValue as NSString, forKey: kSecAttrAccessible)
     dictionary.setObject(SecAccessControl(protection: protection, access: access), forKey: kSecAttrAccessControl)

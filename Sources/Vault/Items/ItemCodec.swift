@@ -112,25 +112,14 @@ extension Store {
     return row.nameIndex == nameIndex(record) ? record : nil
   }
 
-  func summary(of row: ItemRow) -> ItemSummary {
-    guard let record = record(of: row), let access = row.accessControl,
-      let accessibility = Accessibility(rawValue: row.accessibility)
-    else {
-      return ItemSummary(
-        name: nil, access: AccessControl(.none), accessibility: .whenUnlocked, created: 0, modified: 0, state: .damaged)
-    }
-    return ItemSummary(
-      name: record.name, access: access, accessibility: accessibility, created: Int64(record.created),
-      modified: Int64(record.modified), state: row.dead ? .dead : .alive)
-  }
-
   func item(of row: ItemRow, _ record: ItemRecord) -> Item? {
     guard let access = row.accessControl, let accessibility = Accessibility(rawValue: row.accessibility) else {
       return nil
     }
     return Item(
-      id: ItemID(bytes: row.id), itemClass: record.itemClass, attributes: record.attributes, access: access,
-      accessibility: accessibility, created: record.created, modified: record.modified)
+      id: ItemID(bytes: row.id), state: row.dead ? .dead : .living, itemClass: record.itemClass,
+      attributes: record.attributes, access: access, accessibility: accessibility, created: record.created,
+      modified: record.modified)
   }
 
   func seal(_ record: ItemRecord, into row: inout ItemRow) throws(VaultError) {

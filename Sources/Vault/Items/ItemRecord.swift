@@ -22,25 +22,8 @@ struct ItemRecord: Equatable {
     self.modified = modified
   }
 
-  /// A generic password by the two attributes the command line knows.
-  init(name: ItemName, created: Double = 0, modified: Double = 0) {
-    var attributes: [AttributeName: AttributeValue] = [.service: .text(name.service)]
-    if !name.account.isEmpty { attributes[.account] = .text(name.account) }
-    self.init(itemClass: .genericPassword, attributes: attributes, created: created, modified: modified)
-  }
-
   /// What an item is called where a person reads it.
-  var name: ItemName {
-    func text(_ attribute: AttributeName) -> String? {
-      if case .text(let text)? = attributes[attribute] { text } else { nil }
-    }
-    switch itemClass {
-    case .genericPassword: return ItemName(unchecked: text(.service) ?? "", account: text(.account) ?? "")
-    case .internetPassword: return ItemName(unchecked: text(.server) ?? "", account: text(.account) ?? "")
-    case .key: return ItemName(unchecked: text(.label) ?? "key", account: "")
-    case .certificate: return ItemName(unchecked: text(.label) ?? "certificate", account: "")
-    }
-  }
+  var name: ItemName { ItemName(of: itemClass, attributes) }
 
   /// Refuses attributes that take too much room.
   func check() throws(VaultError) {

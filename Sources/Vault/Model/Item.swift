@@ -100,10 +100,22 @@ public struct ItemID: Sendable, Hashable {
 
 /// What can be known of an item without a finger.
 public struct Item: Sendable, Hashable, Identifiable {
+  /// Whether an item's secret can still be read.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// It can, by whoever satisfies its access control.
+    case living
+    /// The enrolment set or the passcode that the item was bound to is gone: nothing brings the secret back.
+    case dead
+    /// Its row was edited or damaged. Only its id is known, and it can only be removed.
+    case damaged
+  }
+
   /// Stays the same when the item is updated.
   public let id: ItemID
-  /// What kind of item it is; never changes.
-  public let itemClass: ItemClass
+  /// Whether its secret can still be read.
+  public let state: State
+  /// What kind of item it is; never changes. Nil where the item is damaged, and only there.
+  public let itemClass: ItemClass?
   /// Everything but the secret, under Apple's raw names.
   public let attributes: [AttributeName: AttributeValue]
   /// What has to happen before its secret is given out.
@@ -116,10 +128,11 @@ public struct Item: Sendable, Hashable, Identifiable {
   public let modified: Double
 
   package init(
-    id: ItemID, itemClass: ItemClass, attributes: [AttributeName: AttributeValue], access: AccessControl,
-    accessibility: Accessibility, created: Double, modified: Double
+    id: ItemID, state: State, itemClass: ItemClass?, attributes: [AttributeName: AttributeValue],
+    access: AccessControl, accessibility: Accessibility, created: Double, modified: Double
   ) {
     self.id = id
+    self.state = state
     self.itemClass = itemClass
     self.attributes = attributes
     self.access = access
@@ -152,7 +165,7 @@ public struct NewItem: Sendable, Hashable {
   }
 }
 
-/// Which items are meant: all conditions hold at once. Dead and damaged items are never among them.
+/// Which items are meant: all conditions hold at once. Dead and damaged items are among them where ``states`` says so.
 public struct ItemSearch: Sendable, Hashable {
   /// Which items are meant by what they say of being synchronized.
   public enum Synchronizable: Sendable, Hashable {
@@ -187,11 +200,17 @@ public struct ItemSearch: Sendable, Hashable {
   public var ignoresCase: Bool
   /// At most so many, the oldest first; nil for all.
   public var limit: Int?
+  /// A pattern for ``Item/name``, in which `*` stands for any text and `?` for one character; nil for every name.
+  public var pattern: String?
+  /// The states an item may be in. A damaged item, of which no attribute can be read, is found by its id, by a search
+  /// that names all of its primary attributes, and by one that names nothing at all.
+  public var states: Set<Item.State>
 
-  /// All items that are not synchronizable, but for the conditions given.
+  /// All living items that are not synchronizable, but for the conditions given.
   public init(
     _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], groups: Groups? = nil,
-    ids: [ItemID]? = nil, synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil
+    ids: [ItemID]? = nil, synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil,
+    pattern: String? = nil, states: Set<Item.State> = [.living]
   ) {
     self.itemClass = itemClass
     self.groups = groups
@@ -200,6 +219,8 @@ public struct ItemSearch: Sendable, Hashable {
     self.synchronizable = synchronizable
     self.ignoresCase = ignoresCase
     self.limit = limit
+    self.pattern = pattern
+    self.states = states
   }
 }
 

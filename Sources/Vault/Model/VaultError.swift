@@ -5,10 +5,6 @@ public enum VaultError: Error, Sendable, Hashable {
   // What was asked
   /// The name of an item breaks a rule; the value says which.
   case invalidName(String)
-  /// No item has this name.
-  case itemNotFound(ItemName)
-  /// An item has this name already, and replacing it was not asked for.
-  case itemExists(ItemName)
   /// The secret has more bytes than this.
   case secretTooLong(limit: Int)
   /// This finger is not enrolled on the reader.

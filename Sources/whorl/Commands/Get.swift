@@ -45,7 +45,11 @@ struct Get: Command {
     commandName: "get",
     abstract: "Release secrets.",
     discussion: """
-      One touch releases all the items named. A secret is written as it was stored; a newline follows only on a \
+      One touch releases all the items named. NAME is SERVICE or SERVICE/ACCOUNT of an item of the command line, or the \
+      name, or 'id:' and the id, that 'whorl ls' tells of any other; --class and --group narrow it. A name that several \
+      items have is refused. The secret of a key is given out only with --class key or by its id.
+
+      A secret is written as it was stored; a newline follows only on a \
       terminal. Several secrets have a newline between them, or with --null a NUL after each, for secrets that hold \
       newlines. With --json they are in base64.
 
@@ -53,10 +57,12 @@ struct Get: Command {
         whorl get mail/alice
         whorl get mail/alice --reason "send the report" | mailer --password-stdin
         whorl get backup/user backup/password --null
+        whorl get example.com/alice --class internet-password
       """)
 
   @OptionGroup var options: GlobalOptions
   @OptionGroup var release: ReleaseOptions
+  @OptionGroup var choice: ItemOptions
 
   @Argument(help: ArgumentHelp("The items' names.", valueName: "name"))
   var names: [String]
@@ -69,14 +75,12 @@ struct Get: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    var names: [ItemName] = []
-    for text in self.names { names.append(try session.itemName(text)) }
     let vault = try session.vault()
-    let wanted = names
+    let wanted = try await session.readable(names, choice, in: vault)
     try await session.converse(with: vault, release.answers(session), contextOptions: release.context(session)) {
       vault, context in
       // Written before anything is tidied up: this is what the person waits for.
-      try write(try await vault.read(wanted, reason: release.reason, in: context))
+      try write(try await vault.secrets(of: wanted, reason: release.reason, in: context))
     }
   }
 

@@ -7,79 +7,90 @@ struct List: Command {
     commandName: "ls",
     abstract: "List items.",
     discussion: """
-      Never needs a finger. QUERY is a service, SERVICE/ACCOUNT, or a pattern with * and ? over SERVICE/ACCOUNT. On a \
-      terminal a table, elsewhere a name on each line.
+      Never needs a finger. Lists the items of every program and class. QUERY is a service or server, a name, or a \
+      pattern with * and ? over names; the name of a key or a certificate is its label. On a terminal a table; elsewhere \
+      a line for each item with its name, class, access group and id, separated by tabs. An id, 'id:' and 32 digits, \
+      names its item to get, run and rm.
 
       Examples:
         whorl ls
         whorl ls mail
         whorl ls 'mail/*' --json
+        whorl ls --class key --group com.example.app
       """)
 
   @OptionGroup var options: GlobalOptions
+  @OptionGroup var choice: ItemOptions
 
   @Argument(help: "What to list; everything where it is left away.")
   var query: String?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let query = try session.explained { () throws(VaultError) in try itemQuery() }
-    let vault = try session.vault()
-    let items = try await session.explained { () async throws(VaultError) in try await vault.items(query) }
+    var search = choice.search
+    let pattern = query.flatMap { $0.contains { $0 == "*" || $0 == "?" } ? $0 : nil }
+    search.pattern = pattern
+    let (meant, vault) = (search, try session.vault())
+    var items = try await session.explained { () async throws(VaultError) in try await vault.items(meant) }
+    if let query, pattern == nil {
+      items = items.filter { $0.name?.service == query || $0.name?.description == query || $0.id.spoken == query }
+    }
     if options.json { return try JSON.print(["items": items.map(ItemReport.init)]) }
-    if StandardOutput.isTerminal {
-      var table = Table()
-      for item in items {
-        let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
-        table.add([
-          item.name?.description ?? "(unreadable)", access, item.accessibility.rawValue, Spoken.time(item.modified),
-          item.state == .alive ? "" : item.state.word,
-        ])
+    guard StandardOutput.isTerminal else {
+      let lines = items.map { item in
+        [item.name?.description ?? "", item.itemClass?.word ?? "", Visible.text(item.group ?? ""), item.id.spoken]
+          .joined(separator: "\t") + "\n"
       }
-      try table.print(head: ["NAME", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
-    } else {
-      try StandardOutput.write(items.compactMap(\.name).map { "\($0)\n" }.joined())
-      let damaged = items.filter { $0.name == nil }.count
-      if damaged > 0 { StandardError.line("\(Spoken.plural(damaged, "item")) too damaged to name") }
+      return try StandardOutput.write(lines.joined())
     }
-  }
-
-  private func itemQuery() throws(VaultError) -> ItemQuery {
-    guard let query else { return .all }
-    if query.contains(where: { $0 == "*" || $0 == "?" }) { return .pattern(query) }
-    let name = try ItemName(parsing: query)
-    return name.account.isEmpty ? .service(name.service) : .name(name)
+    var table = Table()
+    for item in items {
+      let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
+      let isKnown = item.state != .damaged
+      table.add([
+        item.name?.description ?? item.id.spoken, item.itemClass?.word ?? "", item.group ?? "", isKnown ? access : "",
+        isKnown ? item.accessibility.rawValue : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
+        item.state == .living ? "" : item.state.rawValue,
+      ])
+    }
+    try table.print(head: ["NAME", "CLASS", "GROUP", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
   }
 }
 
-extension ItemSummary.State {
-  var word: String {
-    switch self {
-    case .alive: "alive"
-    case .dead: "dead"
-    case .damaged: "damaged"
-    }
-  }
-}
-
-/// An item in JSON. Times are seconds since 1970.
+/// An item in JSON. Times are seconds since 1970. Of a damaged item there is its id alone.
 private struct ItemReport: Encodable {
+  var id: String
+  var state: String
+  var itemClass: String?
+  var group: String?
+  var name: String?
+  /// Of generic passwords.
   var service: String?
   var account: String?
-  var access: String
-  var applicationPassword: Bool
-  var accessible: String
-  var created: Int64
-  var modified: Int64
-  var state: String
+  var access: String?
+  var applicationPassword: Bool?
+  var accessible: String?
+  var created: Int64?
+  var modified: Int64?
 
-  init(_ item: ItemSummary) {
-    service = item.name?.service
-    account = item.name?.account
+  private enum CodingKeys: String, CodingKey {
+    case id, state
+    case itemClass = "class"
+    case group, name, service, account, access, applicationPassword, accessible, created, modified
+  }
+
+  init(_ item: Item) {
+    id = item.id.spoken
+    state = item.state.rawValue
+    guard item.state != .damaged else { return }
+    itemClass = item.itemClass?.word
+    group = item.group
+    name = item.name?.description
+    if item.itemClass == .genericPassword { service = item.name?.service }
+    if item.itemClass == .genericPassword || item.itemClass == .internetPassword { account = item.name?.account }
     access = item.access.description
     applicationPassword = item.access.applicationPassword
     accessible = item.accessibility.rawValue
-    created = item.created
-    modified = item.modified
-    state = item.state.word
+    created = Int64(item.created)
+    modified = Int64(item.modified)
   }
 }

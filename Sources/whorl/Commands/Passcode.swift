@@ -43,8 +43,8 @@ struct Passcode: Command {
       return try report(passcodeSet: true, lost: [], "The new passcode is set.")
     }
     let doomed = try await session.explained { () async throws(VaultError) in
-      try await vault.items(.all).filter {
-        $0.state == .alive && ($0.access.constraint == .passcode || $0.accessibility == .passcodeSet)
+      try await vault.items(.everything).filter {
+        $0.state == .living && ($0.access.constraint == .passcode || $0.accessibility == .passcodeSet)
       }
     }
     if !doomed.isEmpty {

@@ -1,28 +1,67 @@
 import ArgumentParser
 import Vault
+import Whorl
 
 struct Remove: Command {
   static let configuration = CommandConfiguration(
     commandName: "rm",
     abstract: "Remove items.",
     discussion: """
-      Never needs a finger. Removes all the items named, or none when one of them does not exist.
+      Never needs a finger. Removes all the items named, or none when one of them does not exist. NAME is SERVICE or \
+      SERVICE/ACCOUNT of an item of the command line. An item of another program is named by the name or 'id:' and the \
+      id that 'whorl ls' tells; by name only with --class or --group. A pattern with * and ? means the items of the \
+      command line's group, or of --group; they are listed, and removed after a yes.
 
-      Example:
+      Examples:
         whorl rm mail/alice mail/bob
+        whorl rm 'mail/*'
+        whorl rm example.com/alice --class internet-password
       """)
 
   @OptionGroup var options: GlobalOptions
+  @OptionGroup var choice: ItemOptions
 
   @Argument(help: ArgumentHelp("The items' names.", valueName: "name"))
   var names: [String]
 
+  @Flag(name: .shortAndLong, help: "Do not ask whether the items of a pattern may go.")
+  var yes = false
+
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    var names: [ItemName] = []
-    for text in self.names { names.append(try session.itemName(text)) }
     let vault = try session.vault()
-    let gone = names
-    try await session.explained { () async throws(VaultError) in try await vault.remove(gone) }
-    if options.json { try JSON.print(["removed": names.map(\.description)]) }
+    let choice = ItemChoice(options: choice, purpose: .removing, vault: vault, session: session)
+    var doomed: [(called: String, item: Item)] = []
+    var matched: [Item] = []
+    for name in names {
+      do {
+        doomed.append((name, try await choice.items(named: [name])[0]))
+      } catch  where error.status == .notFound && name.contains(where: { $0 == "*" || $0 == "?" }) {
+        let found = try await items(like: name, in: vault, session)
+        guard !found.isEmpty else { throw .noItem(name) }
+        matched += found
+        doomed += found.map { ($0.name?.description ?? $0.id.spoken, $0) }
+      }
+    }
+    if !matched.isEmpty, !yes {
+      StandardError.line("\(Spoken.plural(matched.count, "item")) will be removed:")
+      for item in matched {
+        StandardError.line("  \(Visible.text("\(item.name?.description ?? ""): \(item.spoken)"))")
+      }
+      try session.answers().confirm("Go on?", assent: "--yes")
+    }
+    let ids = doomed.map(\.item.id)
+    try await session.explained { () async throws(VaultError) in try await vault.delete(ids) }
+    // Empties the log, in which the secrets may stand still.
+    await vault.shutdown()
+    if options.json { try JSON.print(["removed": doomed.map(\.called)]) }
+  }
+
+  /// The items that a pattern means, of one group: that of the command line unless another is named.
+  private func items(like pattern: String, in vault: Vault, _ session: Session) async throws(Failure) -> [Item] {
+    var search = choice.search
+    search.pattern = pattern
+    if choice.group == nil { search.groups = .named([AccessGroup.commandLine]) }
+    let meant = search
+    return try await session.explained { () async throws(VaultError) in try await vault.items(meant) }
   }
 }

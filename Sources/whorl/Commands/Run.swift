@@ -9,7 +9,8 @@ struct Run: Command {
     discussion: """
       One touch releases all of them. The command takes this program's place, so its exit status is what the caller \
       sees; 127 when it is not found and 126 when it cannot be run, before any touch is asked for. A secret with a NUL \
-      in it cannot be an environment variable: status 65.
+      in it cannot be an environment variable: status 65. Items are named as 'whorl get' takes them; --class and \
+      --group narrow all of them.
 
       Everything the command starts inherits the variables, and other programs of the same user can read them: prefer \
       'whorl get' into a pipe where the command can read one.
@@ -20,6 +21,7 @@ struct Run: Command {
 
   @OptionGroup var options: GlobalOptions
   @OptionGroup var release: ReleaseOptions
+  @OptionGroup var choice: ItemOptions
 
   @Option(
     name: .customLong("env"), parsing: .singleValue,
@@ -37,13 +39,14 @@ struct Run: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let wanted = try wanted(session)
+    let wanted = try wanted()
     let program = try ReplacementProgram(command)
     let vault = try session.vault()
+    let ids = try await session.readable(wanted.map(\.name), choice, in: vault)
     let items = try await session.converse(
       with: vault, release.answers(session), contextOptions: release.context(session)
     ) { vault, context in
-      try await vault.read(wanted.map(\.name), reason: release.reason ?? "run \(command[0])", in: context)
+      try await vault.secrets(of: ids, reason: release.reason ?? "run \(command[0])", in: context)
     }
     for item in items where item.secret.withUnsafeBytes({ $0.contains(0) }) {
       throw Failure(
@@ -55,16 +58,15 @@ struct Run: Command {
       closing: [options.passcodeFd, release.appPasswordFd].compactMap { $0 })
   }
 
-  private func wanted(_ session: Session) throws(Failure) -> [(variable: String, name: ItemName)] {
-    var wanted: [(variable: String, name: ItemName)] = []
+  private func wanted() throws(Failure) -> [(variable: String, name: String)] {
+    var wanted: [(variable: String, name: String)] = []
     for text in variables {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2, Self.isVariable(parts[0]) else {
         throw .usage("--env \(text): not VARIABLE=SERVICE/ACCOUNT", advice: "such as --env TOKEN=forge/token")
       }
       guard !wanted.contains(where: { $0.variable == parts[0] }) else { throw .usage("--env names \(parts[0]) twice") }
-      let name = try session.itemName(String(parts[1]))
-      wanted.append((String(parts[0]), name))
+      wanted.append((String(parts[0]), String(parts[1])))
     }
     return wanted
   }

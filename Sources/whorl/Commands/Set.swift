@@ -55,15 +55,24 @@ struct Set: Command {
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let vault = try session.vault()
     // Told before the secret is typed; the vault decides again when it is stored.
-    let taken = try await session.explained { () async throws(VaultError) in try await vault.exists(name) }
-    if taken, !replace { throw Failure(.itemExists(name)) }
+    let there = try await session.explained { () async throws(VaultError) in
+      try await vault.items(ItemSearch(named: name)).first
+    }
+    switch there?.state {
+    case .living where !replace: throw .exists(name)
+    case .damaged where !replace: throw Failure(.itemDamaged(name))
+    case .living, .damaged, .dead, nil: break
+    }
     let secret = SecretHolder(try read(name))
-    let (accessible, replace) = (accessible, replace)
+    let (item, replace) = (NewItem(named: name, access: access, accessibility: accessible), replace)
     try await session.converse(
       with: vault, session.answers(applicationPassword: appPasswordFd), awaiting: .new
     ) { vault, context in
-      try await vault.add(
-        name, secret: secret.copy(), access: access, accessibility: accessible, replace: replace, in: context)
+      do {
+        _ = try await vault.add(item, secret: secret.copy(), replacing: replace, in: context)
+      } catch VaultError.duplicateItem {
+        throw Failure.exists(name)
+      }
     }
     if options.json {
       try JSON.print(
@@ -103,6 +112,12 @@ struct Set: Command {
     var access: String
     var applicationPassword: Bool
     var accessible: String
+  }
+}
+
+extension Failure {
+  fileprivate static func exists(_ name: ItemName) -> Failure {
+    Failure(.exists, "\(name) exists already", name: "errSecDuplicateItem", advice: "--replace overwrites it")
   }
 }
 

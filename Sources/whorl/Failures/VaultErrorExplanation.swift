@@ -9,10 +9,6 @@ extension Failure {
     case .invalidName(let problem):
       self.init(
         .usage, "not an item's name: \(problem)", name: "errSecParam", advice: "write SERVICE or SERVICE/ACCOUNT")
-    case .itemNotFound(let name):
-      self.init(.notFound, "no item \(name)", name: "errSecItemNotFound", advice: "'whorl ls' lists what there is")
-    case .itemExists(let name):
-      self.init(.exists, "\(name) exists already", name: "errSecDuplicateItem", advice: "--replace overwrites it")
     case .secretTooLong(let limit):
       self.init(
         .usage, "the secret is longer than \(limit) bytes", name: "errSecDataTooLarge",

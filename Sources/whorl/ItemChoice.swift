@@ -1,0 +1,191 @@
+import ArgumentParser
+import Vault
+
+/// The options that narrow which items a command means.
+struct ItemOptions: ParsableArguments {
+  @Option(
+    name: .customLong("class"),
+    help: ArgumentHelp("Only items of this class.", valueName: "class"))
+  var itemClass: ItemClass?
+
+  @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+  var group: String?
+
+  /// Every item these options leave.
+  var search: ItemSearch {
+    var search = ItemSearch.everything
+    search.itemClass = itemClass
+    if let group { search.groups = .named([group]) }
+    return search
+  }
+
+  /// Whether something is narrowed at all.
+  var narrows: Bool { itemClass != nil || group != nil }
+}
+
+/// Finds the one item that a word of the command line names: `SERVICE[/ACCOUNT]`, the name that `ls` shows, or `id:` and
+/// the item's id.
+///
+/// The command line's own items come first: a generic password of the group `whorl` is meant by its name whatever else is
+/// called like it. Other programs' items are found by name where the options or the name itself leave a single one; what
+/// is to be removed has to be narrowed or named by its id.
+struct ItemChoice {
+  /// What the item is wanted for.
+  enum Purpose {
+    case reading, removing
+  }
+
+  let options: ItemOptions
+  let purpose: Purpose
+  let vault: Vault
+  let session: Session
+
+  /// The items named, in the order of the names.
+  func items(named names: [String]) async throws(Failure) -> [Item] {
+    var chosen: [Item] = []
+    for name in names { chosen.append(try await item(named: name)) }
+    return chosen
+  }
+
+  private func item(named text: String) async throws(Failure) -> Item {
+    // Some items have no name; an empty word is not meant to name them.
+    if text.isEmpty { _ = try session.itemName(text) }
+    let byID = try await item(withID: text)
+    if let own = try await ownItem(named: text) {
+      guard let byID, byID.id != own.id else { return own }
+      throw .ambiguous(text, [own, byID])
+    }
+    if let byID { return byID }
+    let candidates = try await find(options.search).filter { $0.name?.description == text }
+    guard let only = candidates.first else {
+      // Names that no item can have are told as such.
+      if !options.narrows { _ = try session.itemName(text) }
+      throw .noItem(text)
+    }
+    guard candidates.count == 1 else { throw .ambiguous(text, candidates) }
+    switch purpose {
+    case .reading where only.itemClass == .key && options.itemClass != .key: throw .secretOfKey(text, only)
+    case .removing where !options.narrows: throw .ofAnotherProgram(text, only)
+    case .reading, .removing: return only
+    }
+  }
+
+  /// The command line's own item of this name.
+  private func ownItem(named text: String) async throws(Failure) -> Item? {
+    guard !options.narrows, let name = try? ItemName(parsing: text) else { return nil }
+    guard let item = try await find(ItemSearch(named: name)).first else { return nil }
+    // Nothing can be read off a damaged item, but this one is called that.
+    if item.state == .damaged, purpose == .reading { throw Failure(.itemDamaged(name)) }
+    return item
+  }
+
+  private func item(withID text: String) async throws(Failure) -> Item? {
+    guard let id = ItemID(spoken: text) else { return nil }
+    var search = options.search
+    search.ids = [id]
+    return try await find(search).first
+  }
+
+  private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
+    try await session.explained { () async throws(VaultError) in try await vault.items(search) }
+  }
+}
+
+extension Session {
+  /// The ids of the items to be read; refuses what cannot be.
+  func readable(_ names: [String], _ options: ItemOptions, in vault: Vault) async throws(Failure) -> [ItemID] {
+    let choice = ItemChoice(options: options, purpose: .reading, vault: vault, session: self)
+    let items = try await choice.items(named: names)
+    for item in items {
+      switch item.state {
+      case .living: break
+      case .dead: if let name = item.name { throw Failure(.itemInvalidated(name)) }
+      case .damaged: throw Failure(.itemDamaged(item.name))
+      }
+    }
+    return items.map(\.id)
+  }
+}
+
+extension ItemID {
+  private static let mark = "id:"
+
+  /// As the command line says it: `id:` and 32 hexadecimal digits.
+  var spoken: String {
+    Self.mark + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Nil for what is not of that form.
+  init?(spoken text: String) {
+    let digits = Array(text.utf8.dropFirst(Self.mark.utf8.count))
+    guard text.hasPrefix(Self.mark), digits.count == 32 else { return nil }
+    var bytes: [UInt8] = []
+    for place in stride(from: 0, to: digits.count, by: 2) {
+      // `UInt8(_:radix:)` takes a sign, too.
+      let pair = String(decoding: digits[place..<place + 2], as: UTF8.self)
+      guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
+      bytes.append(byte)
+    }
+    self.init(bytes: bytes)
+  }
+}
+
+extension Item {
+  /// The access group; nil where the item is damaged.
+  var group: String? {
+    if case .text(let group)? = attributes[.accessGroup] { group } else { nil }
+  }
+
+  /// What the item is called where its name alone would not do.
+  var spoken: String {
+    guard let itemClass, let group else { return "damaged item (\(id.spoken))" }
+    return "\(itemClass.spoken) in group \(group) (\(id.spoken))"
+  }
+}
+
+extension ItemClass {
+  /// The word of `--class`.
+  var word: String {
+    switch self {
+    case .genericPassword: "generic-password"
+    case .internetPassword: "internet-password"
+    case .key: "key"
+    case .certificate: "certificate"
+    }
+  }
+
+  /// In a sentence.
+  var spoken: String {
+    switch self {
+    case .genericPassword: "generic password"
+    case .internetPassword: "internet password"
+    case .key: "key"
+    case .certificate: "certificate"
+    }
+  }
+}
+
+extension Failure {
+  static func noItem(_ name: String) -> Failure {
+    Failure(.notFound, "no item \(name)", name: "errSecItemNotFound", advice: "'whorl ls' lists what there is")
+  }
+
+  fileprivate static func ambiguous(_ name: String, _ candidates: [Item]) -> Failure {
+    let more = candidates.count > 10 ? " and \(candidates.count - 10) more" : ""
+    return .usage(
+      "\(name) means several items: \(candidates.prefix(10).map(\.spoken).joined(separator: ", "))\(more)",
+      advice: "name one by its id, or narrow it with --class and --group")
+  }
+
+  fileprivate static func secretOfKey(_ name: String, _ item: Item) -> Failure {
+    .usage(
+      "\(name) is a key, whose secret is given out only where that is asked for",
+      advice: "say --class key or \(item.id.spoken)")
+  }
+
+  fileprivate static func ofAnotherProgram(_ name: String, _ item: Item) -> Failure {
+    .usage(
+      "\(name) is not an item of the command line but a \(item.spoken)",
+      advice: "name it by its id, or narrow it with --class and --group")
+  }
+}
