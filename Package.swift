@@ -129,6 +129,11 @@ let package = Package(
       name: "password-helper", dependencies: ["LocalAuthentication", "Security"], path: "Examples/PasswordHelper",
       swiftSettings: client),
 
+    // Code as articles print it, as a program that tests put a person in front of.
+    .executableTarget(
+      name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/PublishedCode",
+      swiftSettings: client),
+
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own

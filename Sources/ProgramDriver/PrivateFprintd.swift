@@ -248,7 +248,7 @@ package final class PrivateFprintd: Sendable {
 }
 
 /// Runs what blocks on a thread of its own.
-private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+package func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
     startThread { continuation.resume(with: Result { try body() }) }
   }

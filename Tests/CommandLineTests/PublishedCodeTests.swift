@@ -1,0 +1,164 @@
+import Fingerprint
+import ProgramDriver
+import Testing
+import VirtualFinger
+
+/// `published-code` is what articles about Keychain Services and LocalAuthentication print, put together as a program. A
+/// person with fingers sits in front of it at a terminal of its own.
+@Suite("Code as articles print it")
+struct PublishedCodeTests {
+  /// Runs a word of the program to its end, which has to be a success, and gives what the terminal showed.
+  ///
+  /// - Parameters:
+  ///   - fingers: the touches, each made when one is asked for.
+  ///   - unanswered: how many more touches are asked for than are made.
+  ///   - keys: what is typed after the touches.
+  private func run(
+    _ word: String, in store: TestStore, _ fingers: SyntheticFinger..., unanswered: Int = 0,
+    then keys: (PseudoTerminal) async throws -> Void = { _ in }
+  ) async throws -> String {
+    let home = "\(store.folder)/home"
+    if mkdirPrivate(home), mkdirPrivate("\(home)/whorl") {
+      let configuration = #"{"store": "\#(store.directory)", "reader": "virtual-image:\#(store.socket)"}"#
+      try writeFile("\(home)/whorl/config.json", Array(configuration.utf8))
+    }
+    let terminal = try PseudoTerminal([word], program: "published-code", environment: ["XDG_CONFIG_HOME": home])
+    let reader = VirtualImageReader(socket: store.socket, patience: .seconds(10))
+    for (index, finger) in fingers.enumerated() {
+      try await terminal.waits(for: "the reader (virtual reader)", count: index + 1)
+      // The line comes when the scan is being armed; the driver is a moment behind.
+      try await Task.sleep(for: .milliseconds(300))
+      try await onThread { try reader.press(finger.impression(.random(in: 0..<1 << 40))) }
+    }
+    try await keys(terminal)
+    let status = try await terminal.status(seconds: 60)
+    #expect(status == 0, "\(terminal.shown)")
+    #expect(
+      terminal.shown.ranges(of: "the reader (virtual reader)").count == fingers.count + unanswered, "\(terminal.shown)")
+    return terminal.shown
+  }
+
+  @Test("a wrapper of passwords saves, updates, reads, lists and deletes, and asks for nothing")
+  func wrapper() async throws {
+    try await TestStore.enrolled { store in
+      let shown = try await run("wrapper", in: store)
+      #expect(
+        shown.split(separator: "\r\n") == [
+          "saved: first", "saved again: second", "keys: refresh token", "keys: refresh", "no password",
+        ])
+    }
+  }
+
+  @Test("an item behind biometry is read after the right finger, and not after three wrong ones: -25293")
+  func reading() async throws {
+    try await TestStore.enrolled { store in
+      #expect(try await run("save-current-set", in: store).contains("saved: 0\r\n"))
+      let right = try await run("read", in: store, Fingers.right)
+      #expect(right.contains("exists: true\r\n"))
+      #expect(right.contains("see where the treasure is"))
+      #expect(right.contains("read: behind the mirror\r\n"))
+      let wrong = try await run("read", in: store, Fingers.wrong, Fingers.wrong, Fingers.wrong)
+      #expect(wrong.contains("read: authentication failed (-25293)\r\n"))
+      #expect(!wrong.contains("mirror"))
+    }
+  }
+
+  @Test("a finger that is added ends an item of the current set: -25300, and saving anew works")
+  func invalidation() async throws {
+    try await TestStore.enrolled { store in
+      _ = try await run("save-current-set", in: store)
+      #expect(try await run("make-key", in: store).contains("made\r\n"))
+      #expect(try await run("remember-fingers", in: store).contains("remembered\r\n"))
+      #expect(try await run("check-fingers", in: store).contains("the fingers are the same\r\n"))
+      try await store.enroll("left-thumb", .thumb).mustSucceed()
+      #expect(try await run("check-fingers", in: store).contains("the fingers have changed: sign in again\r\n"))
+      let gone = try await run("read", in: store)
+      #expect(gone.contains("exists: false\r\n"))
+      #expect(gone.contains("read: not found (-25300)\r\n"))
+      #expect(try await run("use-key", in: store).contains("no key\r\n"))
+      #expect(try await run("save-current-set", in: store).contains("saved: 0\r\n"))
+      #expect(try await run("read", in: store, Fingers.thumb).contains("read: behind the mirror\r\n"))
+    }
+  }
+
+  @Test("three wrong touches are -1, five in a row lock biometry: -8, until the owner's passcode")
+  func lockout() async throws {
+    try await TestStore.enrolled { store in
+      let wrong = Fingers.wrong
+      #expect(
+        try await run("evaluate", in: store, wrong, wrong, wrong)
+          .contains("the user failed to provide valid credentials (-1)\r\n"))
+      #expect(try await run("evaluate", in: store, wrong, wrong).contains("too many failed attempts (-8)\r\n"))
+      #expect(
+        try await run("evaluate", in: store).contains("cannot evaluate: too many failed attempts (-8)\r\n"))
+      let unlocked = try await run("evaluate-owner", in: store) { terminal in
+        try await terminal.waits(for: "Passcode to access your notes: ")
+        terminal.type("\(TestStore.passcode)\n")
+      }
+      #expect(unlocked.contains("authenticated successfully\r\n"))
+      #expect(!unlocked.contains(TestStore.passcode))
+      let right = try await run("evaluate", in: store, Fingers.right)
+      #expect(right.contains("type: Touch ID\r\n"))
+      #expect(right.contains("authenticated successfully\r\n"))
+    }
+  }
+
+  @Test("the fallback is the program's own under biometrics: -3, and the passcode for the device's owner")
+  func fallback() async throws {
+    try await TestStore.enrolled { store in
+      let chosen = try await run("evaluate", in: store, Fingers.wrong, unanswered: 1) { terminal in
+        try await terminal.waits(for: "Use a password")
+        terminal.type("\n")
+      }
+      #expect(chosen.contains("the user chose to use the fallback (-3)\r\n"))
+      let owner = try await run("evaluate-owner", in: store, Fingers.wrong, Fingers.wrong, Fingers.wrong) { terminal in
+        try await terminal.waits(for: "Passcode to access your notes: ")
+        terminal.type("\(TestStore.passcode)\n")
+      }
+      #expect(owner.contains("authenticated successfully\r\n"))
+    }
+  }
+
+  @Test("one touch serves an evaluation, a second one within the window, and the reads of its context")
+  func reuse() async throws {
+    try await TestStore.enrolled { store in
+      _ = try await run("save-current-set", in: store)
+      let shown = try await run("reuse", in: store, Fingers.right)
+      #expect(shown.contains("evaluated\r\nevaluated again\r\n"))
+      #expect(shown.contains("read: behind the mirror\r\nread again: behind the mirror\r\n"))
+      #expect(shown.contains("read after invalidating: authentication failed (-25293)\r\n"))
+    }
+  }
+
+  @Test("a key of the enclave behind biometry signs and decrypts, each after a touch")
+  func enclaveKey() async throws {
+    try await TestStore.enrolled { store in
+      #expect(try await run("make-key", in: store).contains("made\r\n"))
+      let used = try await run("use-key", in: store, Fingers.right, Fingers.right)
+      #expect(used.contains("signature: valid\r\n"))
+      #expect(used.contains("decrypted: a message\r\n"))
+    }
+  }
+
+  @Test(
+    "Esc and Ctrl-D cancel: -128 from the keychain, -2 from a context and from a key", arguments: ["\u{1B}", "\u{4}"])
+  func cancelling(key: String) async throws {
+    try await TestStore.enrolled { store in
+      func press(_ terminal: PseudoTerminal) async throws {
+        try await terminal.waits(for: "Esc: cancel")
+        try await terminal.becomes(echoing: false)
+        terminal.type(key)
+      }
+      _ = try await run("save-current-set", in: store)
+      _ = try await run("make-key", in: store)
+      #expect(
+        try await run("read", in: store, unanswered: 1, then: press).contains("read: cancelled by the user (-128)\r\n"))
+      #expect(try await run("evaluate", in: store, unanswered: 1, then: press).contains("the user did cancel (-2)\r\n"))
+      #expect(
+        try await run("evaluate-owner", in: store, unanswered: 1, then: press).contains("the user did cancel (-2)\r\n"))
+      #expect(
+        try await run("use-key", in: store, unanswered: 1, then: press)
+          .contains("not signed: com.apple.LocalAuthentication -2\r\n"))
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import LocalAuthentication
+
+// Code as articles print it, one function a word, for the tests that put a person in front of it.
+
+switch CommandLine.arguments.dropFirst().first {
+case "wrapper": useWrapper()
+case "save-current-set": BiometricItem.save("behind the mirror", .biometryCurrentSet)
+case "save-presence": BiometricItem.save("behind the mirror", .userPresence)
+case "read":
+  print("exists: \(BiometricItem.exists())")
+  print("read: \(BiometricItem.read("see where the treasure is"))")
+case "evaluate": authenticationWithTouchID()
+case "evaluate-owner": await authenticateOwner()
+case "reuse": await reuse()
+case "remember-fingers": DomainState.remember()
+case "check-fingers": DomainState.check()
+case "make-key":
+  do {
+    _ = try EnclaveKey.make()
+    print("made")
+  } catch {
+    print("not made: \((error as NSError).code)")
+  }
+case "use-key": EnclaveKey.signAndDecrypt()
+default:
+  print("usage: published-code WORD")
+  exit(64)
+}
