@@ -39,7 +39,7 @@ let package = Package(
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
     // Layer 1
-    .target(name: "SecureMemory", dependencies: ["COpenSSL"], swiftSettings: strict),
+    .target(name: "SecureMemory", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
     .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(name: "TerminalGuard"),

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -39,3 +41,21 @@ static inline int whorl_open_in_one_mount(int folder, const char *path, int flag
   } how = {(uint64_t)flags, 0, 0x01 /* RESOLVE_NO_XDEV */};
   return (int)syscall(437 /* openat2 */, folder, path, &how, sizeof how);
 }
+
+// Swift has no volatile reads, without which the compiler may stop at the first difference.
+static inline bool whorl_is_equal_in_constant_time(const void *first, const void *second, size_t count) {
+  const volatile unsigned char *a = (const volatile unsigned char *)first, *b = (const volatile unsigned char *)second;
+  unsigned char difference = 0;
+  for (size_t i = 0; i < count; i++) difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+// `memfd_create` and the seals are declared for _GNU_SOURCE alone, which Swift's import of Glibc is built without; the
+// numbers are the kernel's (linux/memfd.h, linux/fcntl.h). `fcntl` and `syscall` are variadic and are not imported.
+enum { whorl_f_add_seals = 1033, whorl_f_get_seals = 1034, whorl_mfd_cloexec = 1, whorl_mfd_allow_sealing = 2 };
+static const int whorl_all_seals = 0x1 | 0x2 | 0x4 | 0x8; // seal, shrink, grow, write
+static inline int whorl_memory_file(const char *name) {
+  return (int)syscall(SYS_memfd_create, name, whorl_mfd_cloexec | whorl_mfd_allow_sealing);
+}
+static inline int whorl_add_seals(int file, int seals) { return fcntl(file, whorl_f_add_seals, seals); }
+static inline int whorl_get_seals(int file) { return fcntl(file, whorl_f_get_seals); }

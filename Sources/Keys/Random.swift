@@ -1,8 +1,9 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// Random bytes that may be seen: nonces, salts, identifiers. Keys come from ``SecureMemory/SecretBytes``.
+/// Random bytes from libcrypto's generators.
 package enum Random {
+  /// Bytes that may be seen: nonces, salts, identifiers.
   package static func bytes(_ count: Int) throws(KeysError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let result = bytes.withUnsafeMutableBufferPointer {
@@ -16,8 +17,17 @@ package enum Random {
     return bytes
   }
 
-  /// A fresh key of `count` bytes.
+  /// A fresh key of `count` bytes, from the generator for private values, written straight into locked memory.
   package static func key(_ count: Int = 32) throws(KeysError) -> SecretBytes {
-    do { return try SecretBytes(random: count) } catch { throw .random }
+    var key = SecretBytes(count: count)
+    let result = key.withUnsafeMutableBytes {
+      // Fills the borrowed memory; 0 asks for the generator's full strength.
+      RAND_priv_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
+    }
+    guard result == 1 else {
+      ERR_clear_error()
+      throw .random
+    }
+    return key
   }
 }

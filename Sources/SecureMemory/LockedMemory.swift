@@ -1,4 +1,3 @@
-internal import COpenSSL
 internal import Glibc
 internal import Synchronization
 
@@ -59,7 +58,7 @@ enum LockedMemory {
   /// Wipes the whole capacity, used or not, and ends the block's life.
   static func release(_ block: Block) {
     // Borrows the memory for the call; a wipe the optimiser may not drop.
-    OPENSSL_cleanse(block.base, block.capacity)
+    explicit_bzero(block.base, block.capacity)
     guard let (size, index) = block.slab else {
       // The mapping ends here, its lock with it.
       munmap(block.base, block.capacity)

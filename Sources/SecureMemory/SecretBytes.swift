@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import CLinux
 internal import Glibc
 
 /// A secret: one owner, memory that is kept out of swap and core dumps where the system allows, and wiped when the
@@ -38,19 +38,6 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// `count` random bytes from libcrypto's generator for private values.
-  package init(random count: Int) throws(RandomUnavailable) {
-    self.init(count: count)
-    let result = withUnsafeMutableBytes {
-      // Fills the borrowed memory; 0 asks for the generator's full strength.
-      RAND_priv_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
-    }
-    guard result == 1 else {
-      ERR_clear_error()
-      throw RandomUnavailable()
-    }
-  }
-
   deinit { LockedMemory.release(block) }
 
   /// A second secret with the same bytes.
@@ -76,7 +63,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
   package borrowing func constantTimeEquals(_ other: borrowing SecretBytes) -> Bool {
     guard count == other.count else { return false }
     // Borrows both for the call.
-    return CRYPTO_memcmp(block.base, other.block.base, count) == 0
+    return whorl_is_equal_in_constant_time(block.base, other.block.base, count)
   }
 
   /// Cuts the secret off, or lengthens it with zeros. What is cut off is wiped, and so is memory that became too
@@ -90,13 +77,8 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
       block = larger
     } else if newCount < count {
       // Borrows the tail for the call.
-      OPENSSL_cleanse(block.base + newCount, count - newCount)
+      explicit_bzero(block.base + newCount, count - newCount)
     }
     count = newCount
   }
-}
-
-/// The system's random number generator failed; nothing can be made safely.
-package struct RandomUnavailable: Error, Sendable, Hashable {
-  package init() {}
 }

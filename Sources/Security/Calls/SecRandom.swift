@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
+internal import Keys
 internal import SecureMemory
 
 /// A source of random numbers. There is one, and nil means it.
@@ -19,7 +20,7 @@ public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: Unsa
   guard count >= 0 else { return errSecParam }
   do {
     // The caller lends `count` bytes.
-    try SecretBytes(random: count).withUnsafeBytes {
+    try Random.key(count).withUnsafeBytes {
       bytes.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(bytes), byteCount: count)
     }
     return errSecSuccess

@@ -1,0 +1,88 @@
+import Glibc
+import Testing
+
+@testable import SecureMemory
+
+@Suite("Secrets in a sealed memory file")
+struct SealedFileTests {
+  @Test("come out as they went in, each from its own place")
+  func severalSecrets() throws {
+    var writer = try SealedFile.Writer()
+    var places: [SealedFile.Place] = []
+    for count in [32, 0, 70_000] { places.append(try writer.append(SecretBytes(copying: pattern(count).span))) }
+    let sent = try writer.seal()
+    let received = try SealedFile(received: dup(sent.descriptor), limit: 100_000)
+    for (place, count) in zip(places, [32, 0, 70_000]) {
+      #expect(bytes(of: try received.secret(at: place)) == pattern(count))
+    }
+    let total = received.count
+    #expect(total == 70_032)
+  }
+
+  @Test("cannot be changed any more by whoever made the file")
+  func isSealed() throws {
+    let file = try SealedFile.make(of: SecretBytes(copying: pattern(32).span))
+    let descriptor = file.descriptor
+    #expect(pwrite(descriptor, "x", 1, 0) == -1 && errno == EPERM)
+    #expect(ftruncate(descriptor, 1) == -1 && errno == EPERM)
+    #expect(ftruncate(descriptor, 100) == -1 && errno == EPERM)
+    let mapped = mmap(nil, 32, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    #expect(mapped == MAP_FAILED)
+  }
+
+  @Test("are refused from any other file: one without seals, one on a disk, a socket, nothing")
+  func unsealedFiles() throws {
+    var path = Array("/tmp/whorl-sealed-XXXXXX".utf8CString)
+    let onDisk = mkstemp(&path)
+    unlink(path)
+    var pair: [Int32] = [0, 0]
+    #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    defer { close(pair[1]) }
+    for descriptor in [onDisk, pair[0], unsealedMemoryFile(), -1] {
+      #expect(throws: SealedFile.Failure.unsealed) { _ = try SealedFile(received: descriptor, limit: 100).count }
+    }
+  }
+
+  @Test("are refused where the file is over the limit")
+  func tooLong() throws {
+    let file = try SealedFile.make(of: SecretBytes(count: 101))
+    let descriptor = dup(file.descriptor)
+    #expect(throws: SealedFile.Failure.tooLong(limit: 100)) {
+      _ = try SealedFile(received: descriptor, limit: 100).count
+    }
+  }
+
+  @Test("are refused from places outside the file, however large the numbers")
+  func placesOutside() throws {
+    let file = try SealedFile.make(of: SecretBytes(count: 10))
+    for (offset, count) in [(0, 11), (10, 1), (11, 0), (-1, 1), (1, -1), (.max, .max), (1, .max)] {
+      #expect(throws: SealedFile.Failure.outside) {
+        _ = try file.secret(at: SealedFile.Place(offset: offset, count: count)).count
+      }
+    }
+  }
+
+  @Test("leave no descriptor behind, whichever way they end")
+  func noDescriptorLeft() async {
+    await #expect(processExitsWith: .success) {
+      let before = dup(0)
+      close(before)
+      for _ in 0..<10 {
+        let file = try SealedFile.make(of: SecretBytes(count: 10))
+        _ = try? SealedFile(received: dup(file.descriptor), limit: 1).count
+        _ = try? SealedFile(received: dup(file.descriptor), limit: 10).secret().count
+        _ = try SealedFile.Writer().seal().count
+      }
+      let after = dup(0)
+      #expect(before == after)
+    }
+  }
+
+  /// Returns a descriptor of the caller's own.
+  private func unsealedMemoryFile() -> Int32 {
+    let name = "/dev/shm/whorl-unsealed-\(getpid())"
+    let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    unlink(name)
+    return descriptor
+  }
+}
