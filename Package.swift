@@ -46,13 +46,14 @@ let package = Package(
 
     // Layer 2
     .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: strict),
-    .target(name: "Fingerprint", swiftSettings: strict),
+    .target(name: "Fingerprint", dependencies: ["SecureMemory"], swiftSettings: strict),
     .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
     .target(name: "Recordings", swiftSettings: strict),
     .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], swiftSettings: strict),
-    .target(name: "ReaderBus", dependencies: ["Processes", "SDBus", "Fingerprint"], swiftSettings: strict),
+    .target(
+      name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
@@ -60,7 +61,8 @@ let package = Package(
 
     // Layer 4
     .target(
-      name: "ReaderService", dependencies: ["CFprint", "GLibKit", "SDBus", "Fingerprint", "ReaderBus"],
+      name: "ReaderService",
+      dependencies: ["CFprint", "CPNG", "GLibKit", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
       swiftSettings: strict),
     .target(
       name: "ReaderClient",
@@ -158,7 +160,8 @@ let package = Package(
     .testTarget(
       name: "ReaderTests",
       dependencies: [
-        "ReaderClient", "ReaderBus", "Confinement", "SDBus", "Fingerprint", "VirtualFinger", "ProgramDriver",
+        "ReaderClient", "ReaderBus", "Confinement", "SDBus", "SecureMemory", "Fingerprint", "VirtualFinger",
+        "ProgramDriver",
       ],
       swiftSettings: strict),
     .testTarget(

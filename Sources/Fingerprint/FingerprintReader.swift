@@ -30,6 +30,12 @@ package protocol FingerprintReader: Sendable {
   func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
 
+  /// Waits for one finger and takes its picture, on a reader that hands out pictures.
+  ///
+  /// - Parameter includingImage: whether the answer holds the picture itself, which is a fingerprint, beside what it is
+  ///   like.
+  func capture(includingImage: Bool, observer: @escaping ScanObserver) async throws(ReaderError) -> CaptureOutcome
+
   /// What is stored on the chip, against the prints the caller knows.
   func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList
 
@@ -53,6 +59,13 @@ extension FingerprintReader {
   /// Enrols a finger without a name.
   package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     try await enroll(as: nil, observer: observer)
+  }
+
+  /// For readers that hand out no pictures, such as fprintd's.
+  package func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    throw .notSupported
   }
 }
 

@@ -8,6 +8,7 @@ package enum ReaderAnswer: Sendable {
   case reader(ReaderDescription)
   case template(Template)
   case scan(ScanAnswer)
+  case capture(CaptureOutcome)
   case chip(ChipList)
 
   package var values: [BusValue] {
@@ -17,6 +18,7 @@ package enum ReaderAnswer: Sendable {
     case .reader(let reader): [reader.busValue]
     case .template(let template): [.bytes(template.bytes)]
     case .scan(let answer): answer.busValues
+    case .capture(let outcome): outcome.busValues
     case .chip(let list):
       [
         .array(of: "ay", list.present.map { .bytes($0.bytes) }),
@@ -25,10 +27,10 @@ package enum ReaderAnswer: Sendable {
     }
   }
 
-  /// Reads the results of a method; nil when they are not the method's.
-  package init?(_ method: ReaderInterface.Method, _ values: [BusValue]) {
-    guard values.map(\.signature).joined() == method.results else { return nil }
-    switch method {
+  /// Reads what was answered to a request; nil when it is no answer to it.
+  package init?(to request: ReaderRequest, _ values: [BusValue]) {
+    guard values.map(\.signature).joined() == request.method.results else { return nil }
+    switch request {
     case .close, .delete, .clearStorage, .suspend, .resume, .cancel:
       self = .done
     case .readers:
@@ -45,6 +47,9 @@ package enum ReaderAnswer: Sendable {
     case .identify, .verify:
       guard let answer = ScanAnswer(values) else { return nil }
       self = .scan(answer)
+    case .capture(let includingImage):
+      guard let outcome = CaptureOutcome(values, includingImage: includingImage) else { return nil }
+      self = .capture(outcome)
     case .storedPrints:
       guard let present = values[0].asArray, let unknown = values[1].asArray else { return nil }
       self = .chip(

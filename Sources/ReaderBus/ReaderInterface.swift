@@ -15,6 +15,7 @@ package enum ReaderInterface {
     case enroll = "Enroll"
     case identify = "Identify"
     case verify = "Verify"
+    case capture = "Capture"
     case storedPrints = "StoredPrints"
     case delete = "Delete"
     case clearStorage = "ClearStorage"
@@ -30,6 +31,7 @@ package enum ReaderInterface {
       case .open, .enroll: "ts"
       case .identify: "taya(ayay)"
       case .verify: "tayayay"
+      case .capture: "tb"
       case .storedPrints: "ta(ayay)"
       case .delete: "tay"
       }
@@ -42,6 +44,7 @@ package enum ReaderInterface {
       case .open: "a{sv}"
       case .enroll: "ay"
       case .identify, .verify: "aysayst"
+      case .capture: "sa{sv}"
       case .storedPrints: "aayaay"
       case .close, .delete, .clearStorage, .suspend, .resume, .cancel: ""
       }

@@ -10,6 +10,7 @@ package enum ReaderRequest: Sendable {
   case enroll(Finger?)
   case identify([EnrolledPrint], ScanNonce)
   case verify(EnrolledPrint, ScanNonce)
+  case capture(includingImage: Bool)
   case storedPrints([EnrolledPrint])
   case delete(Template)
   case clearStorage
@@ -25,6 +26,7 @@ package enum ReaderRequest: Sendable {
     case .enroll: .enroll
     case .identify: .identify
     case .verify: .verify
+    case .capture: .capture
     case .storedPrints: .storedPrints
     case .delete: .delete
     case .clearStorage: .clearStorage
@@ -43,6 +45,7 @@ package enum ReaderRequest: Sendable {
     case .identify(let prints, let nonce): return [number, .bytes(nonce.bytes), prints.busValue]
     case .verify(let print, let nonce):
       return [number, .bytes(nonce.bytes), .bytes(print.id.bytes), .bytes(print.template.bytes)]
+    case .capture(let includingImage): return [number, .boolean(includingImage)]
     case .storedPrints(let prints): return [number, prints.busValue]
     case .delete(let template): return [number, .bytes(template.bytes)]
     }
@@ -73,6 +76,9 @@ package enum ReaderRequest: Sendable {
     case .verify:
       guard let nonce = bytes(0), let id = bytes(1), let template = bytes(2) else { return nil }
       self = .verify(EnrolledPrint(id: id, template: template), ScanNonce(bytes: nonce))
+    case .capture:
+      guard let includingImage = arguments.first?.asBoolean else { return nil }
+      self = .capture(includingImage: includingImage)
     case .storedPrints:
       guard let prints = [EnrolledPrint](arguments.last) else { return nil }
       self = .storedPrints(prints)

@@ -108,6 +108,15 @@ package actor ReaderProcess: FingerprintReader {
     try await scan(.verify(print, nonce), nonce: nonce, among: [print], observer: observer)
   }
 
+  package func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    guard
+      case .capture(let outcome) = try await perform(.capture(includingImage: includingImage), observer: observer)
+    else { throw await broken() }
+    return outcome
+  }
+
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     guard case .chip(let list) = try await perform(.storedPrints(prints)) else { throw await broken() }
     return list
@@ -164,7 +173,7 @@ package actor ReaderProcess: FingerprintReader {
     } catch {
       throw await explained(error, session, number)
     }
-    guard let answer = ReaderAnswer(request.method, values) else { throw await broken() }
+    guard let answer = ReaderAnswer(to: request, values) else { throw await broken() }
     return answer
   }
 

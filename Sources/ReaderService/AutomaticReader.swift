@@ -81,6 +81,12 @@ package actor AutomaticReader: FingerprintReader {
     try await opened().verify(print, nonce: nonce, observer: observer)
   }
 
+  package func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    try await opened().capture(includingImage: includingImage, observer: observer)
+  }
+
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     try await opened().storedPrints(knowing: prints)
   }

@@ -121,6 +121,28 @@ struct ReaderTestTests {
     }
   }
 
+  @Test("list and identify run before the enrolment and after the deletion, too")
+  func nobodyEnrolled() async throws {
+    try await withFolder { folder in
+      let steps = "list,identify,enroll,list,identify,delete,list,identify,verify"
+      let chip = try await run(.storage, folder, "--steps", steps, "--format", "tap")
+      #expect(chip.status == 0, "\(chip.diagnostics)\(chip.text)")
+      for line in [
+        "ok 1 - list # 0 prints on the chip", "ok 2 - identify # nobody is known",
+        "ok 4 - list # the print is on the chip, with 0 other", "ok 5 - identify # match",
+        "ok 7 - list # 0 prints on the chip", "ok 8 - identify # nobody is known",
+        "ok 9 - verify # SKIP no print was enrolled",
+      ] {
+        #expect(chip.text.contains(line), "\(line): \(chip.text)")
+      }
+      let picture = try await run(.image, folder, "--steps", "list,identify,enroll,identify", "--format", "tap")
+      #expect(picture.status == 0, "\(picture.diagnostics)\(picture.text)")
+      #expect(picture.text.contains("ok 1 - list # SKIP not supported"))
+      #expect(picture.text.contains("ok 2 - identify # nobody is known"))
+      #expect(picture.text.contains("ok 4 - identify # match"))
+    }
+  }
+
   @Test("a reader that is unplugged when asked ends the scan as that, and goes on when it is back")
   func unplugged() async throws {
     try await withFolder { folder in

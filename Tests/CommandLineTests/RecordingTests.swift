@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import Testing
+import VirtualFinger
 
 /// The recordings of real readers that are not part of this repository.
 private let recordings: String = {
@@ -65,6 +66,54 @@ struct RecordingTests {
     #expect(result.text.contains(#""passed":true"#))
     #expect(result.text.contains("match, with a suspend inside"))
     #expect(result.text.contains(#""nature":"replayed""#))
+  }
+
+  @Test(
+    "libfprint's own recordings of image readers give their reference picture, pixel for pixel",
+    arguments: ["aes2501", "aes3500"].filter(canReplay))
+  func picture(_ name: String) async throws {
+    try await withFolder { folder in
+      let result = try await replaying(name, "--image", "\(folder)/finger.png")
+      #expect(result.status == 0, "\(result.diagnostics)")
+      #expect(result.text.contains("(replayed reader)\ncapture   ok, "), "\(result.text)")
+      #expect(try GrayImage(png: "\(folder)/finger.png") == GrayImage(png: "\(recordings)/\(name)/capture.png"))
+    }
+  }
+
+  @Test(
+    "an image reader is recorded only with the person's consent, and only its owner can read the recording",
+    arguments: [("aes2501", "capture.pcapng"), ("aes3500", "capture.ioctl")].filter { canReplay($0.0) })
+  func ownFinger(_ name: String, _ traffic: String) async throws {
+    try await withFolder { folder in
+      let made = "\(folder)/made"
+      let from = ["--from", "\(recordings)/\(name)", "--steps", "capture"]
+      let refused = try await Invocation(arguments: ["reader", "record", made] + from).run()
+      #expect(refused.status == 77 && refused.failure.contains("--include-my-fingerprint"), "\(refused.diagnostics)")
+      // Nobody is there to be asked.
+      let unasked = try await Invocation(
+        arguments: ["reader", "record", made, "--include-my-fingerprint"] + from
+      ).run()
+      #expect(unasked.status == 77, "\(unasked.diagnostics)")
+      #expect(try folderEntries(folder) == [])
+      let arguments = ["40", try Programs.path("whorl"), "reader", "record", made, "--include-my-fingerprint", "--yes"]
+      var result = try await Invocation(program: "/usr/bin/timeout", arguments: arguments + from).run()
+      for _ in 1...2 where result.status != 0 {
+        removeFolder(made)
+        result = try await Invocation(program: "/usr/bin/timeout", arguments: arguments + from).run()
+      }
+      #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
+      #expect(result.diagnostics.contains("YOUR FINGERPRINT"))
+      #expect(try folderEntries(made).sorted() == [traffic, "device", "reader.json"])
+      for file in ["", "/device", "/reader.json", "/\(traffic)"] {
+        var status = stat()
+        #expect(lstat(made + file, &status) == 0 && status.st_mode & 0o077 == 0, "\(file)")
+      }
+      let note = String(decoding: try readFile("\(made)/reader.json"), as: UTF8.self)
+      #expect(note.contains(#""holdsFingerprint":true"#) && note.contains(#""steps":["capture"]"#), "\(note)")
+      let replayed = try await replaying(made, "--image", "\(folder)/finger.png")
+      #expect(replayed.status == 0, "\(replayed.diagnostics)")
+      #expect(try GrayImage(png: "\(folder)/finger.png") == GrayImage(png: "\(recordings)/\(name)/capture.png"))
+    }
   }
 
   @Test("every recording with a note of its steps replays them", arguments: contributed)

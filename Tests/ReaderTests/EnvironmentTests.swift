@@ -39,7 +39,7 @@ struct EnvironmentTests {
     let environment = hostile.map { "\($0)=/tmp/whorl-no-such-\($0)" } + ["FP_DRIVERS_ALLOWLIST=virtual_image"]
     let (connection, pid) = try startByHand([program, "--reader", "auto"], environment)
     let answer = try await connection.call(ReaderInterface.target, "Readers", [.uint64(1)])
-    guard case .readers(let readers) = ReaderAnswer(.readers, answer) else { return #expect(Bool(false)) }
+    guard case .readers(let readers) = ReaderAnswer(to: .readers, answer) else { return #expect(Bool(false)) }
     #expect(readers.allSatisfy { !$0.identity.driver.hasPrefix("virtual_") && $0.nature == .physical })
     connection.close()
     var status: Int32 = -1

@@ -83,12 +83,13 @@ struct InterfaceTests {
 
   @Test("takes no answer for a match that names no print, or for another method's")
   func answers() {
+    let identify = ReaderRequest.identify([], nonce(1))
     #expect(
-      ReaderAnswer(.identify, [.bytes([1]), .string("match"), .bytes([]), .string(""), .uint64(1)]) == nil)
+      ReaderAnswer(to: identify, [.bytes([1]), .string("match"), .bytes([]), .string(""), .uint64(1)]) == nil)
     #expect(
-      ReaderAnswer(.identify, [.bytes([1]), .string("no-match"), .bytes([2]), .string(""), .uint64(1)]) == nil)
-    #expect(ReaderAnswer(.enroll, []) == nil)
-    #expect(ReaderAnswer(.readers, [.bytes([1])]) == nil)
+      ReaderAnswer(to: identify, [.bytes([1]), .string("no-match"), .bytes([2]), .string(""), .uint64(1)]) == nil)
+    #expect(ReaderAnswer(to: .enroll(nil), []) == nil)
+    #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
   }
 }
 

@@ -4,6 +4,7 @@ import Glibc
 import ProgramDriver
 import ReaderClient
 import Testing
+import VirtualFinger
 
 /// The recordings of real readers, which are not part of this repository.
 private let recordings =
@@ -57,6 +58,30 @@ struct ReplayTests {
       try await reader.resume()
       #expect(try await scan.value.outcome == .match(print.id))
       try await reader.delete(print.template)
+      try await reader.close()
+    }
+  }
+
+  @Test(
+    "the AES2501 recording (USB packets) gives libfprint's reference picture, pixel for pixel",
+    .enabled(if: canReplay("aes2501")))
+  func aes2501() async throws { try await capture("aes2501", minutiae: 2, .poor) }
+
+  @Test(
+    "the AES3500 recording (ioctls) gives libfprint's reference picture, pixel for pixel",
+    .enabled(if: canReplay("aes3500")))
+  func aes3500() async throws { try await capture("aes3500", minutiae: 14, .fair) }
+
+  private func capture(_ name: String, minutiae: Int, _ quality: PictureQuality) async throws {
+    try await withReplay(name) { reader in
+      #expect(try await open(reader).identity.driver == name)
+      guard case .picture(let picture) = try await reader.capture(includingImage: true, observer: { _ in }) else {
+        return #expect(Bool(false), "the recorded finger was read")
+      }
+      let expected = try GrayImage(png: "\(recordings)/\(name)/capture.png")
+      #expect(try GrayImage(picture.file) == expected)
+      #expect(picture.width == expected.width && picture.height == expected.height)
+      #expect(picture.minutiae == minutiae && picture.quality == quality)
       try await reader.close()
     }
   }

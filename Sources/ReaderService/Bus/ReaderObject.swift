@@ -82,6 +82,8 @@ package actor ReaderObject {
       return .scan(try await reader.identify(prints, nonce: nonce, observer: observer))
     case .verify(let print, let nonce):
       return .scan(try await reader.verify(print, nonce: nonce, observer: observer))
+    case .capture(let includingImage):
+      return .capture(try await reader.capture(includingImage: includingImage, observer: observer))
     case .storedPrints(let prints): return .chip(try await reader.storedPrints(knowing: prints))
     case .delete(let template): try await reader.delete(template)
     case .clearStorage: try await reader.clearStorage()

@@ -181,6 +181,31 @@ package actor LibfprintReader: FingerprintReader {
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: finishedAt)
   }
 
+  package func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    let device = try openDevice()
+    watch = FingerWatch(device: device, observer: observer)
+    let (image, retry): (Image?, RetryReason?) = try await act(on: device) {
+      fp_device_capture(device.pointer, 1, $0, $1, $2)
+    } finish: { result in
+      // fp_device_capture_finish: transfer full.
+      let end = GLibError.catching { fp_device_capture_finish(device.pointer, result, $0).map(Image.init(adopting:)) }
+      return switch end {
+      case .success(let image): .success((image, nil))
+      case .failure(let error):
+        if let reason = error.retryReason { .success((nil, reason)) } else { .failure(error) }
+      }
+    }
+    guard !Task.isCancelled else { throw .cancelled }
+    if let retry {
+      observer(.retry(retry))
+      return .retry(retry)
+    }
+    guard let image else { throw .device("libfprint ended the capture without a picture") }
+    return .picture(try image.picture(includingImage: includingImage))
+  }
+
   // MARK: Storage on the chip
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {

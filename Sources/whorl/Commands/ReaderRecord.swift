@@ -55,9 +55,9 @@ struct ReaderRecord: Command {
     if let suspendDuring, suspendDuring != .verify, suspendDuring != .identify {
       throw ValidationError("--suspend-during takes verify or identify.")
     }
-    let answered: [ReaderTestStep] = [.clear, .enroll, .list, .verify, .identify, .delete]
+    let answered: [ReaderTestStep] = [.capture, .clear, .enroll, .list, .verify, .identify, .delete]
     if steps?.steps.contains(where: { !answered.contains($0) }) == true {
-      throw ValidationError("A recording answers clear, enroll, list, verify, identify and delete.")
+      throw ValidationError("A recording answers capture, clear, enroll, list, verify, identify and delete.")
     }
   }
 
@@ -155,8 +155,10 @@ struct ReaderRecord: Command {
 
   // MARK: The person's own finger
 
-  /// A reader without a memory for prints sends what it sees to be matched here.
-  private static func handsOutPicture(_ reader: ReaderDescription) -> Bool { !reader.features.contains(.storage) }
+  /// A reader without a memory for prints sends what it sees to be matched here, and so does one that captures.
+  private static func handsOutPicture(_ reader: ReaderDescription) -> Bool {
+    reader.features.contains(.capture) || !reader.features.contains(.storage)
+  }
 
   private func consent(to reader: ReaderDescription, _ session: Session) throws(Failure) {
     guard Self.handsOutPicture(reader) else { return }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Whorl
 
 struct ReaderTest: Command {
   static let configuration = CommandConfiguration(
@@ -7,7 +8,8 @@ struct ReaderTest: Command {
     abstract: "Test a reader with your own finger.",
     discussion: """
       A guided run on one reader, through fprintd or libfprint, without a store: it tells what to do, and whether the \
-      reader is good enough for a secret store. Without --steps it enrols a finger, lists, verifies and identifies it, \
+      reader is good enough for a secret store. Without --steps it takes the picture of a finger where the reader hands \
+      one out, and says how good it is; enrols a finger, lists, verifies and identifies it, \
       tries another finger and a bad touch, cancels a scan, suspends and resumes in one, has a pluggable reader \
       unplugged, and deletes the print; of a recording it plays what was recorded.
 
@@ -16,6 +18,10 @@ struct ReaderTest: Command {
       named; 'unplug' is asked of a built-in reader only when it is named. Through fprintd the finger is enrolled as \
       the left little one.
 
+      'list' and 'identify' may stand before 'enroll' and after 'delete', too: 'list' counts the prints on the reader, \
+      and 'identify' must match nothing. 'capture' reports the picture's size, resolution, minutiae and quality. The \
+      picture itself leaves the reader process only with --image, into a file that only you can read.
+
       The result is a line for each step with its time; TAP, JUnit or JSON with --format; and with --page a page to \
       attach to a bug. The exit status is that of the first step that failed.
 
@@ -23,6 +29,7 @@ struct ReaderTest: Command {
         whorl reader test --page results.md
         whorl reader test --touches 50 --format junit >results.xml
         whorl reader test --steps enroll,verify,delete --format tap
+        whorl reader test --steps capture --image finger.png
       """)
 
   static let spoken = "reader test"
@@ -32,7 +39,7 @@ struct ReaderTest: Command {
   @Option(
     help: ArgumentHelp(
       """
-      The steps, with commas between: clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, \
+      The steps, with commas between: capture, clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, \
       unplug, delete.
       """, valueName: "list"))
   var steps: StepList?
@@ -47,6 +54,11 @@ struct ReaderTest: Command {
   @Option(help: ArgumentHelp("human, tap, junit or json.", valueName: "form"))
   var format: ReaderTestReport.Form?
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep the picture of the step 'capture', YOUR FINGERPRINT, in this new file (PNG).", valueName: "file"))
+  var image: String?
+
   @Option(help: ArgumentHelp("Write the results as a page (Markdown) to this new file.", valueName: "file"))
   var page: String?
 
@@ -59,6 +71,9 @@ struct ReaderTest: Command {
     if touches != nil, let steps, !steps.steps.contains(.touches) {
       throw ValidationError("--touches goes with the step 'touches'.")
     }
+    if image != nil, let steps, steps.steps.count(where: { $0 == .capture }) != 1 {
+      throw ValidationError("--image goes with one step 'capture'.")
+    }
     if let suspendDuring {
       guard suspendDuring == .verify || suspendDuring == .identify else {
         throw ValidationError("--suspend-during takes verify or identify.")
@@ -70,7 +85,8 @@ struct ReaderTest: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    if let page { try ReaderTestPage.requireRoom(at: page) }
+    let pageFile = try page.map { (path) throws(Failure) in try NewFile(path) }
+    let imageFile = try image.map { (path) throws(Failure) in try NewFile(path) }
     let form = options.json ? .json : format ?? .human
     var plan = ReaderTestPlan(
       steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)
@@ -78,9 +94,13 @@ struct ReaderTest: Command {
     if case .replay(let folder) = session.selection, steps == nil, let note = try RecordingNote.read(in: folder) {
       plan = try note.plan(form, in: folder)
     }
+    plan.image = imageFile
     let report = try await plan.run(on: session.reader(), session, named: session.selection.device)
     // The page is wanted most where something failed.
-    if let page { try ReaderTestPage(report: report.report).write(to: page) }
+    if let pageFile {
+      let page = ReaderTestPage(report: report.report)
+      try pageFile.write(mode: 0o644) { writeAll(page.text, to: $0) }
+    }
     if let failure = report.failure { throw failure }
   }
 }

@@ -38,27 +38,6 @@ struct ReaderTestPage {
       """
   }
 
-  /// Fails before anybody has touched a reader for a page that could not be written.
-  static func requireRoom(at path: String) throws(Failure) {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let code = access(path, F_OK) == 0 ? EEXIST : access(folder, W_OK | X_OK) == 0 ? 0 : errno
-    if code != 0 { throw cannotMake(path, code) }
-  }
-
-  private static func cannotMake(_ path: String, _ code: Int32) -> Failure {
-    Failure(
-      code == EEXIST ? .exists : .inputOutput, "cannot make \(path): \(String(cString: strerror(code)))",
-      advice: "name another file")
-  }
-
-  /// Writes it where nothing is yet.
-  func write(to path: String) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw Self.cannotMake(path, errno) }
-    defer { close(descriptor) }
-    if let code = writeAll(text, to: descriptor) { throw .cannotWrite(code) }
-  }
-
   private static func cell(_ text: String) -> String {
     Visible.text(text).split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|")
   }

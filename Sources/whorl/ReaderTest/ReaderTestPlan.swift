@@ -7,6 +7,8 @@ struct ReaderTestPlan {
   var touches = 0
   var suspendDuring: ReaderTestStep?
   var form: ReaderTestReport.Form
+  /// The file for the picture of the step `capture`; nil where it is not to leave the reader process.
+  var image: NewFile?
 
   struct Result {
     var report: ReaderTestReport
@@ -34,8 +36,12 @@ struct ReaderTestPlan {
     do {
       let opened = try await reader.open(session.chosen(from: try await reader.readers(), named: device).id)
       let steps = self.steps ?? ReaderTestStep.usual(for: opened, touches: touches)
+      if image != nil, steps.count(where: { $0 == .capture }) != 1 {
+        throw Failure.usage("this run has no step 'capture', or more than one", advice: "name the steps with --steps")
+      }
       var result = Result(report: try ReaderTestReport(form, opened, steps))
-      let test = ReaderTestRun(reader: reader, description: opened, touches: touches, suspendDuring: suspendDuring)
+      let test = ReaderTestRun(
+        reader: reader, description: opened, touches: touches, suspendDuring: suspendDuring, image: image)
       for step in steps {
         let start = ContinuousClock.now
         let outcome = await test.run(step)

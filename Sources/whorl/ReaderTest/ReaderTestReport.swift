@@ -17,6 +17,28 @@ struct ReaderTestReport {
     var result: Result
     var detail: String
     var seconds: Double
+    /// Of the step `capture` alone.
+    var picture: Picture?
+  }
+
+  /// What a picture of a finger is like.
+  struct Picture: Encodable {
+    /// In pixels.
+    var width: Int
+    /// In pixels.
+    var height: Int
+    /// Nil where the driver does not say.
+    var dotsPerInch: Int?
+    var minutiae: Int
+    var contrast: Int
+    var quality: PictureQuality
+    var flaws: [PictureFlaw]
+
+    init(_ picture: FingerPicture) {
+      (width, height, dotsPerInch) = (picture.width, picture.height, picture.dotsPerInch)
+      (minutiae, contrast) = (picture.minutiae, picture.contrast)
+      (quality, flaws) = (picture.quality, picture.flaws)
+    }
   }
 
   private struct Whole: Encodable {
@@ -46,11 +68,13 @@ struct ReaderTestReport {
     let (result, detail): (Step.Result, String) =
       switch outcome {
       case .passed(let detail): (.ok, detail)
+      case .captured(let picture): (.ok, Spoken.picture(picture))
       case .skipped(let why): (.skipped, why)
       case .failed(let problem): (.failed, problem.words)
       }
     let seconds = ReaderTestRun.seconds(duration)
-    steps.append(Step(step: step.rawValue, result: result, detail: detail, seconds: seconds))
+    let picture = if case .captured(let picture) = outcome { Picture(picture) } else { nil as Picture? }
+    steps.append(Step(step: step.rawValue, result: result, detail: detail, seconds: seconds, picture: picture))
     let words = Visible.text(detail)
     switch form {
     case .human:
@@ -60,7 +84,7 @@ struct ReaderTestReport {
     case .tap:
       let number = "\(steps.count) - \(step.rawValue)"
       switch outcome {
-      case .passed: try StandardOutput.line("ok \(number) # \(words), \(seconds) s")
+      case .passed, .captured: try StandardOutput.line("ok \(number) # \(words), \(seconds) s")
       case .skipped: try StandardOutput.line("ok \(number) # SKIP \(words)")
       case .failed: try StandardOutput.write("not ok \(number)\n# \(words), \(seconds) s\n")
       }

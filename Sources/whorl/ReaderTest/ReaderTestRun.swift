@@ -6,6 +6,8 @@ import Whorl
 /// How one step ended.
 enum StepOutcome {
   case passed(String)
+  /// The step passed, and this is the picture it was for.
+  case captured(FingerPicture)
   case skipped(String)
   case failed(Failure)
 }
@@ -16,14 +18,20 @@ final class ReaderTestRun: Sendable {
   let description: ReaderDescription
   /// How many touches the `touches` step takes.
   let touches: Int
+  /// Where the picture of a finger goes.
+  let image: NewFile?
   private let suspendDuring: ReaderTestStep?
   private let print = Mutex<EnrolledPrint?>(nil)
   private let line = Mutex(ProgressLine.onStandardError())
 
-  init(reader: any FingerprintReader, description: ReaderDescription, touches: Int, suspendDuring: ReaderTestStep?) {
+  init(
+    reader: any FingerprintReader, description: ReaderDescription, touches: Int, suspendDuring: ReaderTestStep?,
+    image: NewFile?
+  ) {
     self.reader = reader
     self.description = description
     self.touches = touches
+    self.image = image
     self.suspendDuring = suspendDuring
   }
 
@@ -41,22 +49,26 @@ final class ReaderTestRun: Sendable {
   }
 
   private func perform(_ step: ReaderTestStep) async throws(ReaderError) -> StepOutcome {
-    if let feature = step.feature, !description.features.contains(feature) { return .skipped("not supported") }
+    if let feature = step.feature, !description.features.contains(feature) {
+      // With --image a missing picture is a failure, not a skipped step.
+      if step == .capture, image != nil { return .failed(Failure(.notSupported)) }
+      return .skipped("not supported")
+    }
     switch step {
     case .clear:
       try await reader.clearStorage()
       return .passed("every print erased")
+    case .capture: return try await capture()
     case .enroll: return try await enroll()
+    case .list: return try await list()
     case .cancel: return try await cancelInScan()
     case .unplug: return try await unplug()
     default: break
     }
-    guard let print = enrolledPrint else { return .skipped("no print was enrolled") }
+    guard let print = enrolledPrint else {
+      return step == .identify ? try await identifyNobody() : .skipped("no print was enrolled")
+    }
     switch step {
-    case .list:
-      let list = try await reader.storedPrints(knowing: [print])
-      guard list.present.contains(print.id) else { return .failed(Failure(.notOnChip)) }
-      return .passed("the print is on the chip, with \(list.unknown.count) other")
     case .delete:
       try await reader.delete(print.template)
       self.print.withLock { $0 = nil }
@@ -83,6 +95,35 @@ final class ReaderTestRun: Sendable {
     let template = try await reader.enroll(as: .leftLittle) { self.show($0) }
     print.withLock { $0 = EnrolledPrint(id: EnrolmentID(bytes: Self.random()), template: template) }
     return .passed("\(description.enrollStages) stages")
+  }
+
+  /// Lists the prints on the chip. Once the test has enrolled its own, that one must be there.
+  private func list() async throws(ReaderError) -> StepOutcome {
+    let print = enrolledPrint
+    let list = try await reader.storedPrints(knowing: print.map { [$0] } ?? [])
+    guard let print else { return .passed("\(Spoken.plural(list.unknown.count, "print")) on the chip") }
+    guard list.present.contains(print.id) else { return .failed(Failure(.notOnChip)) }
+    return .passed("the print is on the chip, with \(list.unknown.count) other")
+  }
+
+  /// Identifies a finger while none is enrolled: it must match nothing.
+  private func identifyNobody() async throws(ReaderError) -> StepOutcome {
+    guard !description.identity.isFprintd else { return .skipped("fprintd identifies only enrolled fingers") }
+    for _ in 1...10 {
+      say("\(touchWord) \(theReader) with one finger, while none is enrolled")
+      do throws(ReaderError) {
+        switch try await outcome(of: armIdentification(among: [])) {
+        case .noMatch: return .passed("nobody is known")
+        case .match:
+          return .failed(Failure(.refused, "a finger was taken for one that nobody enrolled", advice: "report it"))
+        case .retry(let reason): say(PromptText.retry(reason))
+        }
+      } catch .notOnChip {
+        // Some chips report a missing print instead of no match.
+        return .passed("nobody is known")
+      }
+    }
+    return .failed(.unreadable)
   }
 
   /// Verifies or identifies, again as long as the reader only says that it could not read the finger.
@@ -116,13 +157,24 @@ final class ReaderTestRun: Sendable {
 
   /// Arms a scan for the print: by verification, or by identification where the driver can.
   func arm(_ print: EnrolledPrint, verifying: Bool? = nil) -> ReaderTestScan {
+    guard verifying ?? !description.features.contains(.identify) else { return armIdentification(among: [print]) }
+    return arm { [reader] nonce, observer throws(ReaderError) in
+      try await reader.verify(print, nonce: nonce, observer: observer)
+    }
+  }
+
+  private func armIdentification(among prints: [EnrolledPrint]) -> ReaderTestScan {
+    arm { [reader] nonce, observer throws(ReaderError) in
+      try await reader.identify(prints, nonce: nonce, observer: observer)
+    }
+  }
+
+  private func arm(
+    _ scan: @escaping @Sendable (ScanNonce, @escaping ScanObserver) async throws(ReaderError) -> ScanAnswer
+  ) -> ReaderTestScan {
     let nonce = ScanNonce(bytes: Self.random())
-    let verifies = verifying ?? !description.features.contains(.identify)
-    return ReaderTestScan(show: { self.show($0) }) { [reader] observer throws(ReaderError) in
-      let answer =
-        verifies
-        ? try await reader.verify(print, nonce: nonce, observer: observer)
-        : try await reader.identify([print], nonce: nonce, observer: observer)
+    return ReaderTestScan(show: { self.show($0) }) { observer throws(ReaderError) in
+      let answer = try await scan(nonce, observer)
       guard answer.nonce == nonce else { throw .device("an answer to another question") }
       return answer
     }
@@ -160,6 +212,11 @@ final class ReaderTestRun: Sendable {
 
   func say(_ text: String) {
     line.withLock { $0.show(text) }
+  }
+
+  /// Prints a line that stays on the screen.
+  func note(_ text: String) {
+    line.withLock { $0.keep(text) }
   }
 
   private static func random() -> [UInt8] {

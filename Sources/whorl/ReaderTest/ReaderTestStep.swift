@@ -3,11 +3,12 @@ import Fingerprint
 
 /// One step of `reader test`.
 enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
-  case clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, unplug, delete
+  case capture, clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, unplug, delete
 
   /// What a driver must be able to do for the step; nil where every driver can.
   var feature: ReaderDescription.Feature? {
     switch self {
+    case .capture: .capture
     case .clear: .storageClear
     case .list: .storageList
     case .verify: .verify
@@ -22,9 +23,14 @@ enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
   /// A recording answers what was recorded and nothing else. `clear` would take other people's prints, and a reader that
   /// is built in, or that nobody knows to be pluggable, is not unplugged unless that is asked for.
   static func usual(for reader: ReaderDescription, touches: Int) -> [ReaderTestStep] {
-    guard reader.nature != .replayed else { return [.enroll, .list, .verify, .identify, .delete] }
+    // The picture alone: what libfprint's own recordings of readers that hand out pictures are of.
+    let picture: [ReaderTestStep] = reader.features.contains(.capture) ? [.capture] : []
+    guard reader.nature != .replayed else {
+      return picture.isEmpty ? [.enroll, .list, .verify, .identify, .delete] : picture
+    }
     let isPluggable = reader.nature == .physical && reader.identity.vendor != nil && reader.identity.fixedPort == nil
-    return [.enroll, .list, .verify, .identify, .wrong, .retry, .cancel, .suspend] + (touches > 0 ? [.touches] : [])
+    return picture + [.enroll, .list, .verify, .identify, .wrong, .retry, .cancel, .suspend]
+      + (touches > 0 ? [.touches] : [])
       + (isPluggable ? [.unplug] : []) + [.delete]
   }
 }

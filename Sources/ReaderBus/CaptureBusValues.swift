@@ -1,0 +1,85 @@
+package import Fingerprint
+internal import Glibc
+package import SDBus
+internal import SecureMemory
+
+/// The end of a capture as the results of its method: the reason of a retry, and the picture.
+extension CaptureOutcome {
+  package var busValues: [BusValue] {
+    switch self {
+    case .picture(let picture): [.string(""), picture.busValue]
+    case .retry(let reason): [.string(reason.rawValue), .dictionary([:])]
+    }
+  }
+
+  /// Nil when the values are not the method's, and when they hold a picture that was not asked for, or not the one that
+  /// was.
+  package init?(_ values: [BusValue], includingImage: Bool) {
+    guard values.count == 2, let reason = values[0].asString, let entries = values[1].asDictionary else { return nil }
+    if reason.isEmpty {
+      guard let picture = FingerPicture(entries), (picture.file != nil) == includingImage else { return nil }
+      self = .picture(picture)
+    } else {
+      guard entries.isEmpty, let why = RetryReason(rawValue: reason) else { return nil }
+      self = .retry(why)
+    }
+  }
+}
+
+extension FingerPicture {
+  /// More bytes than the picture of any reader takes.
+  private static let largestFile = 64 << 20
+
+  fileprivate var busValue: BusValue {
+    var entries: [String: BusValue] = [
+      "width": .uint32(UInt32(clamping: width)), "height": .uint32(UInt32(clamping: height)),
+      "minutiae": .uint32(UInt32(clamping: minutiae)),
+      "contrast": .uint32(UInt32(clamping: contrast)),
+    ]
+    entries["resolution"] = resolution.map { .uint32(UInt32(clamping: $0)) }
+    entries["image"] = file.map { .descriptor(BusDescriptor(taking: duplicate($0.sealed.descriptor))) }
+    return .dictionary(entries)
+  }
+
+  /// Nil when something is missing or not of its kind, or when the file is not sealed, no PNG file or of another size.
+  fileprivate init?(_ entries: [String: BusValue]) {
+    func number(_ key: String, _ range: ClosedRange<Int>) -> Int? {
+      entries[key]?.asUInt32.map { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+    // FpImage has sides of 16 bits.
+    guard let width = number("width", 1...0xFFFF), let height = number("height", 1...0xFFFF),
+      let minutiae = number("minutiae", 0...width * height), let contrast = number("contrast", 0...255)
+    else { return nil }
+    var file: PictureFile?
+    if let image = entries["image"] {
+      guard let descriptor = image.asDescriptor,
+        let received = try? SealedFile(received: duplicate(descriptor.rawValue), limit: Self.largestFile),
+        let size = received.pictureSize, size == (width, height)
+      else { return nil }
+      file = PictureFile(received)
+    }
+    self.init(
+      width: width, height: height, resolution: entries["resolution"]?.asUInt32.map { Int($0) }, minutiae: minutiae,
+      contrast: contrast, file: file)
+  }
+}
+
+extension SealedFile {
+  /// The width and the height, in pixels, in the header of a PNG file; nil where it is none.
+  fileprivate var pictureSize: (width: Int, height: Int)? {
+    // The signature, and the chunk IHDR with its length, its name, the width and the height, all big-endian (PNG
+    // specification, 5.2 and 11.2.1).
+    let start: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+    guard let header = try? secret(at: Place(offset: 0, count: start.count + 8)) else { return nil }
+    return header.withUnsafeBytes { bytes in
+      guard bytes.starts(with: start) else { return nil }
+      func number(at offset: Int) -> Int {
+        Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+      }
+      return (number(at: start.count), number(at: start.count + 4))
+    }
+  }
+}
+
+/// A descriptor of the caller's own; -1, which nothing takes, where there is no room for one.
+private func duplicate(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
