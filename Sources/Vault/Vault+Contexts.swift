@@ -127,29 +127,27 @@ extension Vault {
   /// The passcode key, after the passcode was given and found right; it clears every count of failures.
   ///
   /// Each try is counted before it is made. Three tries, with whatever delay the earlier ones have earned.
-  func provePasscode(_ context: Context, acceptingRestore: Bool = false) async throws(VaultError) -> ProvenPasscode {
+  func provePasscode(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> ProvenPasscode {
     let store = store
     for attempt in 1...3 {
-      let slots = try passcodeSlots()
+      let slot = try passcodeSlot(evenRestored: evenRestored)
       try requireNoDelay()
       guard let passcode = try await ask(.passcode(attempt: attempt), context) else {
         throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
       }
       try store.commit(evenRestored: true, charge: true) { _, authority in
+        try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
         let delay = authority.lockout.remainingDelay(store.clock)
         guard delay == 0 else { throw VaultError.passcodeDelayed(seconds: delay) }
         authority.lockout.chargePasscode(store.clock)
       }
-      let stretched = try await Self.stretch(passcode, .init(encoded: slots.root.parameters), store.floor)
+      let stretched = try await Self.stretch(passcode, .init(encoded: slot.parameters), store.floor)
       do throws(VaultError) {
-        _ = try Self.unwrap(slots.root, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        let key = try Self.unwrap(
-          slots.passcodeKey, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        let proven = ProvenPasscode(key: SecretBox(key), slot: slots.root.digest())
-        try accept(restore: acceptingRestore, provenBy: proven)
+        let key = try Self.unwrap(slot, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
+        try clearFailures()
         // Nothing follows for a call that was cancelled while scrypt ran.
         guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-        return proven
+        return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
       } catch .wrongPasscode {
         let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
@@ -161,31 +159,25 @@ extension Vault {
     throw .wrongPasscode
   }
 
-  /// The right passcode or recovery key clears every count and, where that was asked for, accepts a restore.
-  func accept(restore: Bool, provenBy passcode: ProvenPasscode? = nil) throws(VaultError) {
-    let store = store
-    try store.commit(evenRestored: true) { db, authority in
-      authority.lockout.clear()
-      if restore, authority.restored {
-        // An earlier copy brings its own digests. Only where the record itself did not verify is there nothing to
-        // compare with, and the rows are taken as they stand.
-        if authority.rows.isEmpty {
-          try store.adoptRows(db, &authority)
-          // The one row that nothing is sealed in: it may be anybody's key, and is made anew.
-          if let passcode { try store.putPasscodePublicKey(passcode.key.secret, db, &authority) }
-        }
-        authority.restored = false
-      }
-    }
+  /// The right passcode or recovery key clears every count of failures.
+  func clearFailures() throws(VaultError) {
+    try store.commit(evenRestored: true) { _, authority in authority.lockout.clear() }
   }
 
-  private func passcodeSlots() throws(VaultError) -> (root: Slot, passcodeKey: Slot) {
+  /// Of a store with an earlier copy in it no passcode is tried, except to accept that; and where nothing vouches for the
+  /// passcode's slot, not even then.
+  private static func requirePasscodeCounts(_ authority: Authority, evenRestored: Bool) throws {
+    guard authority.restored else { return }
+    guard !authority.doubts.contains(.slots) else { throw VaultError.recoveryKeyRequired }
+    guard evenRestored else { throw VaultError.restoreDetected }
+  }
+
+  private func passcodeSlot(evenRestored: Bool) throws(VaultError) -> Slot {
     let store = store
     return try store.read { db, authority in
-      guard let root = try store.slot(.passcode, db, authority),
-        let passcodeKey = try store.slot(.passcodeKeyByPasscode, db, authority)
-      else { throw VaultError.passcodeNotSet }
-      return (root, passcodeKey)
+      try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
+      guard let slot = try store.slot(.passcode, db, authority) else { throw VaultError.passcodeNotSet }
+      return slot
     }
   }
 

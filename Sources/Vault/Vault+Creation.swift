@@ -55,8 +55,7 @@ extension Vault {
         sql: "INSERT INTO store (id, database_id, authority) VALUES (1, ?, ?)",
         arguments: [databaseID.data, empty.data])
     }
-    try Manifest(sequence: 0, failures: 0, passcodeFailures: 0, digest: Digest.sha256(empty))
-      .write(to: directory.manifest, key: store.keys.manifest)
+    try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
     try store.commit { db, authority in
       try store.put(
         Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID), db, &authority)
@@ -65,11 +64,9 @@ extension Vault {
       try store.putClassKey(.whenUnlocked, db, &authority)
       try store.putClassKey(.afterFirstUnlock, db, &authority)
       if let stretched {
-        let passcodeKey = try Random.key()
-        try store.putPasscode(stretched, passcodeKey, db, &authority)
-        try store.put(
-          Slot(.passcodeKeyByRecovery, wrapping: passcodeKey, under: recoveryKey, databaseID: databaseID), db,
-          &authority)
+        try store.putPasscodeKey(
+          Random.key(), under: stretched,
+          recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID), db, &authority)
       }
     }
     try database.queue.close()

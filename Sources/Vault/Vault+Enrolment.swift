@@ -280,7 +280,7 @@ extension Vault {
       _ = try await provePasscode(context)
     } else {
       _ = try await proveRecoveryKey(context)
-      try accept(restore: false)
+      try clearFailures()
     }
   }
 }

@@ -3,28 +3,32 @@ import Keys
 import SecureMemory
 
 extension Vault {
-  /// Clears a lockout with the passcode (the recovery key where none is set), and accepts a detected restore.
+  /// Clears a lockout with the passcode (the recovery key where none is set).
+  ///
+  /// - Throws: `restoreDetected` where an earlier copy was put back, which ``acceptRestore(_:in:)`` accepts.
   package func unlock(in handle: ContextHandle) async throws(VaultError) {
+    try await asking(in: handle) { context throws(VaultError) in try await self.authorizeChange(context) }
+  }
+
+  /// Changes the passcode, or sets the first one with the recovery key. What is stored under the passcode moves to a new
+  /// passcode key: the old passcode opens nothing of it any more.
+  package func changePasscode(in handle: ContextHandle) async throws(VaultError) {
     try await asking(in: handle) { context throws(VaultError) in
-      if try self.passcodeIsSet() {
-        _ = try await self.provePasscode(context, acceptingRestore: true)
-      } else {
-        _ = try await self.proveRecoveryKey(context)
-        try self.accept(restore: true)
-      }
+      let proof: PasscodeProof =
+        try self.passcodeIsSet()
+        ? .passcode(try await self.provePasscode(context)) : .recoveryKey(try await self.proveRecoveryKey(context))
+      _ = try await self.putNewPasscode(context, after: proof)
     }
   }
 
-  /// Changes the passcode, or sets the first one with the recovery key. Items keep their keys: one blob is rewrapped.
-  package func changePasscode(in handle: ContextHandle) async throws(VaultError) {
-    try await asking(in: handle) { context throws(VaultError) in
-      if try self.passcodeIsSet() {
-        let passcode = try await self.provePasscode(context)
-        try await self.putNewPasscode(context, replacing: passcode, recoveryKey: nil)
-      } else {
-        let recoveryKey = try await self.proveRecoveryKey(context)
-        try await self.putNewPasscode(context, replacing: nil, recoveryKey: recoveryKey)
-      }
+  /// The items that die when the passcode is removed: those of all classes that need it, and those that need one to be
+  /// set.
+  package func passcodeLosses() throws(VaultError) -> [ItemName] {
+    let store = store
+    return try store.read { db, _ in
+      var seen: Set<[UInt8]> = []
+      let rows = try Self.neededBy.flatMap { try store.doomed(db, where: $0.condition, [$0.value], by: $0.gone) }
+      return store.names(of: rows.filter { seen.insert($0.id).inserted })
     }
   }
 
@@ -37,35 +41,49 @@ extension Vault {
       let lost = try store.commit { db, authority in
         try passcode.requireCurrent(store, db, authority)
         for name in [
-          Slot.Name.passcode, .passcodeKeyByPasscode, .passcodeKeyByRecovery, .passcodePublicKey,
-          .classKey(.passcodeSet),
+          Slot.Name.passcode, .passcodeKeyByRecovery, .recoveryPublicKey, .passcodePublicKey, .classKey(.passcodeSet),
         ] {
           try store.remove(name, db, &authority)
         }
         authority.lockout.clear()
-        let passcode = Int64(bitPattern: AccessControl(.passcode).flags.rawValue)
-        return try store.kill(db, where: "access & ? != 0", [passcode], by: .passcode)
-          + store.kill(db, where: "accessibility = ?", [Accessibility.passcodeSet.rawValue], by: nil)
+        return try Self.neededBy.flatMap { try store.kill(db, where: $0.condition, [$0.value], by: $0.gone) }
       }
       store.database.forgetOldPages()
       return lost
     }
   }
 
-  /// The way back: with the recovery key a new passcode is set, lockout and delays are cleared, a restore accepted.
-  package func recover(in handle: ContextHandle) async throws(VaultError) {
+  /// Which items the passcode's removal touches: those with a way in through it, and those of `passcode-set`.
+  private static var neededBy: [(condition: String, value: any DatabaseValueConvertible, gone: Requirement.Factor?)] {
+    [
+      ("access & ? != 0", AccessControl.passcodeFlag, .passcode),
+      ("accessibility = ?", Accessibility.passcodeSet.rawValue, nil),
+    ]
+  }
+
+  /// The way back: with the recovery key a new passcode is set, lockout and delays are cleared, and a restore is accepted.
+  /// Gives the items that died with fingers no record vouches for.
+  ///
+  /// - Parameter restore: what ``detectedRestore()`` showed, where there is one.
+  /// - Throws: `restoreDetected` where there is one and it was not given.
+  @discardableResult
+  package func recover(accepting restore: DetectedRestore.ID? = nil, in handle: ContextHandle)
+    async throws(VaultError) -> [ItemName]
+  {
     try await asking(in: handle) { context throws(VaultError) in
-      let recoveryKey = try await self.proveRecoveryKey(context)
-      try self.accept(restore: true)
-      try await self.putNewPasscode(context, replacing: nil, recoveryKey: recoveryKey)
+      let recoveryKey = try await self.proveRecoveryKey(context, evenRestored: restore != nil)
+      return try await self.putNewPasscode(context, after: .recoveryKey(recoveryKey), accepting: restore)
     }
   }
 
   /// The key of the recovery slot, after the recovery key was given and found right. It is too long to guess, so
   /// wrong ones are not counted.
-  func proveRecoveryKey(_ context: Context) async throws(VaultError) -> SecretBox {
+  func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> SecretBox {
     let store = store
-    let slot = try store.read { db, authority in try store.slot(.recovery, db, authority) }
+    let slot = try store.read { db, authority in
+      guard evenRestored || !authority.restored else { throw VaultError.restoreDetected }
+      return try store.slot(.recovery, db, authority)
+    }
     guard let slot else { throw .storeDamaged("it has no recovery slot") }
     guard let text = try await ask(.recoveryKey, context) else { throw .interactionNotAllowed }
     let key = try Self.recoveryKey(from: text.secret)
@@ -73,34 +91,48 @@ extension Vault {
     return SecretBox(key)
   }
 
-  /// Asks for the new passcode and wraps root and passcode key under it. The passcode key is that of the old
-  /// passcode, else the one the recovery slot holds, else a new one, so that what is stored under it is not lost.
-  private func putNewPasscode(_ context: Context, replacing old: ProvenPasscode?, recoveryKey: SecretBox?)
-    async throws(VaultError)
-  {
+  /// What allows a new passcode to be set.
+  private enum PasscodeProof {
+    case passcode(ProvenPasscode)
+    case recoveryKey(SecretBox)
+  }
+
+  /// Asks for the new passcode, makes a new passcode key, and moves to it what is stored under the old one: all of it in
+  /// one transaction, or nothing.
+  private func putNewPasscode(
+    _ context: Context, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil
+  ) async throws(VaultError) -> [ItemName] {
     guard let passcode = try await ask(.newPasscode, context) else { throw .interactionNotAllowed }
     try Self.checkPasscode(passcode.secret)
-    guard let stretched = try await Self.stretchNew(passcode, store.floor) else { return }
+    guard let stretched = try await Self.stretchNew(passcode, store.floor) else { return [] }
     let store = store
-    try store.commit { db, authority in
-      try old?.requireCurrent(store, db, authority)
-      var key = old?.key
-      if key == nil, let recoveryKey {
-        if let slot = try store.slot(.passcodeKeyByRecovery, db, authority) {
-          key = SecretBox(
-            try Self.unwrap(slot, under: recoveryKey.secret, store.keys.databaseID, otherwise: .wrongRecoveryKey))
-        } else {
-          let fresh = SecretBox(try Random.key())
-          try store.put(
-            Slot(
-              .passcodeKeyByRecovery, wrapping: fresh.secret, under: recoveryKey.secret,
-              databaseID: store.keys.databaseID), db, &authority)
-          key = fresh
-        }
-      }
-      guard let key else { throw VaultError.internalError("no passcode key to wrap") }
-      try store.putPasscode(stretched, key.secret, db, &authority)
+    let lost = try store.commit(evenRestored: restore != nil) { db, authority in
+      let lost = try restore.map { try store.accept($0, db, &authority) } ?? []
+      let (old, recoveryPublicKey) = try Self.keys(of: proof, store, db, authority)
+      let key = try Random.key()
+      if let old { try store.moveItems(from: old.secret, to: key, db) }
+      try store.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey, db, &authority)
+      authority.lockout.clear()
+      return lost
     }
     store.database.forgetOldPages()
+    return lost
+  }
+
+  /// The passcode key so far, where there is one, and for whom the new one is sealed beside the passcode.
+  private static func keys(of proof: PasscodeProof, _ store: Store, _ db: Database, _ authority: Authority) throws
+    -> (old: SecretBox?, recoveryPublicKey: [UInt8])
+  {
+    switch proof {
+    case .passcode(let passcode):
+      try passcode.requireCurrent(store, db, authority)
+      return (passcode.key, try store.recoveryPublicKey(passcode.key.secret, db, authority))
+    case .recoveryKey(let recoveryKey):
+      let old: SecretBox? =
+        if let key = try store.passcodeKey(byRecovery: recoveryKey.secret, db, authority) { SecretBox(key) } else {
+          nil
+        }
+      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.secret, store.keys.databaseID))
+    }
   }
 }

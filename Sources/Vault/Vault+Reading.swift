@@ -113,21 +113,13 @@ extension Vault {
         }
         parts.add(setKey: try store.setKey(of: set))
       }
-      if keys.contains(.passcode) {
-        guard let passcode = evidence.passcode, let boxes = row.itemKey,
-          let share = Wrapping.decode(boxes, Requirement(item.access))?.first(where: { $0.keys == keys })?.passcodeShare
-        else { throw VaultError.itemDamaged(item.record.name) }
-        do {
-          parts.add(passcodeShare: try store.passcodeShare(share, passcode.key.secret))
-        } catch {
-          throw VaultError.itemDamaged(item.record.name)
-        }
-      }
       if let password = item.password { parts.add(applicationPassword: password.secret) }
       let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
       return ReleasedItem(
         id: ItemID(bytes: row.id), name: item.record.name,
-        secret: try store.open(row, item.record, keys, under: parts, otherwise: wrong, db))
+        secret: try store.open(
+          row, item.record, keys, under: parts, passcode: evidence.passcode?.key,
+          otherwise: wrong, db))
     }
   }
 }

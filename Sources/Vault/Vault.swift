@@ -84,18 +84,23 @@ package actor Vault {
   package func status() throws(VaultError) -> VaultStatus {
     let store = store
     return try store.read { db, authority in
-      let bound = try Self.boundCounts(db)
       return VaultStatus(
         directory: store.directory.path, tier: .keyFile,
         passcodeSet: try store.slot(.passcode, db, authority) != nil,
         failures: Int(authority.lockout.failures), lockedOut: authority.lockout.lockedOut,
-        passcodeDelay: authority.lockout.remainingDelay(store.clock), restoreDetected: authority.restored,
+        passcodeDelay: authority.lockout.remainingDelay(store.clock),
+        restore: authority.restored ? try store.acceptance(db, authority) : nil,
         items: try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner]) ?? 0,
-        sets: try store.sets(db, authority).map { stored in
-          SetStatus(
-            reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
-            digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
-        }, damagedSets: try store.damagedSets(db, authority))
+        sets: try Self.setStatuses(store, db, authority), damagedSets: try store.damagedSets(db, authority))
+    }
+  }
+
+  static func setStatuses(_ store: Store, _ db: Database, _ authority: Authority) throws -> [SetStatus] {
+    let bound = try Self.boundCounts(db)
+    return try store.sets(db, authority).map { stored in
+      SetStatus(
+        reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
+        digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
     }
   }
 
@@ -111,7 +116,15 @@ package actor Vault {
     for set in try verifiedSets() where try prints(of: set).count < set.set.enrolments.count {
       problems.append("fingerprint templates do not verify: enrol those fingers again")
     }
-    return problems.map { .storeDamaged($0) } + (status.restoreDetected ? [.restoreDetected] : [])
+    return problems.map { .storeDamaged($0) } + restoreProblem(status)
+  }
+
+  private func restoreProblem(_ status: VaultStatus) -> [VaultError] {
+    switch status.restore {
+    case nil: []
+    case .passcode, .recoveryKey: [.restoreDetected]
+    case .recoveryKeyAndNewPasscode: [.recoveryKeyRequired]
+    }
   }
 
   private static func boundCounts(_ db: Database) throws -> [[UInt8]: Int] {

@@ -127,6 +127,15 @@ extension Vault {
   }
 }
 
+extension Vault {
+  /// Accepts what was put back as this person would, who agrees to what is listed; does nothing where nothing was.
+  @discardableResult
+  package func acceptRestore(by person: Person) async throws -> [ItemName] {
+    guard let restore = try detectedRestore() else { return [] }
+    return try await person.with(self) { try await self.acceptRestore(restore.id, in: $0) }
+  }
+}
+
 extension ContextOptions {
   /// Of a context that serves later calls with what it was satisfied with.
   package static func keepingEvidence(_ fallback: Fallback) -> ContextOptions {

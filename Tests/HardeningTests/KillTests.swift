@@ -100,15 +100,18 @@ struct KillTests {
     }
   }
 
-  @Test("a changed passcode: the old one or the new one opens, and never both")
+  @Test("a changed passcode: the old one or the new one opens, with all that is stored under it, and never both")
   func passcode() async throws {
     try await TestStore.enrolled { store in
+      for name in ["bank", "door"] { try await store.set(name, name, "--access", "passcode") }
       let call = store.call("passcode", passcode: [TestStore.passcode, "battery staple"])
       try await killed(store, call, sample: 2, "passcode") { point, _ in
         var opened: [String] = []
         for passcode in [TestStore.passcode, "battery staple"] {
           let result = try await store.call("get", "presence", passcode: [passcode]).run()
           if result.text == "presence" { opened.append(passcode) }
+          let stored = try await store.call("get", "bank", "door", "--json", passcode: [passcode]).run()
+          #expect((stored.status == 0) == (result.text == "presence"), "killed at \(point): \(stored.diagnostics)")
         }
         #expect(opened.count == 1, "killed at \(point): \(opened) open it")
       }

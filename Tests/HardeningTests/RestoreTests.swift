@@ -114,7 +114,9 @@ struct RestoreTests {
     return all
   }
 
-  @Test("never fewer failures, never a bound item revived, a restore is said, and the passcode accepts it")
+  @Test(
+    "never fewer failures, never a bound item revived, a restore is said, and today's passcode or the recovery key accepts it"
+  )
   func everyCombination() async throws {
     let history = try await History()
     let mixtures = Campaign.sample(Self.mixtures(history.moments.count), short: 150, of: "restores")
@@ -144,7 +146,6 @@ struct RestoreTests {
   /// Whether the restore was noticed.
   private func attack(_ mixture: Mixture, _ history: History, at path: String) async throws -> Bool {
     let now = history.moments[mixture.now]
-    let passcodes = Set([now.passcode, ScratchStore.passcode])
     do {
       if !mixture.hasKey {
         #expect(throws: (any Error).self, "\(mixture)") { _ = try history.open(at: path) }
@@ -167,20 +168,22 @@ struct RestoreTests {
           [VaultError.restoreDetected, .itemGone].contains(error as? VaultError)
         }
       }
-      if now.delayed {
+      if now.delayed, status.restore != .recoveryKeyAndNewPasscode {
         _ = try? await guess(vault)
         #expect(try await vault.status().passcodeDelay > 0, "\(mixture)")
       }
-      try await unlock(&vault, passcodes, history, at: path)
+      let passcode = try await accept(&vault, rightPasscodes(mixture, history, sequence), history, at: path)
       #expect(try await !vault.status().restoreDetected, "\(mixture)")
       #expect(try await vault.status().failures == 0, "\(mixture)")
+      if mixture.state != nil {
+        await #expect(throws: VaultError.self, "\(mixture)") { try await vault.get("bound") }
+      }
       try await vault.put("after", "works")
       #expect(try await vault.get("after") == "works", "\(mixture)")
       // Of a database without its log much may be missing, but what is there can be read: with a finger, or where the
       // set is a mixture and refused, with the passcode.
       for item in try await vault.items(.everything) where item.name?.service == "gated" {
-        let person = Person(passcodes: Array(passcodes))
-        #expect(try await vault.get("gated", by: person) == "gated", "\(mixture)")
+        #expect(try await vault.get("gated", by: Person(passcodes: [passcode])) == "gated", "\(mixture)")
       }
       return status.restoreDetected
     } catch let error as VaultError {
@@ -195,24 +198,71 @@ struct RestoreTests {
   }
 
   private func guess(_ vault: Vault) async throws {
-    try await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+    let person = Person(passcodes: ["wrong"])
+    guard let restore = try await vault.detectedRestore() else {
+      return try await person.with(vault) { try await vault.unlock(in: $0) }
+    }
+    _ = try await person.with(vault) { try await vault.acceptRestore(restore.id, in: $0) }
   }
 
-  /// With the passcode of one day or the other, whatever delay is over.
-  private func unlock(_ vault: inout Vault, _ passcodes: Set<String>, _ history: History, at path: String) async throws
+  /// The passcodes that may accept what is left: today's. An older one only where nothing of today is left to say that
+  /// it was changed: the database is the older one, and the state deleted.
+  private func rightPasscodes(_ mixture: Mixture, _ history: History, _ sequence: UInt64) -> [String] {
+    let now = history.moments[mixture.now]
+    // A rebuilt key is a commit of its own.
+    let found = mixture.hasKey ? sequence : sequence - 1
+    guard mixture.state == nil, found < now.sequence else { return [now.passcode] }
+    return Array(Set(history.moments[...mixture.now].map(\.passcode)))
+  }
+
+  /// Unlocks, or accepts the restore, and gives the passcode from then on. Every other passcode of the history is tried
+  /// first, and refused.
+  private func accept(_ vault: inout Vault, _ right: [String], _ history: History, at path: String)
+    async throws -> String
   {
-    for (tries, passcode) in passcodes.enumerated() {
-      vault = try history.open(at: path, clock: History.clock(UInt64(2 + 2 * tries)))
+    var hours: UInt64 = 0
+    for passcode in Set(history.moments.map(\.passcode)).subtracting(right) {
       do {
-        let opened = vault
-        return try await Person(passcodes: [passcode]).with(opened) { try await opened.unlock(in: $0) }
-      } catch let error as VaultError {
-        guard error == .wrongPasscode, tries < passcodes.count - 1 else { throw error }
+        try await unlock(&vault, passcode, &hours, history, at: path)
+        Issue.record("\(passcode) is taken at \(path)")
+      } catch is VaultError {}
+    }
+    if try await vault.status().restore == .recoveryKeyAndNewPasscode {
+      let (opened, restore) = (vault, try #require(try await vault.detectedRestore()))
+      _ = try await Person(newPasscode: "set anew", recoveryKey: history.store.recoveryKey).with(opened) {
+        try await opened.recover(accepting: restore.id, in: $0)
       }
+      return "set anew"
+    }
+    for (tries, passcode) in right.enumerated() {
+      do {
+        try await unlock(&vault, passcode, &hours, history, at: path)
+        return passcode
+      } catch VaultError.wrongPasscode where tries < right.count - 1 {}
+    }
+    throw VaultError.wrongPasscode
+  }
+
+  /// Tries one passcode, once whatever delay runs is over.
+  private func unlock(
+    _ vault: inout Vault, _ passcode: String, _ hours: inout UInt64, _ history: History, at path: String
+  ) async throws {
+    for attempt in 1...2 {
+      hours += 2
+      vault = try history.open(at: path, clock: History.clock(hours))
+      let opened = vault
+      do {
+        if try await opened.status().restoreDetected {
+          try await opened.acceptRestore(by: Person(passcodes: [passcode]))
+        } else {
+          try await Person(passcodes: [passcode]).with(opened) { try await opened.unlock(in: $0) }
+        }
+        return
+      } catch VaultError.passcodeDelayed where attempt == 1 {}
     }
   }
 
-  @Test("the program says a restore with status 65 and in its status, and unlock accepts it")
+  @Test("the program says a restore with status 65 and in its status; unlock lists it, and accepts it when told to")
   func program() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -224,7 +274,15 @@ struct RestoreTests {
         #expect(refused.output.isEmpty)
         #expect(refused.failure.contains("whorl unlock"))
         #expect(try await store.status().isTrue("restoreDetected"), "\(file)")
-        #expect(try await store.call("unlock", passcode: [TestStore.passcode]).run().status == 0, "\(file)")
+        let unasked = try await store.call("unlock", passcode: [TestStore.passcode]).run()
+        #expect(unasked.status == 77, "\(file): \(unasked.diagnostics)")
+        #expect(unasked.failure.contains("--accept-restore"))
+        for listed in ["right index", "any-finger", "current-set"] {
+          #expect(unasked.diagnostics.contains(listed), "\(file): \(unasked.diagnostics)")
+        }
+        #expect(try await store.status().isTrue("restoreDetected"), "\(file)")
+        let accepting = store.call("unlock", "--accept-restore", passcode: [TestStore.passcode])
+        #expect(try await accepting.run().status == 0, "\(file)")
         #expect(try await !store.status().isTrue("restoreDetected"), "\(file)")
         #expect(try await store.run(store.call("get", "any-finger"), [.right]).text == "any-finger", "\(file)")
       }

@@ -84,7 +84,7 @@ struct PasscodeTests {
     }
     #expect(try await vault.status().passcodeDelay > 0)
     await #expect(throws: VaultError.self) { try await vault.get("bank", by: Person(passcodes: [Self.right])) }
-    try await Person(newPasscode: "found again", recoveryKey: store.recoveryKey)
+    _ = try await Person(newPasscode: "found again", recoveryKey: store.recoveryKey)
       .with(vault) { try await vault.recover(in: $0) }
     #expect(try await vault.status().passcodeDelay == 0)
     #expect(try await vault.get("bank", by: Person(passcodes: ["found again"])) == "1")

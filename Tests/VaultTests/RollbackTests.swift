@@ -1,3 +1,4 @@
+import Fingerprint
 import GRDB
 import Keys
 import Synchronization
@@ -30,14 +31,25 @@ struct RollbackTests {
       } else {
         try store.restore(files, from: copy)
       }
-      let vault = try store.open()
+      let hours = Mutex<UInt64>(0)
+      let vault = try store.open(
+        clock: BootClock(bootID: { "this boot" }, now: { hours.withLock { $0 } * 3_600_000_000_000 }))
       #expect(try await vault.status().restoreDetected, "\(what)")
       await #expect(throws: VaultError.restoreDetected) {
         try await vault.get("gated", ContextOptions(preferPasscode: true), by: Person(passcodes: [right]))
       }
       await #expect(throws: VaultError.restoreDetected) { try await vault.put("new", "x") }
       #expect(try await vault.get("open") == "2", "what nothing gates stays readable")
-      try await Person(passcodes: [right]).with(vault) { try await vault.unlock(in: $0) }
+      await #expect(throws: VaultError.restoreDetected, "not by the way: \(what)") {
+        try await Person(passcodes: [right]).with(vault) { try await vault.unlock(in: $0) }
+      }
+      if files.isEmpty {
+        await #expect(throws: VaultError.passcodeDelayed(seconds: 3600)) {
+          try await vault.acceptRestore(by: Person(passcodes: [right]))
+        }
+        hours.withLock { $0 += 1 }
+      }
+      try await vault.acceptRestore(by: Person(passcodes: [right]))
       #expect(try await vault.status().restoreDetected == false)
       #expect(
         try await vault.get("gated", ContextOptions(preferPasscode: true), by: Person(passcodes: [right])) == "1")
@@ -61,11 +73,11 @@ struct RollbackTests {
       let clock = BootClock(bootID: { "this boot" }, now: { now.withLock { $0 } })
       let vault = try store.open(clock: clock)
       await #expect(throws: VaultError.self, "\(files)") {
-        try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+        try await vault.acceptRestore(by: Person(passcodes: [ScratchStore.passcode]))
       }
       #expect(try await vault.status().passcodeDelay == 60, "\(files)")
       now.withLock { $0 += 60_000_000_000 }
-      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+      try await vault.acceptRestore(by: Person(passcodes: [ScratchStore.passcode]))
       #expect(try await vault.status().restoreDetected == false, "the delay ends, and the passcode accepts: \(files)")
     }
   }
@@ -89,8 +101,7 @@ struct RollbackTests {
     try store.restore(["state"], from: "/nonexistent")
     let vault = try store.open()
     #expect(try await vault.status().lockedOut)
-    _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
-    #expect(try await vault.status().passcodeDelay > 0)
+    #expect(try await vault.status().passcodeDelay == 3600)
   }
 
   @Test("a delay that only the manifest knows of runs down like any other")
@@ -109,7 +120,7 @@ struct RollbackTests {
     let vault = try store.open(
       clock: BootClock(bootID: boot.bootID, now: { boot.now() + later.withLock { $0 } * 1_000_000_000 }))
     let unlock = { @Sendable () async throws in
-      try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(in: $0) }
+      _ = try await vault.acceptRestore(by: Person(passcodes: [ScratchStore.passcode]))
     }
     await #expect(throws: VaultError.passcodeDelayed(seconds: 60)) { try await unlock() }
     later.withLock { $0 = 61 }
@@ -136,22 +147,67 @@ struct RollbackTests {
     }
   }
 
-  @Test("accepting a restore whose record does not verify takes nobody else's key for the passcode's")
+  @Test("a store whose record does not verify is accepted with the recovery key alone, which takes nobody else's key")
   func plantedPublicKey() async throws {
     let store = try await ScratchStore()
     let planted = try X25519.publicKey(of: try Random.key())
-    do {
-      let editor = try DatabaseQueue(path: store.path + "/vault.db")
-      try await editor.write { db in
-        try db.execute(sql: "UPDATE store SET authority = x'00'")
-        try db.execute(
-          sql: "UPDATE slot SET parameters = ? WHERE name = 'passcode public key'", arguments: [planted.data])
+    try await store.edit("UPDATE store SET authority = x'00'")
+    try await store.edit("UPDATE slot SET parameters = ? WHERE name = 'passcode public key'", [planted.data])
+    let vault = try store.open()
+    await #expect(throws: VaultError.recoveryKeyRequired) {
+      try await vault.acceptRestore(by: Person(passcodes: [ScratchStore.passcode], recoveryKey: store.recoveryKey))
+    }
+    let restore = try #require(try await vault.detectedRestore())
+    _ = try await Person(newPasscode: "another", recoveryKey: store.recoveryKey).with(vault) {
+      try await vault.recover(accepting: restore.id, in: $0)
+    }
+    try await vault.put("gated", "1", .passcode)
+    #expect(try await vault.get("gated", by: Person(passcodes: ["another"])) == "1")
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await vault.get("gated", by: Person(passcodes: [ScratchStore.passcode]))
+    }
+  }
+
+  @Test("what changed after it was shown is not accepted")
+  func changedMeanwhile() async throws {
+    let store = try await ScratchStore()
+    let right = ScratchStore.passcode
+    try await store.open().put("a", "1")
+    let copy = try store.snapshot()
+    for count in 0..<3 { try await store.open().put("b", "\(count)", replace: true) }
+    try store.restore(Self.files, from: copy)
+    let vault = try store.open()
+    let shown = try #require(try await vault.detectedRestore())
+    #expect(shown.items.map(\.description) == ["a"])
+    #expect(shown.acceptance == .passcode)
+    try await store.edit("DELETE FROM item")
+    await #expect(throws: Vault.restoreChanged) {
+      try await Person(passcodes: [right]).with(vault) { _ = try await vault.acceptRestore(shown.id, in: $0) }
+    }
+    #expect(try await vault.status().restoreDetected)
+    try await vault.acceptRestore(by: Person(passcodes: [right]))
+    #expect(try await !vault.status().restoreDetected)
+  }
+
+  @Test("in a store with an earlier copy in it no passcode is tried for anything but accepting it")
+  func noOracle() async throws {
+    let store = try await ScratchStore()
+    try store.restore(["state"], from: "/nonexistent")
+    let vault = try store.open()
+    let person = { Person(passcodes: ["wrong"], newPasscode: "another") }
+    for call in [
+      { @Sendable context in try await vault.changePasscode(in: context) },
+      { context in _ = try await vault.removePasscode(in: context) },
+      { context in try await vault.unlock(in: context) },
+      { context in _ = try await vault.enroll(.rightIndex, in: context) },
+    ] as [@Sendable (ContextHandle) async throws -> Void] {
+      await #expect(throws: VaultError.restoreDetected) { try await person().with(vault) { try await call($0) } }
+    }
+    // The recovery key sets no new passcode either without what it would accept.
+    await #expect(throws: VaultError.restoreDetected) {
+      try await Person(newPasscode: "another", recoveryKey: store.recoveryKey).with(vault) {
+        try await vault.recover(in: $0)
       }
     }
-    let vault = try store.open()
-    let right = ScratchStore.passcode
-    try await Person(passcodes: [right]).with(vault) { try await vault.unlock(in: $0) }
-    try await vault.put("gated", "1", .passcode)
-    #expect(try await vault.get("gated", by: Person(passcodes: [right])) == "1")
   }
 }

@@ -123,7 +123,13 @@ struct TamperTests {
     let editor = try DatabaseQueue(path: store.path + "/vault.db")
     try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 7") }
     #expect(throws: VaultError.newerFormat(7)) { try store.open() }
-    try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = 2") }
+    for older in [1, 2] {
+      try await editor.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA user_version = \(older)") }
+      #expect(throws: VaultError.olderFormat(older)) { try store.open() }
+    }
+    try await editor.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA user_version = \(StoreDatabase.format)")
+    }
     let huge = Scrypt.Parameters(logN: 40, r: 64, p: 64, salt: Array(repeating: 1, count: 16)).encoded
     try await editor.write { db in
       try db.execute(sql: "UPDATE slot SET parameters = ? WHERE name LIKE 'passcode%'", arguments: [huge.data])

@@ -79,8 +79,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
 
       // A store that cannot be used answers for no finger
       case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
-        .restoreDetected,
-        .newerFormat, .inputOutput, .internalError:
+        .restoreDetected, .recoveryKeyRequired,
+        .newerFormat, .olderFormat, .inputOutput, .internalError:
         .biometryNotAvailable
       }
   }

@@ -19,12 +19,13 @@ extension VaultError {
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
 
-    case .configuration, .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected, .busy:
+    case .configuration, .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected,
+      .recoveryKeyRequired, .busy:
       errSecNotAvailable
     case .storeExists: errSecDuplicateKeychain
     case .storeDamaged: errSecInvalidKeychain
     case .itemDamaged: errSecDecode
-    case .newerFormat: errSecWrongSecVersion
+    case .newerFormat, .olderFormat: errSecWrongSecVersion
     case .inputOutput: errSecIO
     case .internalError: errSecInternalError
     }

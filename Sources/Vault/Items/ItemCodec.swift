@@ -2,7 +2,8 @@ import GRDB
 import Keys
 import SecureMemory
 
-/// The key of a wrapping comes from these, whichever the item's access control asks for.
+/// The key of a wrapping comes from these, whichever the item's access control asks for. The passcode is no part of it:
+/// see ``Wrapping/addPasscodeLayer(for:place:)``.
 struct WrappingParts: ~Copyable {
   private var parts = SecretConcatenation()
 
@@ -11,8 +12,7 @@ struct WrappingParts: ~Copyable {
   }
 
   mutating func add(setKey: borrowing SecretBytes) { parts.append(tag: 2, setKey) }
-  mutating func add(passcodeShare: borrowing SecretBytes) { parts.append(tag: 3, passcodeShare) }
-  mutating func add(applicationPassword stretched: borrowing SecretBytes) { parts.append(tag: 4, stretched) }
+  mutating func add(applicationPassword stretched: borrowing SecretBytes) { parts.append(tag: 3, stretched) }
 
   /// The wrapping key for exactly the item the AAD describes.
   func key(_ aad: [UInt8]) throws(KeysError) -> SecretBytes {
@@ -20,13 +20,15 @@ struct WrappingParts: ~Copyable {
   }
 }
 
-/// One way to an item's key: the sealed key, and the public half of the pair that was made for the passcode.
+/// One way to an item's key: the sealed key, and the public half of the pair that was made for the passcode's layer.
 struct Wrapping {
   var keys: Set<Requirement.Factor>
   /// Nil where the passcode has no part in it.
   var passcodeShare: [UInt8]?
   /// Empty where this way in is closed for good: the set or the passcode it hung on is gone.
   var box: [UInt8]
+
+  var isClosed: Bool { box.isEmpty }
 
   static func encode(_ wrappings: [Wrapping]) -> [UInt8] {
     var list = CanonicalEncoding()
@@ -55,7 +57,7 @@ struct Wrapping {
   /// The ways in that are closed for good.
   static func closed(_ bytes: [UInt8]?, _ requirement: Requirement) -> Set<Set<Requirement.Factor>> {
     let wrappings = bytes.flatMap { decode($0, requirement) } ?? []
-    return Set(wrappings.filter(\.box.isEmpty).map(\.keys))
+    return Set(wrappings.filter(\.isClosed).map(\.keys))
   }
 
   /// Each wrapping of an item is sealed for its own place.
@@ -129,8 +131,8 @@ extension Store {
   /// Seals a secret under a fresh item key, and that key once for each alternative of the access control; fills the
   /// row's boxes and gives that of the secret.
   ///
-  /// Nothing is asked for: the passcode's part is a key agreement with its public key (X25519), whose private half only
-  /// the passcode gives. What is `closed` stays it.
+  /// Nothing is asked for: the passcode's layer is sealed for its public key (X25519), whose private half only the
+  /// passcode gives. What is `closed` stays closed.
   func fill(
     _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement,
     closed: Set<Set<Requirement.Factor>> = [], secret: borrowing SecretBytes,
@@ -148,22 +150,19 @@ extension Store {
           continue
         }
         var parts = WrappingParts(classKey: classKey)
-        var share: [UInt8]?
         if keys.contains(.boundFinger) {
           guard let bound else { throw VaultError.notEnrolled }
           parts.add(setKey: try setKey(of: bound))
         }
-        if keys.contains(.passcode) {
-          guard let publicKey = try passcodePublicKey(db, authority) else { throw VaultError.passcodeNotSet }
-          let own = try Random.key()
-          share = try X25519.publicKey(of: own)
-          parts.add(passcodeShare: try X25519.sharedSecret(own, with: publicKey))
-        }
         if let password { parts.add(applicationPassword: password.secret) }
         let place = Wrapping.aad(aad, keys)
-        wrappings.append(
-          Wrapping(keys: keys, passcodeShare: share, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place))
-        )
+        var wrapping = Wrapping(
+          keys: keys, passcodeShare: nil, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place))
+        if keys.contains(.passcode) {
+          guard let publicKey = try passcodePublicKey(db, authority) else { throw VaultError.passcodeNotSet }
+          try wrapping.addPasscodeLayer(for: publicKey, place: place)
+        }
+        wrappings.append(wrapping)
       }
       row.itemKey = Wrapping.encode(wrappings)
       return try AEAD.seal(secret, key: itemKey, aad: aad)
@@ -172,11 +171,11 @@ extension Store {
     }
   }
 
-  /// Opens an item's secret through one wrapping. A wrapping that does not open is `wrong`, a secret that does not is
-  /// damage.
+  /// Opens an item's secret through one wrapping; `passcode` is the passcode key, for one with the passcode's layer. A
+  /// wrapping that does not open under `parts` is `wrong`, a layer or secret that does not open is damage.
   func open(
     _ row: ItemRow, _ record: ItemRecord, _ keys: Set<Requirement.Factor>, under parts: borrowing WrappingParts,
-    otherwise wrong: VaultError, _ db: Database
+    passcode: SecretBox?, otherwise wrong: VaultError, _ db: Database
   ) throws -> SecretBytes {
     guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
       let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
@@ -186,9 +185,19 @@ extension Store {
     else { throw VaultError.itemDamaged(record.name) }
     let aad = row.secretAAD(self.keys.databaseID, record)
     let place = Wrapping.aad(aad, keys)
+    var box = wrapping.box
+    if keys.contains(.passcode) {
+      guard let passcode else { throw VaultError.touchRefused }
+      do {
+        let privateKey = try DerivedPair.passcode.privateKey(of: passcode.secret, self.keys.databaseID)
+        box = try wrapping.openedPasscodeLayer(with: privateKey, place: place)
+      } catch {
+        throw VaultError.itemDamaged(record.name)
+      }
+    }
     let key: SecretBytes
     do {
-      key = try AEAD.open(wrapping.box, key: try parts.key(place), aad: place)
+      key = try AEAD.open(box, key: try parts.key(place), aad: place)
     } catch .authenticationFailed {
       throw wrong
     } catch {
@@ -209,18 +218,11 @@ extension Store {
     throws -> [ItemName]
   {
     var lost: [ItemName] = []
-    let rows = try ItemRow.fetchAll(
-      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE dead = 0 AND owner = \(owner) AND (\(condition))",
-      arguments: arguments)
-    for var row in rows {
-      if let gone, let access = row.accessControl, !Requirement(access).always(gone) {
-        guard let ways = row.itemKey.flatMap({ Wrapping.decode($0, Requirement(access)) }) else { continue }
-        let left = ways.map { $0.keys.contains(gone) ? .closed($0.keys) : $0 }
-        if left.contains(where: { !$0.box.isEmpty }) {
-          try db.execute(
-            sql: "UPDATE item SET item_key = ? WHERE row = ?", arguments: [Wrapping.encode(left).data, row.row])
-          continue
-        }
+    for (var row, left) in try losing(gone, db, where: condition, arguments) {
+      if let left {
+        try db.execute(
+          sql: "UPDATE item SET item_key = ? WHERE row = ?", arguments: [Wrapping.encode(left).data, row.row])
+        continue
       }
       if let record = record(of: row) {
         lost.append(record.name)
@@ -232,5 +234,31 @@ extension Store {
         arguments: [row.attributes.data, row.row])
     }
     return lost
+  }
+
+  /// The items that ``kill(_:where:_:by:)`` would end. Changes nothing.
+  func doomed(_ db: Database, where condition: String, _ arguments: StatementArguments, by gone: Requirement.Factor?)
+    throws -> [ItemRow]
+  {
+    try losing(gone, db, where: condition, arguments).filter { $0.left == nil }.map(\.row)
+  }
+
+  /// What the items are called; one that cannot be read has no name.
+  func names(of rows: [ItemRow]) -> [ItemName] { rows.compactMap { record(of: $0)?.name } }
+
+  /// The living items that lose a factor, each with the ways in that are left to it; nil where none is.
+  private func losing(
+    _ gone: Requirement.Factor?, _ db: Database, where condition: String, _ arguments: StatementArguments
+  ) throws -> [(row: ItemRow, left: [Wrapping]?)] {
+    try ItemRow.fetchAll(
+      db, sql: "SELECT \(ItemRow.columns) FROM item WHERE dead = 0 AND owner = \(owner) AND (\(condition))",
+      arguments: arguments
+    ).compactMap { row in
+      guard let gone, let access = row.accessControl, !Requirement(access).always(gone) else { return (row, nil) }
+      // A row that cannot be read is damaged, which is not for this call to settle.
+      guard let ways = row.itemKey.flatMap({ Wrapping.decode($0, Requirement(access)) }) else { return nil }
+      let left = ways.map { $0.keys.contains(gone) ? .closed($0.keys) : $0 }
+      return (row, left.allSatisfy(\.isClosed) ? nil : left)
+    }
   }
 }

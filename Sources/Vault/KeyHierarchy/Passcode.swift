@@ -46,22 +46,62 @@ extension Vault {
 }
 
 extension Store {
-  /// Sets or changes the passcode: root key and passcode key are wrapped anew, nothing else is touched.
-  func putPasscode(
-    _ stretched: StretchedPasscode, _ passcodeKey: borrowing SecretBytes, _ db: Database, _ authority: inout Authority
+  /// Puts a new passcode key in place of any older one: under the passcode, for the recovery key, and its public half for
+  /// whoever adds items.
+  func putPasscodeKey(
+    _ key: borrowing SecretBytes, under stretched: StretchedPasscode, recoveryPublicKey: [UInt8], _ db: Database,
+    _ authority: inout Authority
   ) throws {
-    let parameters = stretched.parameters.encoded
-    try put(
-      Slot(
-        .passcode, wrapping: keys.root, under: stretched.key.secret, databaseID: keys.databaseID,
-        parameters: parameters), db, &authority)
-    try put(
-      Slot(
-        .passcodeKeyByPasscode, wrapping: passcodeKey, under: stretched.key.secret, databaseID: keys.databaseID,
-        parameters: parameters), db, &authority)
-    try putPasscodePublicKey(passcodeKey, db, &authority)
+    let id = keys.databaseID
+    do {
+      try put(
+        Slot(
+          .passcode, wrapping: key, under: stretched.key.secret, databaseID: id,
+          parameters: stretched.parameters.encoded), db, &authority)
+      let own = try Random.key()
+      try put(
+        Slot(
+          .passcodeKeyByRecovery, wrapping: key, under: X25519.sharedSecret(own, with: recoveryPublicKey),
+          databaseID: id, parameters: X25519.publicKey(of: own)), db, &authority)
+      try put(
+        Slot(.recoveryPublicKey, wrapping: SecretBytes(copying: recoveryPublicKey.span), under: key, databaseID: id),
+        db,
+        &authority)
+      try put(
+        Slot(name: .passcodePublicKey, parameters: try DerivedPair.passcode.publicKey(of: key, id), box: []), db,
+        &authority)
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    }
     if try slot(.classKey(.passcodeSet), db, authority) == nil {
       try putClassKey(.passcodeSet, db, &authority)
+    }
+  }
+
+  /// The passcode key out of its recovery slot; nil where no passcode is set.
+  func passcodeKey(byRecovery recoveryKey: borrowing SecretBytes, _ db: Database, _ authority: Authority)
+    throws -> SecretBytes?
+  {
+    guard let slot = try slot(.passcodeKeyByRecovery, db, authority) else { return nil }
+    do {
+      let own = try DerivedPair.recovery.privateKey(of: recoveryKey, keys.databaseID)
+      return try slot.unwrap(under: X25519.sharedSecret(own, with: slot.parameters), databaseID: keys.databaseID)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+
+  /// For whom a new passcode key is sealed beside the passcode, when the recovery key is not at hand.
+  func recoveryPublicKey(_ passcodeKey: borrowing SecretBytes, _ db: Database, _ authority: Authority)
+    throws -> [UInt8]
+  {
+    guard let slot = try slot(.recoveryPublicKey, db, authority) else {
+      throw VaultError.storeDamaged("the \(Slot.Name.recoveryPublicKey.text) slot is gone")
+    }
+    do {
+      return try slot.unwrap(under: passcodeKey, databaseID: keys.databaseID).withUnsafeBytes { Array($0) }
+    } catch {
+      throw VaultError(keys: error)
     }
   }
 }

@@ -6,14 +6,15 @@ struct Slot {
   enum Name: Hashable {
     /// The root key under the key file.
     case device
-    /// The root key under scrypt of the passcode.
-    case passcode
     /// The root key under the recovery key.
     case recovery
-    /// The passcode key under scrypt of the passcode.
-    case passcodeKeyByPasscode
-    /// The passcode key under the recovery key.
+    /// The passcode key under scrypt of the passcode: a passcode is right when it opens this.
+    case passcode
+    /// The passcode key, for the recovery key's pair.
     case passcodeKeyByRecovery
+    /// The public half of the recovery key's pair, sealed under the passcode key, so that nobody without the passcode
+    /// puts another in its place.
+    case recoveryPublicKey
     /// The public half of the passcode's key pair, in place of parameters; nothing is wrapped in it.
     case passcodePublicKey
     /// A class key under the root key.
@@ -22,10 +23,10 @@ struct Slot {
     var text: String {
       switch self {
       case .device: "device"
-      case .passcode: "passcode"
       case .recovery: "recovery"
-      case .passcodeKeyByPasscode: "passcode-key by passcode"
+      case .passcode: "passcode"
       case .passcodeKeyByRecovery: "passcode-key by recovery"
+      case .recoveryPublicKey: "recovery public key"
       case .passcodePublicKey: "passcode public key"
       case .classKey(let accessibility): "class \(accessibility.rawValue)"
       }
@@ -33,7 +34,8 @@ struct Slot {
   }
 
   var name: Name
-  /// The scrypt parameters of a passcode's slot; empty elsewhere.
+  /// What the wrapping key was made with: scrypt's parameters, or the public half of a pair made for this slot; empty
+  /// where it needs neither.
   var parameters: [UInt8]
   var box: [UInt8]
 

@@ -86,10 +86,14 @@ public enum VaultError: Error, Sendable, Hashable {
   case itemDamaged(ItemName?)
   /// The database is damaged, foreign, or has planted parts; the value says what.
   case storeDamaged(String)
-  /// Database and manifest disagree: an earlier copy of one of them was put back. The passcode accepts it.
+  /// Database and manifest disagree: an earlier copy of one of them was put back, and nobody has accepted it yet.
   case restoreDetected
+  /// An earlier copy was put back, and no record vouches for its passcode: only the recovery key accepts it.
+  case recoveryKeyRequired
   /// The store was made by a later version, in this format.
   case newerFormat(Int)
+  /// The store was made by an earlier version, in this format, which is not read any more.
+  case olderFormat(Int)
 
   // Passing
   /// Another program holds the store or the reader.

@@ -15,7 +15,9 @@ package struct VaultStatus: Sendable {
   package var lockedOut: Bool
   /// Seconds until a passcode is taken again; 0 when it is.
   package var passcodeDelay: Int
-  package var restoreDetected: Bool
+  /// Who can accept the earlier copy that was put back; nil where none was detected.
+  package var restore: DetectedRestore.Acceptance?
+  package var restoreDetected: Bool { restore != nil }
   package var items: Int
   package var sets: [SetStatus]
   /// Enrolment sets whose record does not verify.

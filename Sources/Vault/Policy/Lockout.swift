@@ -12,7 +12,7 @@ struct Lockout: Equatable {
   var passcodeFailures: UInt32 = 0
   /// The boot during which the delay was started; empty when there is none.
   var delayBoot = ""
-  /// `CLOCK_BOOTTIME` nanoseconds before which no passcode is tried, during that boot.
+  /// The reading of ``BootClock/awake`` before which no passcode is tried, during that boot.
   var delayUntil: UInt64 = 0
 
   var lockedOut: Bool { failures >= Self.limit }
@@ -45,6 +45,9 @@ struct Lockout: Equatable {
     pending = []
   }
 
+  /// The wrong passcodes in a row after which the delay is the longest.
+  static let longestDelayFailures: UInt32 = 9
+
   /// Seconds of delay that follow this many wrong passcodes in a row.
   static func delay(after failures: UInt32) -> UInt64 {
     switch failures {
@@ -62,7 +65,7 @@ struct Lockout: Equatable {
     guard full > 0 else { return 0 }
     // Under another boot the clock started anew, so nothing is known of the time that passed.
     guard delayBoot == clock.bootID() else { return Int(full) }
-    let now = clock.now()
+    let now = clock.awake()
     guard delayUntil > now else { return 0 }
     return Int((delayUntil - now + 999_999_999) / 1_000_000_000)
   }
@@ -75,13 +78,21 @@ struct Lockout: Equatable {
   /// Starts the whole delay now.
   mutating func startDelay(_ clock: BootClock) {
     delayBoot = clock.bootID()
-    delayUntil = clock.now() + Self.delay(after: passcodeFailures) * 1_000_000_000
+    delayUntil = clock.awake() + Self.delay(after: passcodeFailures) * 1_000_000_000
   }
 
   /// Counts a passcode as wrong before it is tried, so that no crash can make it free.
   mutating func chargePasscode(_ clock: BootClock) {
     passcodeFailures += 1
     startDelay(clock)
+  }
+
+  /// The record of the counts is gone, or cannot be told from an older one: fingers are locked out, and the longest
+  /// delay runs in full from when a passcode is next asked for.
+  mutating func assumeWorst() {
+    failures = max(failures, Self.limit)
+    passcodeFailures = max(passcodeFailures, Self.longestDelayFailures)
+    delayBoot = ""
   }
 
   /// The passcode (or the recovery key) was right: everything starts afresh.

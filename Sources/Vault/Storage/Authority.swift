@@ -7,12 +7,42 @@ import SecureMemory
 struct Authority {
   var sequence: UInt64 = 0
   var lockout = Lockout()
-  /// An earlier copy of database or manifest was put back, and the passcode has not accepted it yet.
+  /// An earlier copy of database or manifest was put back, and nobody has accepted it yet.
   var restored = false
+  /// What of a restored store no record vouches for.
+  var doubts: Doubts = []
   /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
   var rows: [String: [UInt8]] = [:]
   /// What `auto` stands for, from the first enrolment on.
   var adapter: ReaderAdapter?
+
+  /// What cannot be shown to be the last that was written. Kept until a restore is accepted.
+  struct Doubts: OptionSet {
+    var rawValue: UInt64
+
+    /// The passcode: only the recovery key accepts the restore, and sets a new one.
+    static let slots = Doubts(rawValue: 1)
+    /// The enrolment sets: their fingers have to be enrolled again.
+    static let sets = Doubts(rawValue: 2)
+    /// The record itself did not verify, so that there are no digests to compare rows with.
+    static let rows = Doubts(rawValue: 4)
+  }
+
+  /// A table whose rows the record remembers.
+  enum Table: String {
+    case slots = "slot "
+    case sets = "set "
+  }
+
+  /// One digest over what is remembered of a table.
+  func digest(of table: Table) -> [UInt8] {
+    var digests = CanonicalEncoding()
+    for (name, digest) in rows.sorted(by: { $0.key < $1.key }) where name.hasPrefix(table.rawValue) {
+      digests.append(tag: 1, name)
+      digests.append(tag: 2, digest)
+    }
+    return Digest.sha256(digests.bytes)
+  }
 
   private enum Tag {
     static let sequence: UInt8 = 1
@@ -26,6 +56,7 @@ struct Authority {
     static let name: UInt8 = 10
     static let digest: UInt8 = 11
     static let adapter: UInt8 = 12
+    static let doubts: UInt8 = 13
   }
 
   private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
@@ -45,6 +76,7 @@ struct Authority {
     record.append(tag: Tag.delayBoot, lockout.delayBoot)
     record.append(tag: Tag.delayUntil, lockout.delayUntil)
     record.append(tag: Tag.restored, UInt64(restored ? 1 : 0))
+    record.append(tag: Tag.doubts, doubts.rawValue)
     record.append(tag: Tag.rows, UInt64(rows.count))
     for (name, digest) in rows.sorted(by: { $0.key < $1.key }) {
       record.append(tag: Tag.name, name)
@@ -67,6 +99,7 @@ struct Authority {
       lockout.delayBoot = try record.string(Tag.delayBoot)
       lockout.delayUntil = try record.number(Tag.delayUntil)
       restored = try record.number(Tag.restored) != 0
+      doubts = Doubts(rawValue: try record.number(Tag.doubts))
       rows = try Self.digests(Tag.rows, &record)
       if !record.isAtEnd {
         adapter = ReaderAdapter(rawValue: try record.string(Tag.adapter))

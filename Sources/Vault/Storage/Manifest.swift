@@ -4,25 +4,56 @@ import SecureMemory
 
 /// The keyed record beside the database that tells an earlier copy of the database from the current one.
 ///
-/// After each commit it holds the commit's number, the digest of the authenticated record, and the failure counts, so
-/// that a database put back, or a write-ahead log deleted, is noticed and can never lower a count. Two slots take
-/// turns: a torn write spoils the new one and leaves the other.
+/// After each commit it holds the commit's number, the digest of the authenticated record, the failure counts, and a
+/// digest of all slots and of all enrolment sets: a database put back, or a write-ahead log deleted, is noticed, never
+/// lowers a count, and brings back no passcode or finger of its day. Two places take turns: a torn write spoils the new
+/// one and leaves the other.
 struct Manifest: Equatable {
   var sequence: UInt64
   var failures: UInt32
   var passcodeFailures: UInt32
   /// SHA-256 of the authority's box.
   var digest: [UInt8]
+  /// Over all slots; zeros, which no digest is, while nobody knows which slots are right.
+  var slots: [UInt8]
+  /// The same over all enrolment sets.
+  var sets: [UInt8]
 
   private static let slotSize = 512
-  private static let magic: [UInt8] = Array("WHORLST1".utf8)
+  private static let magic: [UInt8] = Array("WHORLST3".utf8)
+  /// Of the magic, the three numbers and the three digests.
+  private static let payloadSize = 8 + 8 + 4 + 4 + 3 * 32
+
+  init(of authority: Authority, box: [UInt8]) {
+    self.init(of: authority, digest: Digest.sha256(box))
+  }
+
+  init(of authority: Authority, digest: [UInt8]) {
+    sequence = authority.sequence
+    failures = authority.lockout.failures
+    passcodeFailures = authority.lockout.passcodeFailures
+    self.digest = digest
+    slots = authority.doubts.contains(.slots) ? Self.unknown : authority.digest(of: .slots)
+    sets = authority.doubts.contains(.sets) ? Self.unknown : authority.digest(of: .sets)
+  }
+
+  private init(verified bytes: [UInt8]) {
+    sequence = Self.number(bytes[8..<16])
+    failures = UInt32(Self.number(bytes[16..<20]))
+    passcodeFailures = UInt32(Self.number(bytes[20..<24]))
+    digest = Array(bytes[24..<56])
+    slots = Array(bytes[56..<88])
+    sets = Array(bytes[88..<120])
+  }
+
+  private static let unknown = [UInt8](repeating: 0, count: 32)
 
   private var payload: [UInt8] {
     var bytes = Self.magic
     withUnsafeBytes(of: sequence.bigEndian) { bytes += $0 }
     withUnsafeBytes(of: failures.bigEndian) { bytes += $0 }
     withUnsafeBytes(of: passcodeFailures.bigEndian) { bytes += $0 }
-    return bytes + digest
+    return bytes + digest + slots + sets
   }
 
   /// The newer of the two slots that verify; nil when the file is missing or neither does.
@@ -35,14 +66,12 @@ struct Manifest: Equatable {
     defer { Glibc.close(descriptor) }
     var newest: Manifest?
     for slot in 0..<2 {
-      var bytes = [UInt8](repeating: 0, count: 88)
+      var bytes = [UInt8](repeating: 0, count: payloadSize + 32)
       guard pread(descriptor, &bytes, bytes.count, slot * slotSize) == bytes.count else { continue }
-      guard MAC.verify(Array(bytes[56...]), key: key, Array(bytes[..<56])),
+      guard MAC.verify(Array(bytes[payloadSize...]), key: key, Array(bytes[..<payloadSize])),
         Array(bytes[..<8]) == magic
       else { continue }
-      let manifest = Manifest(
-        sequence: number(bytes[8..<16]), failures: UInt32(number(bytes[16..<20])),
-        passcodeFailures: UInt32(number(bytes[20..<24])), digest: Array(bytes[24..<56]))
+      let manifest = Manifest(verified: bytes)
       if manifest.sequence >= newest?.sequence ?? 0 { newest = manifest }
     }
     return newest

@@ -155,7 +155,8 @@ extension Store {
     authority.rows = [:]
     for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT name, parameters, box FROM slot")) {
       guard let text = String.fromDatabaseValue(row[0]) else { continue }
-      authority.rows["slot \(text)"] = Slot.digest(text, parameters: row.bytes(1), box: row.bytes(2))
+      authority.rows[Authority.Table.slots.rawValue + text] = Slot.digest(
+        text, parameters: row.bytes(1), box: row.bytes(2))
     }
     for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT reader, record, set_key FROM enrolment_set")) {
       authority.rows[Self.key(set: row.bytes(0))] = Self.digest(row.bytes(0), row.bytes(1), row.bytes(2))
@@ -164,7 +165,7 @@ extension Store {
 
   private func check(_ key: String, _ digest: [UInt8], _ authority: Authority) throws {
     // After a restore there may be nothing to compare with; the boxes themselves still verify.
-    guard authority.rows[key] == digest || (authority.restored && authority.rows.isEmpty) else {
+    guard authority.rows[key] == digest || authority.doubts.contains(.rows) else {
       throw VaultError.storeDamaged("the \(key) row is not the one last written")
     }
   }
@@ -188,9 +189,9 @@ extension Store {
     return Digest.sha256(row.bytes)
   }
 
-  private static func key(_ name: Slot.Name) -> String { "slot \(name.text)" }
+  private static func key(_ name: Slot.Name) -> String { Authority.Table.slots.rawValue + name.text }
 
-  private static let setPrefix = "set "
+  private static let setPrefix = Authority.Table.sets.rawValue
 
   static func key(set index: [UInt8]) -> String {
     setPrefix + index.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -81,7 +81,7 @@ final class Store {
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
           let digest = Digest.sha256(box)
-          manifest = self.manifest(of: authority, digest)
+          manifest = Manifest(of: authority, digest: digest)
           stored = (box, authority, digest)
           return .commit
         }
@@ -130,45 +130,45 @@ final class Store {
     return (authority, digest)
   }
 
-  private func manifest(of authority: Authority, _ digest: [UInt8]) -> Manifest {
-    Manifest(
-      sequence: authority.sequence, failures: authority.lockout.failures,
-      passcodeFailures: authority.lockout.passcodeFailures, digest: digest)
-  }
-
   /// The authenticated record as it stands, with what the manifest has to say about it: the highest number either has
   /// reached, and the manifest that a crash kept from being written.
   private func authority(_ db: Database) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
     let box = try Row.fetchOne(db.cachedStatement(sql: "SELECT authority FROM store"))?.bytes(0) ?? []
     let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
     guard let (known, digest) = opened(box) else {
-      // Nothing can be believed of the counts: the worst is assumed until the passcode says otherwise.
+      // A manifest alone vouches for nothing: beside a spoiled record it may be one of any day.
       var unknown = Authority()
       unknown.restored = true
-      unknown.lockout.failures = Lockout.limit
-      unknown.lockout.passcodeFailures = max(4, manifest?.passcodeFailures ?? 0)
+      unknown.doubts = [.slots, .sets, .rows]
+      unknown.lockout.assumeWorst()
       return (unknown, manifest?.sequence ?? 0, nil)
     }
     var authority = known
-    let highest = max(authority.sequence, manifest?.sequence ?? 0)
-    if let manifest {
-      if manifest.sequence == authority.sequence, manifest.digest == digest {
-        return (authority, highest, nil)
-      }
-      if manifest.sequence + 1 == authority.sequence {
-        return (authority, highest, self.manifest(of: authority, digest))
-      }
+    guard let manifest else {
+      authority.restored = true
+      // Nobody knows what has been counted since this copy of the database.
+      authority.lockout.assumeWorst()
+      return (authority, authority.sequence, nil)
+    }
+    if manifest.sequence == authority.sequence, manifest.digest == digest {
+      return (authority, authority.sequence, nil)
+    }
+    if manifest.sequence + 1 == authority.sequence {
+      return (authority, authority.sequence, Manifest(of: authority, digest: digest))
     }
     authority.restored = true
-    // Without a manifest nobody knows what has been counted since: the worst, as above.
-    authority.lockout.failures = max(authority.lockout.failures, manifest?.failures ?? Lockout.limit)
-    let passcodeFailures = manifest?.passcodeFailures ?? 4
-    if passcodeFailures > authority.lockout.passcodeFailures {
-      authority.lockout.passcodeFailures = passcodeFailures
+    if manifest.sequence >= authority.sequence {
+      // The database is the older one: its passcode and its sets count as far as they are still those of the manifest.
+      if manifest.slots != authority.digest(of: .slots) { authority.doubts.insert(.slots) }
+      if manifest.sets != authority.digest(of: .sets) { authority.doubts.insert(.sets) }
+    }
+    authority.lockout.failures = max(authority.lockout.failures, manifest.failures)
+    if manifest.passcodeFailures > authority.lockout.passcodeFailures {
+      authority.lockout.passcodeFailures = manifest.passcodeFailures
       // Of no boot: it is started, once and for all, when a passcode is first asked for.
       authority.lockout.delayBoot = ""
     }
-    return (authority, highest, nil)
+    return (authority, max(authority.sequence, manifest.sequence), nil)
   }
 }
 

@@ -8,7 +8,7 @@ struct StoreDatabase {
 
   let queue: DatabaseQueue
 
-  /// Opens the database, brings an older format up to date, and refuses one with foreign parts in it.
+  /// Opens the database, and refuses one of another format or with foreign parts in it.
   init(at path: String, creating: Bool = false) throws(VaultError) {
     if creating {
       // SQLite gives its log the mode of the database, and the database that of the umask: make it private first.
@@ -47,7 +47,7 @@ struct StoreDatabase {
   /// Versioned, so that a later format can take an earlier store along.
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("3") { db in
+    migrator.registerMigration("\(format)") { db in
       for statement in schema { try db.execute(sql: statement) }
       try db.execute(sql: "PRAGMA user_version = \(format)")
     }
@@ -78,12 +78,8 @@ struct StoreDatabase {
   private static func checkSchema(_ db: Database) throws {
     let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
     guard version <= format else { throw VaultError.newerFormat(version) }
-    guard !(1..<format).contains(version) else {
-      throw VaultError.storeDamaged(
-        "it has format \(version), of a version of Whorl that was never released; this version reads format \(format) alone"
-      )
-    }
-    guard version == format else { throw VaultError.storeDamaged("it is not a Whorl store") }
+    guard version > 0 else { throw VaultError.storeDamaged("it is not a Whorl store") }
+    guard version == format else { throw VaultError.olderFormat(version) }
     let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     if let planted = found.first(where: { !expected.contains($0) }) {
       throw VaultError.storeDamaged("it holds something Whorl did not put there: \(planted.prefix(60))")

@@ -7,8 +7,9 @@ struct Passcode: Command {
     commandName: "passcode",
     abstract: "Change, set or remove the passcode.",
     discussion: """
-      Asks for the old passcode (the recovery key where none is set) and twice for the new one. --remove takes the \
-      passcode away: items stored with --access passcode or --accessible passcode-set die with it, for good.
+      Asks for the old passcode (the recovery key where none is set) and twice for the new one. What is stored under \
+      the passcode moves to a new key, which the old one does not open. --remove takes the passcode away: items that need it or need one to be set (--access passcode, --accessible passcode-set) die with it, for \
+      good, those of other programs too; they are listed first.
 
       Examples:
         whorl passcode
@@ -42,14 +43,10 @@ struct Passcode: Command {
       }
       return try report(passcodeSet: true, lost: [], "The new passcode is set.")
     }
-    let doomed = try await session.explained { () async throws(VaultError) in
-      try await vault.items(.everything).filter {
-        $0.state == .living && ($0.access.constraint == .passcode || $0.accessibility == .passcodeSet)
-      }
-    }
+    let doomed = try await session.explained { () async throws(VaultError) in try await vault.passcodeLosses() }
     if !doomed.isEmpty {
       StandardError.line("Without the passcode \(Spoken.plural(doomed.count, "item")) will be dead, for good:")
-      for item in doomed { StandardError.line("  \(Visible.text(item.name?.description ?? ""))") }
+      for name in doomed { StandardError.line("  \(Visible.text(name.description))") }
       if !yes { try answers.confirm("Go on?", assent: "--yes") }
     }
     let lost = try await session.converse(with: vault, answers) { vault, context in

@@ -35,8 +35,13 @@ struct Status: Command {
     if status.passcodeDelay > 0 {
       lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
     }
-    if status.restoreDetected {
-      lines.append(("restored", "an earlier copy of the store was put back; 'whorl unlock' accepts it"))
+    if let acceptance = status.restore {
+      let command = acceptance == .recoveryKeyAndNewPasscode ? "recover" : "unlock"
+      lines.append(
+        (
+          "restored",
+          "an earlier copy was put back; 'whorl \(command)' lists it and accepts it with the \(acceptance.rawValue)"
+        ))
     }
     for set in status.sets {
       let fingers = set.fingers.map(\.finger.rawValue).joined(separator: ", ")
@@ -90,7 +95,7 @@ struct Status: Command {
   }
 
   private static func lockout(_ status: VaultStatus) -> String {
-    if status.restoreDetected { return "refused until the passcode accepts what was put back" }
+    if status.restoreDetected { return "refused until what was put back is accepted" }
     if status.lockedOut { return "locked until the passcode ('whorl unlock') or the recovery key clears it" }
     if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
     return "accepted"
@@ -105,6 +110,8 @@ struct Status: Command {
     var lockedOut: Bool
     var passcodeDelay: Int
     var restoreDetected: Bool
+    /// Who accepts what was put back.
+    var restoreAcceptedBy: String?
     var sets: [SetReport]
     var readerSelection: String
     var readers: [ReaderDescription]
@@ -127,6 +134,7 @@ struct Status: Command {
       lockedOut = status.lockedOut
       passcodeDelay = status.passcodeDelay
       restoreDetected = status.restoreDetected
+      restoreAcceptedBy = status.restore?.rawValue
       sets = status.sets.map(SetReport.init)
       readerSelection = session.selection.description
       switch readers {

@@ -6,16 +6,19 @@ import Whorl
 struct Unlock: Command {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Clear a lockout with the passcode.",
+    abstract: "Clear a lockout, or accept a restore, with the passcode.",
     discussion: """
       Five touches in a row that match nobody lock fingers out until the passcode is given (or, with 'whorl recover', \
-      the recovery key). It also accepts a store whose files were put back from an earlier copy.
+      the recovery key). Where files of the store were put back from an earlier copy, it lists the fingers and items \
+      that come back with them, asks, and accepts them with the passcode.
 
-      Example:
+      Examples:
         whorl unlock
+        whorl unlock --accept-restore --passcode-fd 3 3<passcode
       """)
 
   @OptionGroup var options: GlobalOptions
+  @OptionGroup var restore: RestoreOptions
 
   @Option(
     help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
@@ -24,14 +27,32 @@ struct Unlock: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    try await session.converse(with: try session.vault(), answers) { vault, context in
-      try await vault.unlock(in: context)
+    let vault = try session.vault()
+    guard let accepted = try await restore.confirm(vault, session, answers) else {
+      try await session.converse(with: vault, answers) { vault, context in
+        try await vault.unlock(in: context)
+      }
+      return try report(nil, "Unlocked: fingers are taken again.")
     }
+    guard accepted.acceptance != .recoveryKeyAndNewPasscode else { throw Failure(.recoveryKeyRequired) }
+    let lost = try await session.converse(with: vault, answers) { vault, context in
+      try await vault.acceptRestore(accepted.id, in: context)
+    }
+    try report(lost, "Accepted: \(RestoreOptions.outcome(accepted)).")
+  }
+
+  private func report(_ lost: [ItemName]?, _ words: String) throws(Failure) {
     if options.json {
-      try JSON.print(["unlocked": true])
-    } else {
-      StandardError.line("Unlocked: fingers are taken again.")
+      return try JSON.print(Report(restoreAccepted: lost != nil, lost: (lost ?? []).map(\.description)))
     }
+    StandardError.line(words)
+    for name in lost ?? [] { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private struct Report: Encodable {
+    var unlocked = true
+    var restoreAccepted: Bool
+    var lost: [String]
   }
 }
 
@@ -41,7 +62,8 @@ struct Recover: Command {
     abstract: "Come back in with the recovery key.",
     discussion: """
       Takes the recovery key shown when the store was made, sets a new passcode, and clears a lockout. It also makes a \
-      new key file where the store's own is gone.
+      new key file where the store's own is gone, and accepts files put back from an earlier copy, after it has listed \
+      what comes back with them.
 
       Examples:
         whorl recover
@@ -49,6 +71,7 @@ struct Recover: Command {
       """)
 
   @OptionGroup var options: GlobalOptions
+  @OptionGroup var restore: RestoreOptions
 
   @Option(
     help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "n"),
@@ -57,15 +80,23 @@ struct Recover: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try session.vaultOrRebuilt(answers)
-    try await session.converse(with: vault.vault, vault.answers) { vault, context in
-      try await vault.recover(in: context)
+    let opened = try session.vaultOrRebuilt(answers)
+    let accepted = try await restore.confirm(opened.vault, session, opened.answers)
+    let lost = try await session.converse(with: opened.vault, opened.answers) { vault, context in
+      try await vault.recover(accepting: accepted?.id, in: context)
     }
     if options.json {
-      try JSON.print(["passcodeSet": true])
-    } else {
-      StandardError.line("The new passcode is set, and fingers are taken again.")
+      return try JSON.print(Report(restoreAccepted: accepted != nil, lost: lost.map(\.description)))
     }
+    if let accepted { StandardError.line("Accepted: \(RestoreOptions.outcome(accepted)).") }
+    StandardError.line("The new passcode is set, and fingers are taken again.")
+    for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private struct Report: Encodable {
+    var passcodeSet = true
+    var restoreAccepted: Bool
+    var lost: [String]
   }
 }
 

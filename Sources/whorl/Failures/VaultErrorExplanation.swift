@@ -131,10 +131,20 @@ extension Failure {
     case .restoreDetected:
       self.init(
         .damaged, "an earlier copy of a part of the store was put back", name: "errSecInvalidKeychain",
-        advice: "if that was you, 'whorl unlock' accepts it with the passcode")
+        advice: "'whorl unlock' lists what came back and, if that was you, accepts it")
+    case .recoveryKeyRequired:
+      self.init(
+        .damaged, "an earlier copy of a part of the store was put back, and nothing vouches for its passcode",
+        name: "errSecInvalidKeychain",
+        advice: "'whorl recover' lists what came back and, if that was you, accepts it with the recovery key")
     case .newerFormat(let version):
       self.init(
         .damaged, "the store is of a newer format (\(version))", name: "errSecInvalidKeychain", advice: "update whorl")
+    case .olderFormat(let version):
+      self.init(
+        .damaged, "the store is of an older format (\(version)), made before the first release",
+        name: "errSecInvalidKeychain",
+        advice: "read its items with the whorl that made it, and store them in a new one ('whorl init')")
 
     case .busy(let what):
       self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")

@@ -1,0 +1,28 @@
+import GRDB
+import Keys
+import SecureMemory
+
+/// The X25519 key pairs that come from a key of the hierarchy, so that something can be sealed for whoever has that key
+/// without asking for it: adding an item must not ask for the passcode (docs/decisions/0012), and changing the passcode
+/// must not ask for the recovery key (docs/decisions/0018).
+enum DerivedPair: String {
+  /// Of the passcode key.
+  case passcode = "whorl passcode X25519"
+  /// Of the recovery key.
+  case recovery = "whorl recovery X25519"
+
+  func privateKey(of key: borrowing SecretBytes, _ databaseID: [UInt8]) throws(KeysError) -> SecretBytes {
+    try KDF.hkdf(key: key, salt: databaseID, info: Array(rawValue.utf8))
+  }
+
+  func publicKey(of key: borrowing SecretBytes, _ databaseID: [UInt8]) throws(KeysError) -> [UInt8] {
+    try X25519.publicKey(of: privateKey(of: key, databaseID))
+  }
+}
+
+extension Store {
+  /// The public half of the passcode's pair; nil while no passcode is set.
+  func passcodePublicKey(_ db: Database, _ authority: Authority) throws -> [UInt8]? {
+    try slot(.passcodePublicKey, db, authority)?.parameters
+  }
+}

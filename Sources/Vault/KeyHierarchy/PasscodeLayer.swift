@@ -1,0 +1,71 @@
+import GRDB
+import Keys
+import SecureMemory
+
+// A wrapping that needs the passcode is sealed twice: inside under the keys the store holds (and the application
+// password), outside for the passcode's key pair. A change of the passcode replaces the outer seal alone, so that it
+// needs no finger and no application password (docs/decisions/0018).
+extension Wrapping {
+  /// Seals the box once more, for whoever has the private half of `publicKey`. A pair made for this one seal agrees on a
+  /// secret with it (RFC 7748); HKDF's info binds that to the wrapping's own place.
+  mutating func addPasscodeLayer(for publicKey: [UInt8], place: [UInt8]) throws(KeysError) {
+    let own = try Random.key()
+    let share = try X25519.publicKey(of: own)
+    let key = try Self.layerKey(X25519.sharedSecret(own, with: publicKey), share, place)
+    box = try AEAD.seal(SecretBytes(copying: box.span), key: key, aad: place)
+    passcodeShare = share
+  }
+
+  /// The box under the passcode's layer; `authenticationFailed` where it was sealed for another pair.
+  func openedPasscodeLayer(with privateKey: borrowing SecretBytes, place: [UInt8]) throws(KeysError) -> [UInt8] {
+    guard let passcodeShare else { throw .authenticationFailed }
+    let key = try Self.layerKey(X25519.sharedSecret(privateKey, with: passcodeShare), passcodeShare, place)
+    return try AEAD.open(box, key: key, aad: place).withUnsafeBytes { Array($0) }
+  }
+
+  private static func layerKey(_ agreed: borrowing SecretBytes, _ share: [UInt8], _ place: [UInt8])
+    throws(KeysError) -> SecretBytes
+  {
+    var info = CanonicalEncoding()
+    info.append(tag: 1, "passcode layer")
+    info.append(tag: 2, share)
+    info.append(tag: 3, place)
+    return try KDF.hkdf(key: agreed, info: info.bytes)
+  }
+}
+
+extension Store {
+  /// Seals for the new passcode key's pair what was sealed for the old one's, in every living item. Nothing else of the
+  /// items changes: not their keys, their revisions or their other ways in.
+  ///
+  /// What does not open with the old key was damaged before, and stays as it is.
+  func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes, _ db: Database) throws {
+    let privateKey = try DerivedPair.passcode.privateKey(of: old, keys.databaseID)
+    let publicKey = try DerivedPair.passcode.publicKey(of: new, keys.databaseID)
+    // The places first: rows that are being walked over are not written to.
+    let places = try Int64.fetchAll(
+      db, sql: "SELECT row FROM item WHERE dead = 0 AND access & ? != 0", arguments: [AccessControl.passcodeFlag])
+    for place in places {
+      guard
+        let row = try ItemRow.fetchOne(
+          db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE row = ?"), arguments: [place]),
+        let record = record(of: row), let access = row.accessControl, let boxes = row.itemKey,
+        var wrappings = Wrapping.decode(boxes, Requirement(access))
+      else { continue }
+      let aad = row.secretAAD(keys.databaseID, record)
+      for index in wrappings.indices where wrappings[index].keys.contains(.passcode) && !wrappings[index].isClosed {
+        let place = Wrapping.aad(aad, wrappings[index].keys)
+        guard let inner = try? wrappings[index].openedPasscodeLayer(with: privateKey, place: place) else { continue }
+        wrappings[index].box = inner
+        try wrappings[index].addPasscodeLayer(for: publicKey, place: place)
+      }
+      try db.cachedStatement(sql: "UPDATE item SET item_key = ? WHERE row = ?").execute(
+        arguments: [Wrapping.encode(wrappings).data, place])
+    }
+  }
+}
+
+extension AccessControl {
+  /// The flag of items that need the passcode's key, as the database holds it.
+  static var passcodeFlag: Int64 { Int64(bitPattern: AccessControl(.passcode).flags.rawValue) }
+}

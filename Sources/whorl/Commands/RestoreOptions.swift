@@ -1,0 +1,45 @@
+import ArgumentParser
+import Fingerprint
+import Vault
+import Whorl
+
+/// How `unlock` and `recover` accept files that were put back from an earlier copy: they list what comes back, and ask.
+struct RestoreOptions: ParsableArguments {
+  @Flag(help: "Accept an earlier copy that was put back, without being asked.")
+  var acceptRestore = false
+
+  /// Shows what was put back and has a person agree to it; nil where nothing was.
+  func confirm(_ vault: Vault, _ session: Session, _ answers: Answers) async throws(Failure) -> DetectedRestore? {
+    let found = try await session.explained { () async throws(VaultError) in try await vault.detectedRestore() }
+    guard let found else { return nil }
+    for line in Self.lines(found) { StandardError.line(Visible.text(line)) }
+    if !acceptRestore { try answers.confirm("Accept it?", assent: "--accept-restore") }
+    return found
+  }
+
+  private static func lines(_ restore: DetectedRestore) -> [String] {
+    var lines = ["An earlier copy of a part of the store was put back. With it come:"]
+    if restore.sets.isEmpty { lines.append("  no fingers") }
+    for set in restore.sets {
+      let fingers = set.fingers.map(\.finger.spokenName).joined(separator: ", ")
+      let fate = restore.fingersAreForgotten ? "; nothing vouches for them, so that they have to be enrolled again" : ""
+      lines.append("  fingers on \(set.reader.driver)\(Spoken.nature(set.nature)): \(fingers)\(fate)")
+    }
+    lines.append("  \(Spoken.plural(restore.items.count, "item"))\(restore.items.isEmpty ? "" : ":")")
+    lines += restore.items.map { "    \($0)" }
+    if !restore.lost.isEmpty {
+      lines.append("\(Spoken.plural(restore.lost.count, "item")) bound to these fingers will be dead, for good:")
+      lines += restore.lost.map { "    \($0)" }
+    }
+    if restore.acceptance == .recoveryKeyAndNewPasscode {
+      lines.append("Nothing vouches for its passcode: only the recovery key accepts it, and a new passcode is set.")
+    }
+    return lines
+  }
+
+  /// What is so once the restore is accepted.
+  static func outcome(_ restore: DetectedRestore) -> String {
+    restore.fingersAreForgotten
+      ? "the items are released again; 'whorl enroll' enrols the fingers" : "fingers are taken and items released again"
+  }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+/// Somebody guesses passcodes with the built program, and does to its records and to the world around it what he can.
+@Suite("Guessing passcodes")
+struct GuessingTests {
+  private static let right = TestStore.passcode
+
+  /// A store with five wrong passcodes behind it, so that a delay of a minute runs.
+  private func delayed(_ body: (TestStore) async throws -> Void) async throws {
+    try await TestStore.enrolled { store in
+      for _ in 1...5 { _ = try await store.call("unlock", passcode: ["wrong"]).run() }
+      try #require(try await store.status().number("passcodeDelay") > 0)
+      try await body(store)
+    }
+  }
+
+  @Test(
+    "in a time, user, mount or pid namespace the delay of before goes on",
+    arguments: [
+      ["-T", "--boottime", "4000", "--monotonic", "4000"], ["-U", "-r"], ["-U", "-r", "-T", "--boottime", "4000"],
+      ["-U", "-r", "-m"], ["-U", "-r", "-p", "-f", "--mount-proc"],
+    ])
+  func namespaces(_ words: [String]) async throws {
+    let tried = try await Invocation(program: "/usr/bin/unshare", arguments: words + ["/bin/true"]).run()
+    guard tried.status == 0 else {
+      print("skipped: unshare \(words.joined(separator: " ")) is not allowed here: \(tried.failure)")
+      return
+    }
+    try await delayed { store in
+      var call = store.call("unlock", passcode: [Self.right])
+      call.arguments = words + [try Programs.path("whorl")] + call.arguments
+      call.program = "/usr/bin/unshare"
+      let inside = try await call.run()
+      #expect(inside.status == 77, "\(inside.diagnostics)")
+      #expect(inside.failure.contains("too many wrong passcodes"), "\(inside.diagnostics)")
+      // And what was written there does not end the delay outside.
+      #expect(try await store.call("unlock", passcode: [Self.right]).run().status == 77)
+    }
+  }
+
+  @Test("with both records gone before each guess: no passcode is tried, not even the right one")
+  func bothRecords() async throws {
+    try await delayed { store in
+      for passcode in ["wrong", "wrong again", Self.right] {
+        unlink("\(store.directory)/state")
+        try await spoilRecord(of: store)
+        let guess = try await store.call("unlock", "--accept-restore", passcode: [passcode]).run()
+        #expect(guess.status == 65, "\(guess.diagnostics)")
+        #expect(guess.failure.contains("whorl recover"))
+        let gated = try await store.call("get", "presence", passcode: [passcode]).run()
+        #expect(gated.status == 65 && gated.output.isEmpty, "\(gated.diagnostics)")
+      }
+      #expect(try await store.status().number("passcodeDelay") == 3600)
+      let recovered = try await recover(store)
+      #expect(recovered.status == 0, "\(recovered.diagnostics)")
+      #expect(recovered.diagnostics.contains("right index"))
+      #expect(recovered.diagnostics.contains("Lost: current-set"))
+      let found = try await store.call("get", "presence", passcode: ["found"]).run()
+      #expect(found.text == "presence", "\(found.diagnostics)")
+      #expect(try await store.run(store.call("get", "any-finger"), [.right]).output.isEmpty, "the finger is forgotten")
+    }
+  }
+
+  @Test("with the state deleted before each guess: the longest delay runs in full each time")
+  func stateAlone() async throws {
+    try await TestStore.enrolled { store in
+      for _ in 1...2 {
+        unlink("\(store.directory)/state")
+        for _ in 1...2 {
+          let guess = try await store.call("unlock", "--accept-restore", passcode: [Self.right]).run()
+          #expect(guess.status == 77, "\(guess.diagnostics)")
+          #expect(guess.failure.contains("too many wrong passcodes"))
+        }
+        #expect(try await store.status().number("passcodeDelay") > 3000)
+      }
+    }
+  }
+
+  private func recover(_ store: TestStore) async throws -> Invocation.Result {
+    var call = store.call("recover", "--accept-restore", "--recovery-fd", "4", passcode: ["found"])
+    call.descriptors.append(store.recoveryKey + "\n")
+    return try await call.run()
+  }
+
+  private func spoilRecord(of store: TestStore) async throws {
+    try await edit(store.directory, "UPDATE store SET authority = x'00'")
+  }
+}
