@@ -40,6 +40,7 @@ let package = Package(
 
     // Layer 1
     .target(name: "SecureMemory", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(name: "KeySchemes", swiftSettings: strict),
     .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
     .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(name: "TerminalGuard"),
@@ -47,7 +48,7 @@ let package = Package(
     // Layer 2
     .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: strict),
     .target(name: "Fingerprint", dependencies: ["SecureMemory"], swiftSettings: strict),
-    .target(name: "Keys", dependencies: ["COpenSSL", "SecureMemory"], swiftSettings: strict),
+    .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], swiftSettings: strict),
 
     // Layer 3
     .target(name: "Recordings", swiftSettings: strict),
@@ -56,7 +57,10 @@ let package = Package(
       name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"], swiftSettings: strict),
     .target(
       name: "Vault",
-      dependencies: ["CSQLite", "SecureMemory", "Keys", "Fingerprint", .product(name: "GRDB", package: "GRDB.swift")],
+      dependencies: [
+        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
 
     // Layer 4
@@ -77,7 +81,8 @@ let package = Package(
 
     // Layer 6 and 7: the Apple-shaped API
     .target(
-      name: "Security", dependencies: ["Whorl", "Vault", "Fingerprint", "Keys", "SecureMemory"], swiftSettings: strict),
+      name: "Security", dependencies: ["Whorl", "Vault", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
+      swiftSettings: strict),
     .target(
       name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
       swiftSettings: strict),
@@ -109,7 +114,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "SecureMemory", "Keys", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger", "Whorl", "Security",
+        "CSQLite", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger",
+        "Whorl", "Security",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
@@ -155,7 +161,8 @@ let package = Package(
     .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
     .testTarget(name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"], swiftSettings: strict),
     .testTarget(
-      name: "KeysTests", dependencies: ["MemorySearch", "Keys", "SecureMemory", "COpenSSL"], swiftSettings: strict),
+      name: "KeysTests", dependencies: ["MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
+      swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
@@ -170,14 +177,16 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver", "ProgramDriver",
+        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
+        "ProgramDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver", "VirtualFinger",
+        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver",
+        "VirtualFinger",
       ],
       swiftSettings: strict),
     // Code as articles print it, in the language mode it was written in.
@@ -202,7 +211,8 @@ let package = Package(
     .testTarget(
       name: "HardeningTests",
       dependencies: [
-        "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient",
+        "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint",
+        "ReaderClient",
         "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

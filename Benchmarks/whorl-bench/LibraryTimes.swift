@@ -1,4 +1,5 @@
 import Foundation
+import KeySchemes
 import Keys
 import Security
 import Whorl

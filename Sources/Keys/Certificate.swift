@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import KeySchemes
 
 /// An X.509 certificate (RFC 5280), read once into plain values. Nothing here judges whether it is to be trusted: no
 /// signature, date or purpose is checked.

@@ -1,3 +1,4 @@
+internal import KeySchemes
 internal import SecureMemory
 
 /// ``EncryptionScheme/ecies(_:_:)``: encryption to a public key on a curve.

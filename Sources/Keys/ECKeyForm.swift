@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import KeySchemes
 internal import SecureMemory
 
 /// The X9.63 forms of keys on a curve: 04 ‖ X ‖ Y for a public key, and the scalar K after it for a private one.

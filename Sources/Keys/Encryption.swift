@@ -1,3 +1,4 @@
+package import KeySchemes
 package import SecureMemory
 
 extension PublicKey {

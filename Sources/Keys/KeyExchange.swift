@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import KeySchemes
 package import SecureMemory
 
 extension PrivateKey {

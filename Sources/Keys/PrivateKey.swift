@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import KeySchemes
 package import SecureMemory
 
 /// A private key and its public one. libcrypto holds the only copy, and wipes it when this value's life ends; until

@@ -1,3 +1,5 @@
+package import KeySchemes
+
 /// A public key: its bytes, and libcrypto's form of them, made once.
 package struct PublicKey: Sendable {
   package let algorithm: KeyAlgorithm

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import KeySchemes
 internal import SecureMemory
 
 /// RSA, one block at a time.

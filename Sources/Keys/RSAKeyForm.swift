@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import KeySchemes
 internal import SecureMemory
 
 /// The PKCS #1 (RFC 8017, appendix A.1) forms of RSA keys, in DER: n and e for a public key; 0 (two primes), n, e, d,

@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import KeySchemes
 
 extension PrivateKey {
   /// Signs, where the scheme is one for this key and `data` is what it asks for; else

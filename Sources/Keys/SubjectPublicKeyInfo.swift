@@ -1,3 +1,5 @@
+package import KeySchemes
+
 /// What files called "PUBLIC KEY" hold (RFC 5280, section 4.1): a key behind the name of its algorithm.
 enum SubjectPublicKeyInfo {
   /// The algorithm in DER: rsaEncryption, and the null that belongs to it.

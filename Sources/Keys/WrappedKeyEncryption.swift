@@ -1,3 +1,4 @@
+internal import KeySchemes
 internal import SecureMemory
 
 /// ``EncryptionScheme/rsaOAEPAESGCM(_:)``: plaintexts of any length for RSA keys.

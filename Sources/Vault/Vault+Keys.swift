@@ -1,3 +1,4 @@
+package import KeySchemes
 package import Keys
 package import SecureMemory
 

@@ -1,3 +1,5 @@
+internal import KeySchemes
+
 @testable internal import Keys
 
 /// What Apple's `SecKeyCreateEncryptedData` made with its ECIES algorithms, with the private keys, as open-source

@@ -3,6 +3,7 @@ internal import SecureMemory
 internal import Testing
 
 @testable internal import Keys
+internal import KeySchemes
 
 /// Held against certificates that the `openssl` command makes, and against what it says about them.
 @Suite(.enabled(if: OpenSSLCommand.exists, "there is no openssl command")) struct CertificateTests {

@@ -1,3 +1,5 @@
+internal import KeySchemes
+
 @testable internal import Keys
 
 enum CurveVectors {

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Glibc
+internal import KeySchemes
 internal import SecureMemory
 internal import Testing
 

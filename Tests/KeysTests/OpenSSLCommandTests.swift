@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeySchemes
 internal import SecureMemory
 internal import Testing
 

@@ -1,3 +1,4 @@
+internal import KeySchemes
 internal import SecureMemory
 internal import Testing
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeySchemes
 internal import MemorySearch
 internal import SecureMemory
 internal import Testing

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import KeySchemes
 internal import SecureMemory
 internal import Testing
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeySchemes
 internal import Keys
 
 // Apple's names spell out what they mean; these read them.

@@ -1,3 +1,4 @@
+internal import KeySchemes
 internal import Keys
 internal import SecureMemory
 internal import Vault

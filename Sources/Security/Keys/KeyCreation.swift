@@ -2,6 +2,7 @@
 // The names are Apple's.
 
 public import Foundation
+internal import KeySchemes
 internal import Keys
 internal import SecureMemory
 internal import Vault

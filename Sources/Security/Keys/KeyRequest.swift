@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KeySchemes
 internal import Keys
 internal import Vault
 

@@ -3,6 +3,7 @@
 // caller's memory in place of data.
 
 internal import Foundation
+internal import KeySchemes
 internal import Keys
 internal import Vault
 

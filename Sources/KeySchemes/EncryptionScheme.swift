@@ -31,7 +31,7 @@ package enum EncryptionScheme: Sendable, Hashable {
     }
   }
 
-  /// The most that ``PublicKey/encrypt(_:_:)`` takes, in bytes; nil where only memory bounds it.
+  /// The most that `PublicKey.encrypt` takes, in bytes; nil where only memory bounds it.
   package func plaintextLimit(_ algorithm: KeyAlgorithm) -> Int? {
     switch self {
     case .rsaRaw: algorithm.blockCount

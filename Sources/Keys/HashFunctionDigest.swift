@@ -1,21 +1,7 @@
 internal import COpenSSL
-internal import SecureMemory
+package import KeySchemes
 
-/// The hash functions of signatures, OAEP and key agreement. SHA-1 is for what others made with it.
-package enum HashFunction: Sendable, Hashable, CaseIterable {
-  case sha1, sha224, sha256, sha384, sha512
-
-  /// Of a digest, in bytes.
-  package var count: Int {
-    switch self {
-    case .sha1: 20
-    case .sha224: 28
-    case .sha256: 32
-    case .sha384: 48
-    case .sha512: 64
-    }
-  }
-
+extension HashFunction {
   package func digest(_ bytes: [UInt8]) throws(KeysError) -> [UInt8] {
     let algorithm = try fetched.get()
     var digest = [UInt8](repeating: 0, count: count)

@@ -20,16 +20,9 @@ package enum Curve: Sendable, Hashable, CaseIterable {
 
   /// Of an uncompressed point (X9.63), in bytes: 04 and two coordinates.
   package var pointCount: Int { 1 + 2 * coordinateCount }
-
-  var name: String {
-    switch self {
-    case .p256: "P-256"
-    case .p384: "P-384"
-    case .p521: "P-521"
-    }
-  }
 }
 
+/// What a key pair computes with.
 package enum KeyAlgorithm: Sendable, Hashable {
   case ec(Curve)
   /// 2048 to 4096 bits, a multiple of 8.
