@@ -13,17 +13,17 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// Why there are shims at all: OpenSSL 3 passes the inputs of a derivation as an array of OSSL_PARAM, structs made by
-// value around borrowed pointers and names that are string macros. In C the array and the names live on the stack for
-// exactly the length of the call; Swift would need a nest of closures to promise the same. Each shim is one call,
-// borrows every pointer, keeps none, and returns 1 for success as EVP does.
+// Why these shims exist: OpenSSL 3 passes the inputs of a derivation as an array of OSSL_PARAM, structs that hold
+// borrowed pointers and whose names are string macros. In C the array and the pointers are valid for exactly the length
+// of the call; in Swift that takes deeply nested closures. Each shim makes one operation, borrows every pointer, keeps
+// none, and returns 1 for success as EVP does.
 
 static inline OSSL_PARAM whorl_octets(const char *name, const void *bytes, size_t count) {
-  // Not const in OpenSSL's signature because the same struct also describes outputs; inputs are only read.
+  // OpenSSL's parameter is not const because the same struct also describes outputs. Inputs are only read.
   return OSSL_PARAM_construct_octet_string(name, (void *)bytes, count);
 }
 
-// An empty salt or info is left out: to HKDF it is the same as none, and libcrypto refuses some empty octet strings.
+// An empty salt or info is left out: HKDF treats it as absent, and libcrypto refuses some empty octet strings.
 static inline int whorl_hkdf_sha256(
     EVP_KDF *kdf, const void *key, size_t key_count, const void *salt, size_t salt_count, const void *info,
     size_t info_count, unsigned char *out, size_t out_count) {
@@ -40,7 +40,7 @@ static inline int whorl_hkdf_sha256(
   return result;
 }
 
-// `memory` is the most the derivation may allocate, in bytes; libcrypto's own limit is 32 MiB, too little for N = 2^17.
+// `memory` is the most the derivation may allocate, in bytes. libcrypto's default is 32 MiB, too little for N = 2^17.
 static inline int whorl_scrypt(
     EVP_KDF *kdf, const void *passcode, size_t passcode_count, const void *salt, size_t salt_count, uint64_t n,
     uint32_t r, uint32_t p, uint64_t memory, unsigned char *out, size_t out_count) {
@@ -77,8 +77,8 @@ static inline int whorl_hmac_sha256(
   return result;
 }
 
-// Parameters hold the names they are given, so the names must outlive them: literals do, a Swift string does not.
-// `builder` is taken over. Returns a key owned by the caller, or NULL.
+// The parameters keep pointers to the names, so the names must outlive them. C string literals do; a Swift string does
+// not. Takes ownership of `builder`. Returns a key that the caller owns, or NULL.
 static inline EVP_PKEY *whorl_key(OSSL_LIB_CTX *library, const char *type, int selection, OSSL_PARAM_BLD *builder) {
   EVP_PKEY *key = NULL;
   OSSL_PARAM *parameters = OSSL_PARAM_BLD_to_param(builder);
@@ -87,7 +87,7 @@ static inline EVP_PKEY *whorl_key(OSSL_LIB_CTX *library, const char *type, int s
       EVP_PKEY_fromdata(context, &key, selection, parameters) != 1)
     key = NULL;
   EVP_PKEY_CTX_free(context);
-  // Wipes what came from secure numbers.
+  // Wipes values that came from secure BIGNUMs.
   OSSL_PARAM_free(parameters);
   OSSL_PARAM_BLD_free(builder);
   return key;
@@ -107,7 +107,7 @@ static inline EVP_PKEY *whorl_ec_key(
   return whorl_key(library, "EC", scalar == NULL ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
 }
 
-// The names of the numbers of an RSA key, in the order of PKCS #1; the first two are the public ones.
+// The names of the integers of an RSA key, in the order of PKCS #1. The first two form the public key.
 static const char *const whorl_rsa_numbers[] = {
     OSSL_PKEY_PARAM_RSA_N,       OSSL_PKEY_PARAM_RSA_E,         OSSL_PKEY_PARAM_RSA_D,
     OSSL_PKEY_PARAM_RSA_FACTOR1, OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
@@ -127,12 +127,12 @@ static inline EVP_PKEY *whorl_rsa_key(OSSL_LIB_CTX *library, BIGNUM *const *numb
   return whorl_key(library, "RSA", count == 2 ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR, builder);
 }
 
-// Sets `number`, which stays the caller's, to one of the numbers of an RSA key, by its place in PKCS #1.
+// Copies one of the integers of an RSA key, given by its index in PKCS #1, into `number`. The caller keeps `number`.
 static inline int whorl_rsa_number(const EVP_PKEY *key, size_t place, BIGNUM *number) {
   return EVP_PKEY_get_bn_param(key, whorl_rsa_numbers[place], &number);
 }
 
-// An empty info is left out: it is the same as none.
+// The key derivation of ANSI X9.63. An empty info is left out, which has the same result.
 static inline int whorl_x963(
     EVP_KDF *kdf, const char *hash, const void *secret, size_t secret_count, const void *info, size_t info_count,
     unsigned char *out, size_t out_count) {

@@ -3,7 +3,7 @@
 #include <sys/prctl.h>
 #include <systemd/sd-bus.h>
 
-// prctl is variadic, which Swift does not import.
+// prctl is variadic, so Swift cannot call it.
 static inline int whorl_set_process_option(int option, unsigned long value) {
   return prctl(option, value, 0, 0, 0);
 }

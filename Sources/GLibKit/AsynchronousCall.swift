@@ -1,12 +1,13 @@
 package import CFprint
 
-/// Makes one asynchronous GLib call and waits for its end. The caller runs on ``MainContextExecutor``.
+/// Starts an asynchronous GLib call and suspends until it has finished. The caller runs on ``MainContextExecutor``.
 ///
 /// - Parameters:
-///   - isolation: an actor on that executor. There is no default of `nil`, which would mean some other thread.
-///   - start: makes the call, with this callback and this user data.
-///   - finish: calls the matching `…_finish` with the `GAsyncResult`, which is good for the length of this call
-///     (transfer none). It runs on the main context's thread, at the moment the result is there.
+///   - isolation: An actor on ``MainContextExecutor``. There is no default of `nil`: it would run the call on another
+///     thread.
+///   - start: Makes the call, and passes it the given callback and user data.
+///   - finish: Calls the matching `…_finish` with the `GAsyncResult`, which is valid during this call only (transfer
+///     none). Runs on the main context's thread as soon as the result is available.
 package func finished<Value: Sendable>(
   isolation: isolated any Actor = #isolation,
   start: (@escaping GAsyncReadyCallback, gpointer) -> Void,
@@ -15,12 +16,12 @@ package func finished<Value: Sendable>(
   MainContextExecutor.shared.checkIsolated()
   return await withCheckedContinuation { continuation in
     let call = PendingCall { continuation.resume(returning: finish($0)) }
-    // C owns the call from here until its callback, which GLib runs exactly once.
+    // C owns the PendingCall until the callback takes it back. GLib runs the callback exactly once.
     start(callFinished, Unmanaged.passRetained(call).toOpaque())
   }
 }
 
-/// What is to be done when a call ends.
+/// Holds the completion of one call while C keeps it as user data.
 private final class PendingCall: Sendable {
   let complete: @Sendable (OpaquePointer) -> Void
 
@@ -29,7 +30,7 @@ private final class PendingCall: Sendable {
   }
 }
 
-/// A `GAsyncReadyCallback`. `GAsyncReadyCallback` has no destroy notify, so ownership is taken here.
+/// A `GAsyncReadyCallback`. GLib offers no destroy notify for it, so the callback takes ownership of the user data.
 private nonisolated func callFinished(
   _: UnsafeMutablePointer<GObject>?, _ result: OpaquePointer?, _ data: gpointer?
 ) {

@@ -1,9 +1,9 @@
 package import CFprint
 
-/// A `GCancellable`, cancelled on the main context's thread whoever asks for it.
+/// A `GCancellable` that is always cancelled on the main context's thread.
 ///
-/// GLib allows cancelling from any thread, but then the handlers run on that thread too, and libfprint's reach into a
-/// device that the main context's thread may be using.
+/// GLib allows cancelling from any thread but runs the handlers on that thread. libfprint's handlers touch a device
+/// that the main context's thread may be using.
 package struct Cancellable: Sendable {
   private let object: GObjectReference
 
@@ -12,12 +12,12 @@ package struct Cancellable: Sendable {
     object = GObjectReference(adopting: UnsafeMutableRawPointer(g_cancellable_new()))
   }
 
-  /// For the C call that starts what can be cancelled. It takes a reference of its own.
+  /// The pointer to pass to the C call that is to be cancellable. That call takes its own reference.
   package var pointer: UnsafeMutablePointer<GCancellable> {
     object.pointer.assumingMemoryBound(to: GCancellable.self)
   }
 
-  /// Cancels soon; does nothing the second time.
+  /// Schedules the cancellation on the main context's thread. A second call does nothing.
   package func cancel() {
     MainContextExecutor.shared.perform { g_cancellable_cancel(pointer) }
   }

@@ -1,18 +1,18 @@
 internal import CFprint
 
-/// What GLib and the libraries above it have to say to their developers.
+/// The log messages of GLib and of the libraries that use it.
 package enum GLibLog {
-  /// Drops it, for the rest of the process's life: standard error belongs to whoever started the process. What makes
-  /// GLib abort is printed all the same, since it is the last that is heard of the process.
+  /// Discards all log messages until the process ends, because standard error belongs to the caller of the process.
+  /// GLib still prints a fatal message before it aborts.
   package static func silence() {
-    // g_log_set_writer_func: may be called once in a process, hence the constant.
+    // g_log_set_writer_func may be called once in a process, so it is called by the initialiser of a constant.
     _ = silenced
   }
 
   private static let silenced: Void = g_log_set_writer_func(dropMessage, nil, nil)
 }
 
-/// A `GLogWriterFunc`. The fields are transfer none.
+/// A `GLogWriterFunc`. It borrows the fields (transfer none).
 private nonisolated func dropMessage(
   _ level: GLogLevelFlags, _ fields: UnsafePointer<GLogField>?, _ count: gsize, _: gpointer?
 ) -> GLogWriterOutput {

@@ -2,18 +2,18 @@ internal import CFprint
 
 /// One counted reference to a GObject.
 ///
-/// `@unchecked Sendable`: GObject counts references atomically; whoever uses ``pointer`` does so on the main context's
-/// thread alone.
+/// `@unchecked Sendable`: GObject counts references atomically, and ``pointer`` is only used on the main context's
+/// thread.
 package final class GObjectReference: @unchecked Sendable {
-  /// The object, valid for as long as this reference lives.
+  /// The object. Valid as long as this reference exists.
   package let pointer: UnsafeMutableRawPointer
 
-  /// Takes over a reference the caller owns (transfer full).
+  /// Takes over a reference that the caller owns (transfer full).
   package init(adopting pointer: UnsafeMutableRawPointer) {
     self.pointer = pointer
   }
 
-  /// Adds a reference to an object that is somebody else's (transfer none), or sinks a floating one.
+  /// Adds a reference to an object that somebody else owns (transfer none), or sinks a floating reference.
   package init(retaining pointer: UnsafeMutableRawPointer) {
     g_object_ref_sink(pointer)
     self.pointer = pointer
@@ -23,7 +23,7 @@ package final class GObjectReference: @unchecked Sendable {
     g_object_unref(pointer)
   }
 
-  /// A string property, copied; nil when it is NULL or no string.
+  /// A copy of a string property. Nil if it is NULL or not a string.
   package func string(_ property: String) -> String? {
     withProperty(property) { value in
       guard g_type_check_value_holds(value, stringType) != 0 else { return nil }
@@ -32,14 +32,14 @@ package final class GObjectReference: @unchecked Sendable {
     }
   }
 
-  /// A Boolean property; false when there is none of that name.
+  /// A Boolean property. False if the object has no such property.
   package func bool(_ property: String) -> Bool {
     withProperty(property) { value in
       g_type_check_value_holds(value, booleanType) != 0 && g_value_get_boolean(value) != 0
     }
   }
 
-  /// An object property; nil when it is NULL or no object.
+  /// An object property. Nil if it is NULL or not an object.
   package func object(_ property: String) -> GObjectReference? {
     withProperty(property) { value in
       guard g_type_check_value_holds(value, objectType) != 0 else { return nil }
@@ -48,8 +48,8 @@ package final class GObjectReference: @unchecked Sendable {
     }
   }
 
-  /// Reads a property into a value of its own type, which is unset again afterwards. A property that does not exist or
-  /// cannot be read leaves the value without a type; asking for it would only make GLib print a warning.
+  /// Reads a property into a `GValue` and unsets that value afterwards. If the property does not exist or cannot be
+  /// read, the `GValue` has no type: reading such a property would make GLib print a warning.
   private func withProperty<T>(_ name: String, _ body: (UnsafeMutablePointer<GValue>) -> T) -> T {
     var value = GValue()
     let object = pointer.assumingMemoryBound(to: GObject.self)
@@ -66,7 +66,7 @@ package final class GObjectReference: @unchecked Sendable {
   }
 }
 
-// The fundamental types are macros over a shift (`G_TYPE_MAKE_FUNDAMENTAL`), which Swift does not import.
+// Swift does not import the fundamental types: they are macros that shift a constant (`G_TYPE_MAKE_FUNDAMENTAL`).
 private let booleanType = GType(5) << 2
 private let stringType = GType(16) << 2
 private let objectType = GType(20) << 2

@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// Runs actors on the thread that owns GLib's default main context.
 ///
-/// libfprint pumps that context from inside `fp_context_enumerate`. All jobs therefore hang on one persistent source:
-/// GLib does not dispatch a source that is being dispatched already, so no job runs inside a call another job makes.
+/// libfprint iterates that context inside `fp_context_enumerate`. All jobs therefore run from one persistent source:
+/// GLib does not dispatch a source recursively, so no job starts inside a call that another job is making.
 package final class MainContextExecutor: SerialExecutor {
-  /// There is one default main context in a process.
+  /// The only instance, because a process has only one default main context.
   package static let shared = MainContextExecutor()
 
   private enum Work {
@@ -15,7 +15,7 @@ package final class MainContextExecutor: SerialExecutor {
     case closure(@Sendable () -> Void)
   }
 
-  /// A `GSource`, which GLib lets any thread wake.
+  /// A `GSource`. Any thread may wake it.
   private struct Waker: @unchecked Sendable {
     let source: UnsafeMutablePointer<GSource>
   }
@@ -24,12 +24,12 @@ package final class MainContextExecutor: SerialExecutor {
   private let waker: Waker
 
   private init() {
-    // g_source_new keeps the pointer to the functions for as long as the source lives, which is for ever.
+    // The source keeps the pointer to the functions as long as it exists, which is until the process ends.
     let functions = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
     functions.initialize(
       to: GSourceFuncs(
         prepare: nil, check: nil, dispatch: dispatchJobs, finalize: nil, closure_callback: nil, closure_marshal: nil))
-    // g_source_new: transfer full. g_source_attach adds a reference of the context's own.
+    // g_source_new: transfer full. g_source_attach adds a reference for the context.
     guard let source = g_source_new(functions, guint(MemoryLayout<GSource>.size)) else {
       fatalError("g_source_new returned NULL")
     }
@@ -42,7 +42,7 @@ package final class MainContextExecutor: SerialExecutor {
     add(.job(UnownedJob(job)))
   }
 
-  /// Runs a closure on the context's thread, after the jobs that wait already.
+  /// Runs a closure on the context's thread, after all work queued before it.
   package func perform(_ body: @escaping @Sendable () -> Void) {
     add(.closure(body))
   }
@@ -61,11 +61,12 @@ package final class MainContextExecutor: SerialExecutor {
 
   private func add(_ work: Work) {
     queue.withLock { $0.append(work) }
-    // Wakes the context's thread when it is another one. 0 is a time that has passed.
+    // A ready time of 0 is in the past, so the source is ready at once. This also wakes the context's thread.
     g_source_set_ready_time(waker.source, 0)
   }
 
-  /// Runs what waits now. What these jobs add wakes the source again, so that other sources get their turn between.
+  /// Runs the work that is queued now. Work that these jobs add wakes the source again, so that other sources run in
+  /// between.
   fileprivate func drain() {
     g_source_set_ready_time(waker.source, -1)
     let work = queue.withLock { queue in
@@ -89,13 +90,13 @@ package final class MainContextExecutor: SerialExecutor {
     fatalError("the main loop ended")
   }
 
-  /// Does what ``run()`` does on a thread of its own, for a program whose main thread is taken.
+  /// Does the same as ``run()`` on a new thread, for a program that needs its main thread.
   package static func runOnThread() {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // libfprint's matcher keeps its large tables off the stack; the system's own default size is enough.
+    // The default stack size is enough: libfprint's matcher does not keep its large tables on the stack.
     var thread = pthread_t()
     let status = pthread_create(&thread, &attributes, runMainContext, nil)
     precondition(status == 0, "no thread for the main context")

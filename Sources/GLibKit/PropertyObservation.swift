@@ -1,15 +1,16 @@
 internal import CFprint
 
-/// Calls a closure on the main context's thread whenever a property of an object is notified, until it is dropped.
+/// Calls a closure on the main context's thread whenever a property of an object changes, until the observation is
+/// deallocated.
 ///
-/// `@unchecked Sendable`: immutable; GLib disconnects signals under a lock of its own.
+/// `@unchecked Sendable`: immutable, and GLib disconnects signal handlers under its own lock.
 package final class PropertyObservation: @unchecked Sendable {
   private let object: GObjectReference
   private let handler: gulong
 
   package init(of property: String, in object: GObjectReference, onChange: @escaping @Sendable () -> Void) {
     self.object = object
-    // GLib owns the observer, and drops it through the destroy notify when the handler is disconnected.
+    // GLib owns the observer, and releases it through the destroy notify when the handler is disconnected.
     handler = whorl_connect_notify(
       object.pointer, "notify::\(property)", propertyChanged,
       Unmanaged.passRetained(Observer(onChange: onChange)).toOpaque(), releaseObserver)

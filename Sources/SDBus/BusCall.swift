@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// An object's interface, as a peer names it.
+/// One interface of an object at a peer.
 package struct BusTarget: Sendable, Hashable {
-  /// A name on the bus; nil on a peer-to-peer connection, and for a signal to whoever asked for it.
+  /// A name on the bus. Nil on a peer-to-peer connection, and for a signal to everybody who subscribed to it.
   package var destination: String?
   package var path: String
   package var interface: String
@@ -14,9 +14,10 @@ package struct BusTarget: Sendable, Hashable {
   }
 }
 
-/// A signal that came in.
+/// A signal that was received.
 package struct BusSignal: Sendable {
-  /// The unique name of the member of the bus that emitted it, as the bus says; nothing of worth from a peer.
+  /// The sender's unique name, filled in by the message bus. A peer can write anything here, so do not use it without a
+  /// bus.
   package let sender: String?
   package let path: String
   package let interface: String
@@ -24,9 +25,11 @@ package struct BusSignal: Sendable {
   package let arguments: [BusValue]
 }
 
-/// A method call that came in. It is answered once; one that is dropped unanswered fails.
+/// A method call that was received. It must be answered exactly once. If it is deallocated unanswered, the caller gets
+/// an error.
 package final class BusCall: Sendable {
-  /// The unique name of the member of the bus that calls, as the bus says; nothing of worth from a peer.
+  /// The caller's unique name, filled in by the message bus. A peer can write anything here, so do not use it without a
+  /// bus.
   package let sender: String?
   package let path: String
   package let interface: String
@@ -34,7 +37,7 @@ package final class BusCall: Sendable {
   /// The D-Bus signature of the arguments.
   package let signature: String
   package let arguments: [BusValue]
-  /// Where it came from, for signals that belong to this call.
+  /// The connection the call came from. Signals that belong to this call are sent over it.
   package let connection: BusConnection
 
   private let cookie: UInt64
@@ -54,12 +57,12 @@ package final class BusCall: Sendable {
     self.cookie = cookie
   }
 
-  /// Answers the call. What was emitted before goes out before.
+  /// Sends the method return. Signals emitted before are sent before it.
   package func answer(_ values: [BusValue] = []) {
     finish(.success(values))
   }
 
-  /// Answers the call with a D-Bus error.
+  /// Sends a D-Bus error as the answer.
   package func fail(_ name: String, _ message: String) {
     finish(.failure(.remote(name: name, message: message)))
   }

@@ -1,30 +1,31 @@
 internal import CSystemd
 internal import Glibc
 
-/// One D-Bus connection, to a peer over a socket or to a message bus, confined to ``BusLoop``.
+/// A D-Bus connection, to a peer over a socket or to a message bus. All its state belongs to ``BusLoop``.
 ///
-/// It lives until the other side goes, a peer sends what it may not, or ``close()``; its owner closes it.
+/// The connection ends when the other side closes it, when a peer breaks the protocol or exceeds ``Limits``, or with
+/// ``close()``. Its owner must call ``close()``.
 package actor BusConnection: BusLoopSource {
-  /// The sides of a peer-to-peer connection differ only while they greet one another.
+  /// The roles of a peer-to-peer connection. They only matter during the authentication handshake.
   package enum Role: Sendable { case client, server }
 
-  /// What a peer may ask of this process's memory. A peer that asks for more loses the connection.
+  /// Limits on the memory that a peer can make this process use. A peer that exceeds one is disconnected.
   package struct Limits: Sendable {
-    /// Bytes of one incoming message.
+    /// The largest incoming message, in bytes.
     package var messageBytes = 16 << 20
-    /// Calls of the peer that are not answered yet.
+    /// The most calls of the peer that may be unanswered at a time.
     package var openCalls = 64
-    /// Outgoing messages the peer has not read yet.
+    /// The most outgoing messages that may wait for the peer to read them.
     package var unreadMessages = 4_096
 
     package init() {}
   }
 
-  /// Called on the loop, in the order of arrival; none of them may block.
+  /// Callbacks. They run on the loop, in the order of arrival, and must not block.
   package struct Handlers: Sendable {
     package var call: @Sendable (BusCall) -> Void
     package var signal: @Sendable (BusSignal) -> Void
-    /// The connection has ended, by either side; called once, last.
+    /// The connection has ended, whichever side ended it. Called once, as the last handler.
     package var closed: @Sendable () -> Void
 
     package init(
@@ -45,22 +46,22 @@ package actor BusConnection: BusLoopSource {
   private var bus: OpaquePointer?
   private let limits: Limits
   private let handlers: Handlers
-  /// Whether the other side is a message bus, which says who sent a message.
+  /// Whether the other side is a message bus. Only a bus guarantees the sender of a message.
   private let isOnBus: Bool
-  /// Who waits for which answer, by the cookie of the call.
+  /// The calls that wait for an answer, by the cookie of the message.
   private var waiting: [UInt64: Waiting] = [:]
   private struct Waiting {
     let destination: String?
-    /// Names the call to its cancel, which knows no cookie.
+    /// Identifies the call to the cancellation handler, which does not know the cookie.
     let ticket: UInt64
     let continuation: CheckedContinuation<Answer, Never>
   }
   private var lastTicket: UInt64 = 0
   private var openCalls: [UInt64: BusMessage] = [:]
-  private var isGreeted = false
-  private var waitingForGreeting: [CheckedContinuation<Void, Never>] = []
+  private var isReady = false
+  private var waitingForReady: [CheckedContinuation<Void, Never>] = []
 
-  /// Starts on a connected socket, which it takes over, in every case.
+  /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
     self.limits = limits
     self.handlers = handlers
@@ -133,23 +134,23 @@ package actor BusConnection: BusLoopSource {
 
   // MARK: Sending
 
-  /// Calls a method and waits for its answer, as long as it takes: deadlines are the caller's.
+  /// Calls a method and waits for its answer without a time limit. Callers that need a deadline cancel the task.
   package func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue] = []
   ) async throws(BusError) -> [BusValue] {
-    // Under a preference for a task executor the loop turns before a continuation's body runs: what a body relies on
-    // is looked at in the body.
+    // With a task executor preference the loop may run other work before the body of `withCheckedContinuation` starts.
+    // Each body therefore checks the state again.
     if arguments.contains(where: \.carriesDescriptor) {
-      // sd-bus blocks its thread over a descriptor sent before the sides have greeted one another.
+      // Before the handshake is complete, sd-bus blocks the thread that sends a message with a descriptor.
       await withCheckedContinuation { continuation in
-        if isGreeted || bus == nil { continuation.resume() } else { waitingForGreeting.append(continuation) }
+        if isReady || bus == nil { continuation.resume() } else { waitingForReady.append(continuation) }
       }
     }
     lastTicket += 1
     let ticket = lastTicket
     let answer: Answer = await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
-        // A cancel from before here has found nothing to end.
+        // A task that was cancelled before this point is not in `waiting`, so the cancellation handler did not find it.
         guard !Task.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
         do throws(BusError) {
           let cookie = try sendCall(target, member, arguments)
@@ -178,8 +179,8 @@ package actor BusConnection: BusLoopSource {
     finish(cookie, .failure(.cancelled))
   }
 
-  /// Emits a signal, after everything sent before: on a bus to the destination alone, or to whoever asked for such
-  /// signals. A connection that has ended drops it.
+  /// Emits a signal, after everything sent before it. On a bus it goes to the destination, or without one to everybody
+  /// who subscribed to it. Nothing is sent if the connection has ended.
   package nonisolated func emit(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
     BusLoop.shared.post {
       self.assumeIsolated { connection in
@@ -192,7 +193,7 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// Ends the connection. What the socket has no room for by then is lost.
+  /// Ends the connection. Messages that are still in the send queue are lost.
   package nonisolated func close() {
     BusLoop.shared.post { self.assumeIsolated { $0.end() } }
   }
@@ -223,7 +224,7 @@ package actor BusConnection: BusLoopSource {
 
   private typealias Maker = (_ bus: OpaquePointer, _ message: inout OpaquePointer?) -> Int32
 
-  /// A message that cannot be sent would leave the peer waiting for ever: the connection ends instead.
+  /// Sends a message, or ends the connection if that fails: otherwise the peer would wait for an answer for ever.
   private func sendOrClose(_ values: [BusValue], _ make: Maker) {
     guard bus != nil else { return }
     do throws(BusError) { _ = try send(values, make) } catch { end() }
@@ -244,7 +245,7 @@ package actor BusConnection: BusLoopSource {
     var unread: UInt64 = 0
     if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages {
       end()
-      // Whoever waits from now on would not be told.
+      // The connection is closed, so an answer to this call would never come.
       throw .disconnected
     }
     return cookie
@@ -259,7 +260,7 @@ package actor BusConnection: BusLoopSource {
       let events = sd_bus_get_events(bus)
       var deadline = UInt64.max
       sd_bus_get_timeout(bus, &deadline)
-      // A bus that has failed has no events: let `dispatch` find out at once.
+      // After an error the bus has no descriptor. Return a past deadline, so that `dispatch` runs and sees the error.
       guard descriptor >= 0, events >= 0 else { return (-1, 0, 0) }
       return (descriptor, Int16(truncatingIfNeeded: events), deadline)
     }
@@ -269,10 +270,10 @@ package actor BusConnection: BusLoopSource {
     assumeIsolated { $0.process() }
   }
 
-  /// No object or reply handlers are registered with sd-bus, so it hands every message over to us: there is no C
-  /// callback in this file.
+  /// Nothing is registered with sd-bus, so `sd_bus_process` returns every message here and this file needs no C
+  /// callback.
   private func process() {
-    // Bounded, so that one busy peer does not starve the others.
+    // At most 64 messages in a row, so that one busy peer does not starve the other connections.
     for _ in 0..<64 {
       guard let bus else { return }
       var pointer: OpaquePointer?
@@ -286,24 +287,24 @@ package actor BusConnection: BusLoopSource {
           if !isOnBus { return end() }
         }
       }
-      if !isGreeted, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
-        isGreeted = true
-        resumeGreeted()
+      if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
+        isReady = true
+        resumeWaitingForReady()
       }
       if result == 0 { return }
     }
   }
 
-  private func resumeGreeted() {
-    let greeted = waitingForGreeting
-    waitingForGreeting = []
-    for continuation in greeted { continuation.resume() }
+  private func resumeWaitingForReady() {
+    let ready = waitingForReady
+    waitingForReady = []
+    for continuation in ready { continuation.resume() }
   }
 
   private func receive(_ message: BusMessage) throws(BusError) {
     switch message.kind {
     case .answer, .error:
-      // One that nobody waits for came late, after its call was cancelled, or was never asked for.
+      // Ignore an answer without a waiting call: the call was cancelled, or never made.
       guard let cookie = message.replyCookie, let call = waiting[cookie],
         !isOnBus || message.mayAnswer(for: call.destination)
       else { return }
@@ -314,7 +315,7 @@ package actor BusConnection: BusLoopSource {
         finish(cookie, .failure(error))
       }
     case .signal:
-      // sd-bus says with this one that the peer has gone.
+      // sd-bus delivers this local message when the connection has ended.
       if message.interface == "org.freedesktop.DBus.Local" { return end() }
       handlers.signal(
         BusSignal(
@@ -349,7 +350,7 @@ package actor BusConnection: BusLoopSource {
     let unanswered = waiting
     waiting = [:]
     for call in unanswered.values { call.continuation.resume(returning: .failure(.disconnected)) }
-    resumeGreeted()
+    resumeWaitingForReady()
     handlers.closed()
   }
 }

@@ -2,13 +2,14 @@ internal import CSystemd
 internal import Glibc
 internal import Synchronization
 
-/// The thread that all sd-bus connections of this process live on: sd-bus is not thread-safe.
+/// The thread that uses all sd-bus connections of this process, because sd-bus is not thread-safe.
 ///
-/// One for the process, started with first use and never ended. That it outlives everything matters beyond the bus: a
-/// child that asked for a signal at its parent's death gets it when the *thread* that started it ends, so that
-/// children are started from here.
+/// There is one loop in a process. It starts when it is first used and never ends. Child processes with a parent-death
+/// signal (`PR_SET_PDEATHSIG`) are started from this thread too: the kernel sends that signal when the *thread* that
+/// started them ends.
 ///
-/// `@unchecked Sendable`: `sources` is touched by the loop's own thread alone; the rest is constant or behind a lock.
+/// `@unchecked Sendable`: only the loop's own thread uses `sources`; everything else is constant or protected by a
+/// lock.
 package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package static let shared = BusLoop()
 
@@ -25,19 +26,19 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   private init() {
     wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     precondition(wakeDescriptor >= 0, "no descriptor for the bus loop")
-    // Signals are for the program's own threads.
+    // The new thread inherits a mask that blocks all signals, so the kernel delivers them to the program's threads.
     var all = sigset_t()
     var previous = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &previous)
     var identifier = pthread_t()
-    // transfer full: the thread takes over the reference it is given
+    // transfer full: the thread takes over this reference
     let failure = pthread_create(&identifier, nil, busLoopMain, Unmanaged.passRetained(self).toOpaque())
     precondition(failure == 0, "no thread for the bus loop")
     pthread_sigmask(SIG_SETMASK, &previous, nil)
   }
 
-  /// Runs the closure on the loop, after everything handed over before it.
+  /// Runs the closure on the loop, after everything posted before it.
   package func post(_ work: @escaping @Sendable () -> Void) {
     add(.closure(work))
   }
@@ -68,7 +69,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: On the loop's thread
 
-  /// Serves the source until ``remove(_:)``; the loop keeps it alive.
+  /// Serves the source until ``remove(_:)``. The loop keeps a strong reference to it.
   package func add(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = source }
 
   package func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
@@ -102,7 +103,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       polled.append((source, wish.deadline))
       earliest = min(earliest, wish.deadline)
     }
-    // The eventfd stays readable until the queue it announces is taken, so nothing posted meanwhile is slept over.
+    // The eventfd stays readable until the queue has been taken, so `poll` never sleeps while work is queued.
     poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: earliest))
     if descriptors[0].revents != 0 {
       var count: UInt64 = 0
@@ -121,9 +122,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   }
 }
 
-/// Something with a descriptor that the loop waits on. Both functions are called on the loop's thread.
+/// Something with a descriptor that the loop polls. Both functions are called on the loop's thread.
 package protocol BusLoopSource: AnyObject, Sendable {
-  /// What to wait for, nil when there is nothing; the deadline is in microseconds of `CLOCK_MONOTONIC`.
+  /// What to poll for, or nil for nothing. The deadline is in microseconds of `CLOCK_MONOTONIC`.
   func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)?
   func dispatch()
 }

@@ -1,11 +1,12 @@
 internal import CSystemd
 internal import Glibc
 
-/// Owns one reference to an `sd_bus_message`. Its reference count is not atomic: a message stays on the loop's thread.
+/// Owns one reference to an `sd_bus_message`. Its reference count is not atomic, so a message never leaves the loop's
+/// thread.
 final class BusMessage {
   let pointer: OpaquePointer
 
-  /// Takes over the reference that sd-bus gave (transfer full).
+  /// Takes over a reference from sd-bus (transfer full).
   init(taking pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -14,7 +15,7 @@ final class BusMessage {
     sd_bus_message_unref(pointer)
   }
 
-  /// What the header says.
+  /// The message type in the header.
   enum Kind { case call, answer, error, signal, other }
 
   var kind: Kind {
@@ -29,7 +30,7 @@ final class BusMessage {
     }
   }
 
-  // The strings sd-bus gives are its own (transfer none): copied at once.
+  // Strings from sd-bus are borrowed (transfer none), so they are copied at once.
   var sender: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
   var path: String { sd_bus_message_get_path(pointer).map { String(cString: $0) } ?? "" }
   var interface: String { sd_bus_message_get_interface(pointer).map { String(cString: $0) } ?? "" }
@@ -48,7 +49,8 @@ final class BusMessage {
 
   var wantsAnswer: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
 
-  /// The error this message carries, its text cut at 1,000 bytes: it is the peer's, and ends in someone's terminal.
+  /// The D-Bus error in this message. Its text comes from the peer and may be shown in a terminal, so it is cut at
+  /// 1,000 bytes.
   var remoteError: BusError {
     // transfer none: the struct and its strings belong to the message
     guard let error = sd_bus_message_get_error(pointer), let name = error.pointee.name else { return .malformed }
@@ -105,13 +107,13 @@ extension BusMessage {
     case .variant(let value):
       try container("v", value.signature) { () throws(BusError) in try append(value) }
     case .descriptor(let descriptor):
-      // sd-bus duplicates the descriptor; ours stays ours
+      // sd-bus duplicates the descriptor; this one stays open
       try appendBasic("h", descriptor.rawValue)
     }
   }
 
   private func appendBasic<Value: BitwiseCopyable>(_ type: Unicode.Scalar, _ value: Value) throws(BusError) {
-    // sd-bus copies what the pointer points at
+    // sd-bus copies the value
     try checked(withUnsafePointer(to: value) { sd_bus_message_append_basic(pointer, typeCode(type), $0) })
   }
 
@@ -127,8 +129,8 @@ extension BusMessage {
 // MARK: - Reading
 
 extension BusMessage {
-  /// The whole body, as long as its values cost no more than `limit` bytes. Every value costs a little whatever it
-  /// holds, so that a million empty arrays are refused as a large one is.
+  /// All values of the body, up to a total cost of `limit` bytes. Every value has a minimum cost, so that a message
+  /// with a million empty arrays is refused like any other large one.
   func values(limit: Int) throws(BusError) -> [BusValue] {
     var budget = limit
     var values: [BusValue] = []
@@ -140,7 +142,7 @@ extension BusMessage {
 
   private func read(_ budget: inout Int) throws(BusError) -> BusValue {
     var type: CChar = 0
-    // transfer none: the contents belong to the message, and change with the next read
+    // transfer none: the contents belong to the message and are valid until the next read
     var contentsPointer: UnsafePointer<CChar>?
     try checked(sd_bus_message_peek_type(pointer, &type, &contentsPointer))
     let contents = contentsPointer.map { String(cString: $0) } ?? ""
@@ -156,7 +158,7 @@ extension BusMessage {
     case "s": return .string(try readString(&budget))
     case "o": return .objectPath(try readString(&budget, "o"))
     case "h":
-      // transfer none: the descriptor belongs to the message, so ours is a duplicate
+      // transfer none: the descriptor belongs to the message, so it is duplicated
       let copy = fcntl(try readBasic(type, Int32(-1)), F_DUPFD_CLOEXEC, 3)
       guard copy >= 0 else { throw .system(errno) }
       return .descriptor(BusDescriptor(taking: copy))
@@ -180,7 +182,7 @@ extension BusMessage {
 
   private func readBasic<Value: BitwiseCopyable>(_ type: CChar, _ zero: Value) throws(BusError) -> Value {
     var value = zero
-    // sd-bus writes one value of the type's own size
+    // sd-bus writes one value of the size of this type
     try checked(withUnsafeMutablePointer(to: &value) { sd_bus_message_read_basic(pointer, type, $0) })
     return value
   }

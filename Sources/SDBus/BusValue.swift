@@ -1,6 +1,6 @@
-/// A D-Bus value of the kinds Whorl's interfaces are made of.
+/// A D-Bus value of one of the types that Whorl's interfaces use.
 ///
-/// A value type, so that it crosses isolations freely; sd-bus's own messages stay on the loop's thread.
+/// A Sendable value, so that it can cross isolation domains. The sd-bus messages themselves stay on the loop's thread.
 package indirect enum BusValue: Sendable {
   case boolean(Bool)
   case byte(UInt8)
@@ -14,10 +14,10 @@ package indirect enum BusValue: Sendable {
   case objectPath(String)
   /// `ay`
   case bytes([UInt8])
-  /// An array of any other element type; the signature is needed when it is empty.
+  /// An array of any other element type. An empty array needs the explicit signature.
   case array(of: String, [BusValue])
   case structure([BusValue])
-  /// `a{sv}`, without the variants around the values
+  /// `a{sv}`. The variants are added and removed by this library.
   case dictionary([String: BusValue])
   case variant(BusValue)
   /// `h`
@@ -57,7 +57,7 @@ extension BusValue {
   }
 }
 
-// One accessor per kind: nil says that the value is of another kind.
+// One accessor for each type. It returns nil if the value has another type.
 extension BusValue {
   package var asBoolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
   package var asInt32: Int32? { if case .int32(let value) = self { value } else { nil } }

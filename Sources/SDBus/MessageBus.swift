@@ -1,22 +1,23 @@
-/// What the message bus itself is asked.
+/// The message bus itself: its name, and the methods of `org.freedesktop.DBus` that Whorl calls.
 package enum MessageBus {
-  /// The name, path and interface of the bus. No member can send under this name.
+  /// The bus's own name, path and interface. The bus lets no member use this name.
   package static let target = BusTarget(
     destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
 
-  /// The bus's signal that a name has changed hands: the name, and its old and its new owner, empty for none.
+  /// The bus's signal that a name has changed owners. Its arguments are the name, the old owner and the new owner; an
+  /// empty string means no owner.
   package static let nameOwnerChanged = "NameOwnerChanged"
 }
 
 extension BusConnection {
-  /// Asks the bus for the signals of this member that the target emits.
+  /// Subscribes to a signal of the target.
   ///
-  /// More than these may come: any member of the bus can send a signal to one other. Compare ``BusSignal/sender`` with
-  /// the name's ``owner(of:)``.
+  /// Other signals may arrive too, because any member can send a signal directly to another one. Compare
+  /// ``BusSignal/sender`` with the name's ``owner(of:)``.
   ///
   /// - Parameters:
-  ///   - member: the one signal wanted; nil for every one of the interface.
-  ///   - argument: what the signal's first argument must be.
+  ///   - member: The signal. Nil subscribes to all signals of the interface.
+  ///   - argument: The value that the signal's first argument must have.
   package func subscribe(to member: String? = nil, of target: BusTarget, argument: String? = nil) async throws(BusError)
   {
     var rule = "type='signal',path='\(target.path)',interface='\(target.interface)'"
@@ -26,7 +27,7 @@ extension BusConnection {
     _ = try await call(MessageBus.target, "AddMatch", [.string(rule)])
   }
 
-  /// The unique name of the member that owns this name now; nil when there is none.
+  /// The unique name of the name's current owner. Nil if it has no owner.
   package func owner(of name: String) async throws(BusError) -> String? {
     do throws(BusError) {
       return try await call(MessageBus.target, "GetNameOwner", [.string(name)]).first?.asString
@@ -37,20 +38,21 @@ extension BusConnection {
 }
 
 extension BusConnection {
-  /// Has the bus start who owns this name, where nobody owns it and the bus knows how. Returns when it is owned.
+  /// Asks the bus to start the service that owns this name, if the service is activatable and not running. Returns when
+  /// the name has an owner.
   package func start(_ name: String) async throws(BusError) {
     _ = try await call(MessageBus.target, "StartServiceByName", [.string(name), .uint32(0)])
   }
 
-  /// The user that the member with this unique name runs as, as the kernel told the bus.
+  /// The UID that the member with this unique name runs under. The bus gets it from the kernel.
   package func userID(of uniqueName: String) async throws(BusError) -> UInt32? {
     try await call(MessageBus.target, "GetConnectionUnixUser", [.string(uniqueName)]).first?.asUInt32
   }
 }
 
 extension BusMessage {
-  /// Whether this answer is from who was asked. A well-known name's owner answers under another name, which only the
-  /// bus can tell; the bus answers for whoever does not.
+  /// Whether this answer comes from the member that was called. If the destination is a well-known name, its owner
+  /// answers under a unique name, so any sender is accepted. The bus itself answers for a member that cannot.
   func mayAnswer(for destination: String?) -> Bool {
     guard let destination, destination.hasPrefix(":") || destination == MessageBus.target.destination else {
       return true
