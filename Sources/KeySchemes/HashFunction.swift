@@ -1,8 +1,8 @@
-/// The hash functions of signatures, OAEP and key agreement. SHA-1 is for what others made with it.
+/// The hash functions of signatures, OAEP and key agreement. SHA-1 is only for compatibility with existing data.
 package enum HashFunction: Sendable, Hashable, CaseIterable {
   case sha1, sha224, sha256, sha384, sha512
 
-  /// Of a digest, in bytes.
+  /// The length of a digest, in bytes.
   package var count: Int {
     switch self {
     case .sha1: 20

@@ -1,9 +1,10 @@
-/// The two kinds of key pairs there are; each has external forms of its own.
+/// The two kinds of key pairs. Each has its own external formats.
 package enum KeyFamily: Sendable, Hashable, CaseIterable {
   case ec, rsa
 }
 
-/// The NIST curves of prime order (FIPS 186-4). Their cofactor is 1: Diffie-Hellman with and without it is the same.
+/// The supported NIST curves (FIPS 186-4). Their order is prime, so the cofactor is 1, and Diffie-Hellman gives the
+/// same result with and without the cofactor.
 package enum Curve: Sendable, Hashable, CaseIterable {
   case p256, p384, p521
 
@@ -15,17 +16,17 @@ package enum Curve: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Of a coordinate and of a private scalar, in bytes.
+  /// The length of a coordinate and of a private scalar, in bytes.
   package var coordinateCount: Int { (bitCount + 7) / 8 }
 
-  /// Of an uncompressed point (X9.63), in bytes: 04 and two coordinates.
+  /// The length of an uncompressed point (X9.63), in bytes: 04 and two coordinates.
   package var pointCount: Int { 1 + 2 * coordinateCount }
 }
 
-/// What a key pair computes with.
+/// The algorithm and size of a key pair.
 package enum KeyAlgorithm: Sendable, Hashable {
   case ec(Curve)
-  /// 2048 to 4096 bits, a multiple of 8.
+  /// The size is 2048 to 4096 bits and a multiple of 8.
   case rsa(bits: Int)
 
   package var family: KeyFamily {
@@ -42,10 +43,10 @@ package enum KeyAlgorithm: Sendable, Hashable {
     }
   }
 
-  /// Of a coordinate of the curve or of the RSA modulus, in bytes: what Apple calls the block size of a key.
+  /// The length of a coordinate or of the RSA modulus, in bytes. Apple calls it the block size of a key.
   package var blockCount: Int { (bitCount + 7) / 8 }
 
-  /// Whether keys of this algorithm are made and taken here.
+  /// Whether keys of this algorithm can be generated and imported.
   package var isSupported: Bool {
     switch self {
     case .ec: true

@@ -1,32 +1,32 @@
-/// How something is signed: the families of Apple's `SecKeyAlgorithm`.
+/// The ways to sign. They are the families of Apple's `SecKeyAlgorithm`.
 package enum SignatureScheme: Sendable, Hashable {
-  /// What is signed.
+  /// What the caller passes to sign or verify.
   package enum Input: Sendable, Hashable {
-    /// Bytes of any number, hashed here.
+    /// A message of any length. The scheme hashes it.
     case message
-    /// What the hash function of the scheme gave for them.
+    /// A digest made with the scheme's hash function.
     case digest
   }
 
-  /// How the two numbers of an ECDSA signature are written.
+  /// The encoding of the two integers of an ECDSA signature.
   package enum ECDSAEncoding: Sendable, Hashable {
-    /// A DER sequence of both.
+    /// A DER sequence of the two integers.
     case x962
-    /// Both, each as long as a coordinate of the curve (RFC 4754).
+    /// Both integers, each padded to the length of a coordinate (RFC 4754).
     case rfc4754
   }
 
-  /// RSA without padding: for what was padded elsewhere. Shorter input is led by zeros.
+  /// RSA without padding, for input that the caller has already padded. Shorter input is padded with leading zeros.
   case rsaRaw
-  /// RSASSA-PKCS1-v1_5 (RFC 8017) over bytes that name their hash function themselves, or do not.
+  /// RSASSA-PKCS1-v1_5 (RFC 8017) padding around the input as it is. The caller adds a DigestInfo if one is needed.
   case rsaPKCS1Raw
   /// RSASSA-PKCS1-v1_5 (RFC 8017).
   case rsaPKCS1(HashFunction, Input)
-  /// RSASSA-PSS (RFC 8017); the mask uses the same hash function, and the salt is as long as a digest.
+  /// RSASSA-PSS (RFC 8017). MGF1 uses the same hash function, and the salt is as long as a digest.
   case rsaPSS(HashFunction, Input)
   /// ECDSA (FIPS 186-4).
   case ecdsa(HashFunction, Input, ECDSAEncoding)
-  /// ECDSA over a digest of any length; of one longer than the order of the curve, the first bits count.
+  /// ECDSA over a digest of any length. A digest longer than the order of the curve is truncated to its first bits.
   case ecdsaDigest(ECDSAEncoding)
 
   package func supports(_ algorithm: KeyAlgorithm) -> Bool {

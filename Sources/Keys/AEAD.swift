@@ -1,11 +1,13 @@
 package import SecureMemory
 
-/// AES-256-GCM (NIST SP 800-38D). A box is nonce ‖ ciphertext ‖ tag: 12 random bytes, as many as the plaintext, 16.
+/// AES-256-GCM (NIST SP 800-38D). A box is nonce ‖ ciphertext ‖ tag: 12 random bytes, as many bytes as the plaintext,
+/// and 16 bytes.
 ///
-/// Random nonces bound a key to 2^32 boxes; item keys seal one, and no other key comes near.
+/// With random nonces a key may seal at most 2^32 boxes. An item key seals one box, and no other key comes near the
+/// limit.
 package enum AEAD {
   package static let keyCount = 32
-  /// How much longer a box is than its plaintext, in bytes.
+  /// The difference in length between a box and its plaintext, in bytes.
   package static let overhead = nonceCount + GCM.tagCount
 
   private static let nonceCount = 12
@@ -16,7 +18,8 @@ package enum AEAD {
     try seal(plaintext, key: key, nonce: Random.bytes(nonceCount), aad: aad)
   }
 
-  /// With a given nonce, which a key must never see twice: for published vectors, and for ``seal(_:key:aad:)``.
+  /// Seals with a given nonce, which must never be used twice with a key. For published vectors and for
+  /// ``seal(_:key:aad:)``.
   static func seal(
     _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, nonce: [UInt8], aad: [UInt8]
   ) throws(KeysError) -> [UInt8] {
@@ -28,7 +31,7 @@ package enum AEAD {
     return box
   }
 
-  /// The plaintext of a box, if key and additional data are those it was sealed with.
+  /// Decrypts a box. Fails unless key and additional data are the ones it was sealed with.
   package static func open(
     _ box: [UInt8], key: borrowing SecretBytes, aad: [UInt8]
   ) throws(KeysError) -> SecretBytes {

@@ -1,40 +1,40 @@
 internal import COpenSSL
 internal import SecureMemory
 
-/// libcrypto's algorithms, looked up once: a fetch costs more than sealing a secret does.
+/// libcrypto's algorithms. Each is fetched once, because a fetch takes longer than sealing a secret.
 package enum Algorithms {
-  /// Looks up what opening a store and an item needs. libcrypto takes about 2 ms to get ready; a program that calls
-  /// this on a thread of its own, as its first act, does not wait for them.
+  /// Fetches what opening a store and an item needs. libcrypto takes about 2 ms to initialise; a program that calls
+  /// this first, on another thread, does not wait for it.
   package static func prepare() {
     let key = SecretBytes(count: 32)
     _ = MAC.hmacSHA256(key: key, [])
     _ = Digest.sha256([])
-    // What fails here fails again, with its error, where it is needed.
+    // Errors are ignored: the same operation fails again, with its error, when it is needed.
     guard let derived = try? KDF.hkdf(key: key, info: []) else { return }
-    // Not a box, which makes no difference to what is looked up.
+    // This is not a valid box, but the algorithm is fetched before that is noticed.
     _ = try? AEAD.open([UInt8](repeating: 0, count: 64), key: derived, aad: [])
   }
 
-  /// `@unchecked Sendable`: a fetched algorithm is immutable and counted by reference, and the one reference this
-  /// holds is never given back.
+  /// `@unchecked Sendable`: a fetched algorithm is immutable and atomically reference-counted, and this reference is
+  /// never released.
   struct Fetched: @unchecked Sendable {
     private let pointer: OpaquePointer?
     private let name: StaticString
 
-    /// `pointer` is what a fetch returned: transfer full, NULL where libcrypto does not have the algorithm.
+    /// `pointer` is the result of a fetch: transfer full, or NULL if libcrypto does not have the algorithm.
     fileprivate init(_ pointer: OpaquePointer?, _ name: StaticString) {
       self.pointer = pointer
       self.name = name
       if pointer == nil { ERR_clear_error() }
     }
 
-    /// Borrowed, for the life of the process.
+    /// The algorithm. Borrowed, and valid until the process ends.
     func get() throws(KeysError) -> OpaquePointer {
       guard let pointer else { throw .library("libcrypto has no \(name)") }
       return pointer
     }
 
-    /// For the two without which nothing is stored or found; a libcrypto that lacks them is not one to go on with.
+    /// The algorithm, for the two that every operation of the store needs. Without them the process stops.
     func required() -> OpaquePointer {
       guard let pointer else { fatalError("libcrypto has no \(name)") }
       return pointer

@@ -1,20 +1,20 @@
 internal import COpenSSL
 
-/// Owns a `BIGNUM` that may be secret: libcrypto wipes its memory when it grows and when it is freed.
+/// Owns a `BIGNUM` that may be secret. libcrypto wipes its memory when it is reallocated or freed.
 final class BigNumber {
-  /// `BIGNUM *`, valid as long as this object.
+  /// The `BIGNUM *`. Valid as long as this object exists.
   let pointer: OpaquePointer
 
-  /// Zero.
+  /// Makes the number zero.
   init() throws(KeysError) {
-    // Transfer full. Marked as secure, so that parameters made from it are wiped too.
+    // Transfer full. The number is a secure one, so that parameters made from it are wiped too.
     guard let pointer = BN_secure_new() else { throw .drainLibrary("a number") }
     self.pointer = pointer
-    // Keeps the time of what is computed with it from telling its value.
+    // Make libcrypto use constant-time algorithms for this number.
     BN_set_flags(pointer, BN_FLG_CONSTTIME)
   }
 
-  /// From bytes, the most significant first.
+  /// Makes a number from bytes, most significant first.
   convenience init(_ bytes: UnsafeRawBufferPointer) throws(KeysError) {
     try self.init()
     // Copies the borrowed bytes into the number, and returns it.
@@ -29,7 +29,7 @@ final class BigNumber {
 
   var isOdd: Bool { BN_is_odd(pointer) == 1 }
 
-  /// Fills `bytes` with the number, zeros first; false where it is too large.
+  /// Writes the number to all of `bytes`, with leading zeros. False if it is too large.
   func write(to bytes: UnsafeMutableRawBufferPointer) -> Bool {
     // Writes exactly the given number of bytes into the borrowed memory.
     BN_bn2binpad(pointer, bytes.bindMemory(to: UInt8.self).baseAddress, Int32(bytes.count)) == Int32(bytes.count)

@@ -1,5 +1,5 @@
-/// Reads back what ``CanonicalEncoding`` wrote, part by part in the order written. Anything unexpected is an error: the
-/// bytes were authenticated, so a surprise means another version or a defect.
+/// Reads the parts that ``CanonicalEncoding`` wrote, in the same order. Anything unexpected is an error: the bytes have
+/// been authenticated, so they come from another version or from a defect.
 package struct CanonicalDecoder {
   /// The next part is not the one expected.
   package struct Unexpected: Error {}
@@ -13,7 +13,7 @@ package struct CanonicalDecoder {
 
   package var isAtEnd: Bool { offset == bytes.count }
 
-  /// Nil for a part written as absent.
+  /// The next part, or nil if it was written as absent.
   package mutating func optionalBytes(_ tag: UInt8) throws(Unexpected) -> [UInt8]? {
     guard bytes.count - offset >= 5, bytes[offset] == tag else { throw Unexpected() }
     let length = bytes[offset + 1..<offset + 5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

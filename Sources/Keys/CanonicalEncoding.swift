@@ -1,8 +1,9 @@
-/// Bytes that stand for one sequence of parts and for no other, for whatever is authenticated or hashed. A part is a
-/// tag, a 32-bit big-endian length and that many bytes; an absent part has the length 0xFFFFFFFF and no bytes.
+/// An unambiguous encoding of a sequence of parts, for data that is authenticated or hashed: different sequences have
+/// different encodings. A part is a tag, a 32-bit big-endian length and that many bytes. An absent part has the length
+/// 0xFFFFFFFF and no bytes.
 ///
-/// The tag says what a part is, so it also settles its type: a string, the same UTF-8 bytes, and an integer of the
-/// same eight bytes are equal under an equal tag.
+/// The tag also defines the type of a part. Under the same tag, a string and its UTF-8 bytes have the same encoding,
+/// and so do an integer and its eight bytes.
 package struct CanonicalEncoding: Sendable, Hashable {
   package private(set) var bytes: [UInt8] = []
 
@@ -13,29 +14,29 @@ package struct CanonicalEncoding: Sendable, Hashable {
     bytes += part
   }
 
-  /// As UTF-8, not normalised: names that only look alike stay apart.
+  /// Appends a string as UTF-8. It is not normalised, so strings that only look alike stay different.
   package mutating func append(tag: UInt8, _ part: String) {
     let part = part.utf8
     appendHeader(tag, count: part.count)
     bytes += part
   }
 
-  /// As eight bytes, big-endian.
+  /// Appends an integer as eight bytes, big-endian.
   package mutating func append(tag: UInt8, _ part: UInt64) {
     append(tag: tag, Self.bigEndian(part))
   }
 
-  /// A part that may be absent, which is not the same as empty.
+  /// Appends a part that may be absent. Absent differs from empty.
   package mutating func append(tag: UInt8, optional part: [UInt8]?) {
     if let part { append(tag: tag, part) } else { appendAbsence(tag: tag) }
   }
 
-  /// A part that may be absent, which is not the same as empty.
+  /// Appends a part that may be absent. Absent differs from empty.
   package mutating func append(tag: UInt8, optional part: String?) {
     if let part { append(tag: tag, part) } else { appendAbsence(tag: tag) }
   }
 
-  /// A part that may be absent, which is not the same as zero.
+  /// Appends a part that may be absent. Absent differs from zero.
   package mutating func append(tag: UInt8, optional part: UInt64?) {
     if let part { append(tag: tag, part) } else { appendAbsence(tag: tag) }
   }

@@ -1,7 +1,7 @@
 internal import KeySchemes
 
 extension Curve {
-  /// What libcrypto calls it.
+  /// libcrypto's name of the curve.
   var name: String {
     switch self {
     case .p256: "P-256"

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// SHA-256. Stops the process where libcrypto cannot compute one: nothing here works without it.
+/// SHA-256. Stops the process if libcrypto cannot compute it, because the store cannot work without it.
 package enum Digest {
   package static let count = 32
 

@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// The two ways to write an ECDSA signature, from one to the other.
+/// Converts ECDSA signatures between their two encodings.
 enum ECDSASignature {
   static func rfc4754(x962 signature: [UInt8], coordinateCount: Int) throws(KeysError) -> [UInt8] {
     let numbers = signature.withUnsafeBufferPointer { bytes in
       var next = bytes.baseAddress
-      // Reads the borrowed bytes and moves the pointer past them; the result is transfer full.
+      // Reads the borrowed bytes and advances the pointer. The result is transfer full.
       return d2i_ECDSA_SIG(nil, &next, bytes.count)
     }
     guard let numbers else { throw .drainLibrary("a signature") }
@@ -13,7 +13,7 @@ enum ECDSASignature {
     var encoding = [UInt8](repeating: 0, count: 2 * coordinateCount)
     let done = encoding.withUnsafeMutableBufferPointer { encoding in
       guard let base = encoding.baseAddress else { return false }
-      // The numbers are borrowed from the signature; each write fills exactly the given number of bytes.
+      // The numbers are borrowed from the signature. Each call fills exactly the given number of bytes.
       return BN_bn2binpad(ECDSA_SIG_get0_r(numbers), base, Int32(coordinateCount)) == Int32(coordinateCount)
         && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), base + coordinateCount, Int32(coordinateCount))
           == Int32(coordinateCount)
@@ -22,7 +22,7 @@ enum ECDSASignature {
     return encoding
   }
 
-  /// `signature` has an even number of bytes.
+  /// Converts to DER. `signature` must have an even number of bytes.
   static func x962(rfc4754 signature: [UInt8]) throws(KeysError) -> [UInt8] {
     let half = signature.count / 2
     // Transfer full.
@@ -34,7 +34,7 @@ enum ECDSASignature {
         BN_free(r)
         return false
       }
-      // Takes over both numbers.
+      // On success the signature owns both numbers.
       return ECDSA_SIG_set0(numbers, r, s) == 1
     }
     guard numbersSet else { throw .drainLibrary("a signature") }
@@ -43,7 +43,7 @@ enum ECDSASignature {
     var encoding = [UInt8](repeating: 0, count: Int(count))
     let written = encoding.withUnsafeMutableBufferPointer { encoding in
       var next = encoding.baseAddress
-      // Writes the number of bytes it said and moves the pointer past them.
+      // Writes as many bytes as computed above and advances the pointer.
       return i2d_ECDSA_SIG(numbers, &next)
     }
     guard written == count else { throw .drainLibrary("a signature") }

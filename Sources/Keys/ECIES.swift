@@ -11,7 +11,8 @@ enum ECIES {
     try encrypt(plaintext, to: key, hash, nonce, from: PrivateKey.generate(key.algorithm))
   }
 
-  /// With a given key of the sender, which must serve once: for published vectors, and for the above.
+  /// Encrypts with a given ephemeral key, which must be used only once. For published vectors and for the function
+  /// above.
   static func encrypt(
     _ plaintext: borrowing SecretBytes, to key: PublicKey, _ hash: HashFunction, _ nonce: EncryptionScheme.Nonce,
     from sender: borrowing PrivateKey
@@ -29,13 +30,13 @@ enum ECIES {
     let pointCount = key.publicKey.external.count
     guard box.count >= pointCount + GCM.tagCount else { throw .authenticationFailed }
     let point = Array(box[..<pointCount])
-    // A point that is none is one more way to be no ciphertext.
+    // An invalid point is reported like any other invalid ciphertext.
     guard let sender = try? PublicKey(external: point, family: .ec) else { throw .authenticationFailed }
     let material = try Material(key, sender, hash, nonce, sharedInfo: point)
     return try GCM.open(box[pointCount...], key: material.key, nonce: material.nonce, aad: [])
   }
 
-  /// What both sides derive.
+  /// The key and the nonce that both sides derive.
   private struct Material: ~Copyable {
     let key: SecretBytes
     let nonce: [UInt8]

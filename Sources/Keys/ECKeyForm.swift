@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import KeySchemes
 internal import SecureMemory
 
-/// The X9.63 forms of keys on a curve: 04 ‖ X ‖ Y for a public key, and the scalar K after it for a private one.
+/// The X9.63 formats of keys on a curve. A public key is 04 ‖ X ‖ Y; a private key adds the scalar K.
 enum ECKeyForm {
-  /// libcrypto refuses coordinates over the prime and points that are not on the curve; on a curve of prime order
-  /// every other point is one to use.
+  /// libcrypto refuses coordinates that are not below the prime and points that are not on the curve. On a curve of
+  /// prime order every other point is a valid key.
   static func publicKey(_ point: [UInt8]) throws(KeysError) -> (KeyAlgorithm, KeyHandle) {
     guard let curve = Curve.allCases.first(where: { $0.pointCount == point.count }), point.first == 4 else {
       throw .badParameters("not an uncompressed point of a curve known here")
@@ -18,7 +18,7 @@ enum ECKeyForm {
     return (.ec(curve), KeyHandle(taking: key))
   }
 
-  /// The point is taken at its word here; ``PrivateKey/init(external:family:)`` checks that it belongs to the scalar.
+  /// Does not check that the point belongs to the scalar. ``PrivateKey/init(external:family:)`` does.
   static func privateKey(
     _ bytes: borrowing SecretBytes
   ) throws(KeysError) -> (publicForm: [UInt8], handle: KeyHandle) {
@@ -45,7 +45,7 @@ enum ECKeyForm {
   static func publicForm(of key: KeyHandle, _ curve: Curve) throws(KeysError) -> [UInt8] {
     var point = [UInt8](repeating: 0, count: curve.pointCount)
     var written = 0
-    // Writes at most as many bytes as the borrowed buffer has.
+    // Writes at most the size of the borrowed buffer.
     guard
       EVP_PKEY_get_octet_string_param(key.pointer, OSSL_PKEY_PARAM_PUB_KEY, &point, point.count, &written) == 1,
       written == point.count
@@ -56,7 +56,7 @@ enum ECKeyForm {
   static func privateForm(of key: KeyHandle, publicForm: [UInt8]) throws(KeysError) -> SecretBytes {
     let scalar = try BigNumber()
     var target: OpaquePointer? = scalar.pointer
-    // Sets the number it is given, which stays ours.
+    // Sets the given number. The caller keeps it.
     guard EVP_PKEY_get_bn_param(key.pointer, OSSL_PKEY_PARAM_PRIV_KEY, &target) == 1 else {
       throw .drainLibrary("a private key")
     }

@@ -2,8 +2,8 @@ package import KeySchemes
 package import SecureMemory
 
 extension PublicKey {
-  /// Encrypts, where the scheme is one for this key and takes a plaintext so long; else
-  /// ``KeysError/badParameters(_:)``.
+  /// Encrypts. Throws ``KeysError/badParameters(_:)`` if the scheme does not fit the key or the plaintext is too long
+  /// for it.
   package func encrypt(
     _ plaintext: borrowing SecretBytes, _ scheme: EncryptionScheme
   ) throws(KeysError) -> [UInt8] {
@@ -22,9 +22,9 @@ extension PublicKey {
 }
 
 extension PrivateKey {
-  /// The plaintext of what was encrypted to the public key of this one. Whatever is wrong with a ciphertext, its length,
-  /// its padding or its tag, is ``KeysError/authenticationFailed``: why is what an attacker would like to hear. (That
-  /// PKCS #1 padding was wrong at all is a good hint already; new programs use OAEP.)
+  /// Decrypts what was encrypted to this key's public key. Every problem with a ciphertext, be it the length, the
+  /// padding or the tag, is the same ``KeysError/authenticationFailed``, so that an attacker does not learn the reason.
+  /// (That PKCS #1 padding is wrong at all already helps an attacker. New programs should use OAEP.)
   package borrowing func decrypt(
     _ ciphertext: [UInt8], _ scheme: EncryptionScheme
   ) throws(KeysError) -> SecretBytes {

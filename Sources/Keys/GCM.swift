@@ -1,15 +1,15 @@
 internal import COpenSSL
 internal import SecureMemory
 
-/// AES-GCM (NIST SP 800-38D) with a key of 16 or 32 bytes and a tag of 16: the cipher of ``AEAD`` and of encryption to
-/// a public key.
+/// AES-GCM (NIST SP 800-38D) with a key of 16 or 32 bytes and a tag of 16 bytes. ``AEAD`` and encryption to a public
+/// key use it.
 enum GCM {
   static let tagCount = 16
 
-  /// libcrypto counts in `int`; nothing sealed here comes near it.
+  /// The largest input. libcrypto's lengths are of type `int`; nothing that Whorl seals comes near this limit.
   private static let limit = 1 << 30
 
-  /// Writes ciphertext ‖ tag to `output`, from `start` to its end. Key and nonce must never meet again.
+  /// Writes ciphertext ‖ tag to `output`, from `start` to its end. A nonce must never be used twice with a key.
   static func seal(
     _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, nonce: [UInt8], aad: [UInt8],
     into output: inout [UInt8], at start: Int
@@ -31,7 +31,7 @@ enum GCM {
     guard done else { throw .drainLibrary("AES-GCM") }
   }
 
-  /// The plaintext of ciphertext ‖ tag, if key, nonce and additional data are those it was sealed with.
+  /// Decrypts ciphertext ‖ tag. Fails unless key, nonce and additional data are the ones it was sealed with.
   static func open(
     _ box: ArraySlice<UInt8>, key: borrowing SecretBytes, nonce: [UInt8], aad: [UInt8]
   ) throws(KeysError) -> SecretBytes {
@@ -50,7 +50,7 @@ enum GCM {
     }
     switch result {
     case .done: return plaintext
-    // Nothing of the plaintext leaves before the tag is verified.
+    // Unless the tag is valid, no plaintext is returned.
     case .forged:
       _ = KeysError.drainLibrary("AES-GCM")
       throw .authenticationFailed
@@ -60,7 +60,7 @@ enum GCM {
 
   private enum Decryption { case done, forged, failed }
 
-  /// One use of the cipher. libcrypto wipes the key schedule when it is freed.
+  /// One operation of the cipher. libcrypto wipes the key schedule when it frees the context.
   private struct Use: ~Copyable {
     private let context: OpaquePointer
     private let cipher: OpaquePointer
@@ -81,8 +81,7 @@ enum GCM {
 
     deinit { EVP_CIPHER_CTX_free(context) }
 
-    /// Every call borrows its pointers; an empty input is left out, because a null one means something else to
-    /// libcrypto.
+    /// Every call borrows its pointers. Empty inputs are skipped because libcrypto gives a NULL input another meaning.
     func encrypt(
       _ plaintext: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
       aad: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -90,20 +89,20 @@ enum GCM {
       guard let body = output.bindMemory(to: UInt8.self).baseAddress else { return false }
       let tag = body + plaintext.count
       var written: Int32 = 0
-      // The length of the nonce first: libcrypto's own is 12 bytes.
+      // Set the length of the nonce first, because libcrypto's default is 12 bytes.
       guard EVP_EncryptInit_ex2(context, cipher, nil, nil, nil) == 1,
         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, Int32(nonce.count), nil) == 1,
         EVP_EncryptInit_ex2(context, nil, bytes(key), bytes(nonce), nil) == 1,
         aad.isEmpty || EVP_EncryptUpdate(context, nil, &written, bytes(aad), Int32(aad.count)) == 1,
         plaintext.isEmpty
           || EVP_EncryptUpdate(context, body, &written, bytes(plaintext), Int32(plaintext.count)) == 1,
-        // GCM has nothing left to write here: it only completes the tag.
+        // In GCM this writes no bytes; it only completes the tag.
         EVP_EncryptFinal_ex(context, tag, &written) == 1
       else { return false }
       return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag) == 1
     }
 
-    /// Every call borrows its pointers, as above; the tag is only read, though its parameter is not const.
+    /// Every call borrows its pointers, as above. The tag is only read, although the parameter is not const.
     func decrypt(
       _ box: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
       aad: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer

@@ -7,7 +7,7 @@ extension HashFunction {
     var digest = [UInt8](repeating: 0, count: count)
     let result = bytes.withUnsafeBytes { bytes in
       digest.withUnsafeMutableBufferPointer {
-        // Borrows input and output for the call; `digest` is as long as what it writes.
+        // Borrows input and output for the call. `digest` has the size of the result.
         EVP_Digest(bytes.baseAddress, bytes.count, $0.baseAddress, nil, algorithm, nil)
       }
     }
@@ -15,7 +15,7 @@ extension HashFunction {
     return digest
   }
 
-  /// What libcrypto calls it.
+  /// libcrypto's name of the hash function.
   var name: String {
     switch self {
     case .sha1: "SHA1"

@@ -1,13 +1,13 @@
 internal import SecureMemory
 
-/// A DER sequence of integers that are not negative: what an RSA key is in PKCS #1. One value has one encoding, and no
-/// other is read, so that a key that is read and written again is the same bytes.
+/// A DER sequence of non-negative integers, which is the PKCS #1 format of RSA keys. Only the canonical encoding is
+/// accepted, so that a key that is read and written again has the same bytes.
 enum IntegerSequence {
   private static let sequenceTag: UInt8 = 0x30
   private static let integerTag: UInt8 = 0x02
 
-  /// Where the integers lie in `bytes`, without the zero byte that says that one is positive. Nil where `bytes` is
-  /// anything but exactly such a sequence.
+  /// The positions of the integers in `bytes`, without leading zero bytes for the sign. Nil unless `bytes` is exactly
+  /// one such sequence.
   static func read(_ bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
     guard let content = element(in: bytes, 0..<bytes.count, tag: sequenceTag), content.upperBound == bytes.count else {
       return nil
@@ -20,26 +20,27 @@ enum IntegerSequence {
       }
       next = integer.upperBound
       let first = bytes[integer.lowerBound]
-      // Negative.
+      // The integer is negative.
       guard first < 0x80 else { return nil }
       guard first == 0, integer.count > 1 else {
         integers.append(integer)
         continue
       }
-      // A zero byte that is not needed.
+      // The leading zero byte is redundant.
       guard bytes[integer.lowerBound + 1] >= 0x80 else { return nil }
       integers.append(integer.dropFirst())
     }
     return integers
   }
 
-  /// The content of the element at the start of `range`.
+  /// The position of the content of the element at the start of `range`. Nil if the element has another tag or is
+  /// malformed.
   static func element(in bytes: UnsafeRawBufferPointer, _ range: Range<Int>, tag: UInt8) -> Range<Int>? {
     guard range.count >= 2, bytes[range.lowerBound] == tag else { return nil }
     var start = range.lowerBound + 2
     var count = Int(bytes[range.lowerBound + 1])
     if count >= 0x80 {
-      // At most two bytes of length, and only as many as it takes.
+      // Accept a length of at most two bytes, in its shortest form.
       let lengthCount = count - 0x80
       guard (1...2).contains(lengthCount), range.count >= 2 + lengthCount else { return nil }
       count = bytes[start..<start + lengthCount].reduce(0) { $0 << 8 | Int($1) }
@@ -51,7 +52,7 @@ enum IntegerSequence {
   }
 
   static func write(_ numbers: [BigNumber]) throws(KeysError) -> SecretBytes {
-    // A byte more than the bits fill holds the sign; zero takes one byte too.
+    // One bit is needed for the sign. Zero takes one byte.
     let counts = numbers.map { $0.bitCount / 8 + 1 }
     let headers = counts.map { header(integerTag, count: $0) }
     let contentCount = zip(headers, counts).reduce(0) { $0 + $1.0.count + $1.1 }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// HKDF-SHA256 (RFC 5869): keys from keys. What people choose goes through ``Scrypt``.
+/// HKDF-SHA256 (RFC 5869), which derives keys from keys. Passcodes go through ``Scrypt`` instead.
 package enum KDF {
-  /// `count` bytes (at most 8160) from a key of high entropy.
+  /// Derives `count` bytes (at most 8160) from a key of high entropy.
   package static func hkdf(
     key: borrowing SecretBytes, salt: [UInt8] = [], info: [UInt8], count: Int = 32
   ) throws(KeysError) -> SecretBytes {
     guard !key.isEmpty else { throw .badParameters("HKDF needs a key") }
-    // What libcrypto takes; said here because there it is only "failed".
+    // libcrypto's own limit, checked here because libcrypto reports it without a reason.
     guard info.count <= 32 << 10 else { throw .badParameters("HKDF takes at most 32 KiB of info") }
     guard (1...255 * 32).contains(count) else { throw .badParameters("HKDF gives 1 to 8160 bytes") }
     let algorithm = try Algorithms.hkdf.get()
@@ -17,7 +17,7 @@ package enum KDF {
       salt.withUnsafeBytes { salt in
         info.withUnsafeBytes { info in
           derived.withUnsafeMutableBytes {
-            // Borrows everything for the call; libcrypto wipes its own copies of the key.
+            // Borrows everything for the call. libcrypto wipes its own copies of the key.
             whorl_hkdf_sha256(
               algorithm, key.baseAddress, key.count, salt.baseAddress, salt.count, info.baseAddress, info.count,
               $0.baseAddress, $0.count)
@@ -29,8 +29,8 @@ package enum KDF {
     return derived
   }
 
-  /// The key that only the holder of all `parts` can derive, for the one use `info` names: HKDF over the parts'
-  /// tagged, length-prefixed concatenation.
+  /// Derives a key that needs all `parts`, for the one use that `info` names. This is HKDF over the canonical encoding
+  /// of the tagged parts.
   package static func wrappingKey(
     from parts: borrowing SecretConcatenation, info: [UInt8]
   ) throws(KeysError) -> SecretBytes {

@@ -3,8 +3,9 @@ package import KeySchemes
 package import SecureMemory
 
 extension PrivateKey {
-  /// What both sides get from their own private and the other's public key. Keys of different curves, and a size outside
-  /// 1 to 65536, are ``KeysError/badParameters(_:)``; plain Diffie-Hellman takes neither size nor info.
+  /// The secret that both sides compute from their own private key and the other's public key. Throws
+  /// ``KeysError/badParameters(_:)`` for keys on different curves and for a size outside 1 to 65536. Plain
+  /// Diffie-Hellman ignores size and info.
   package borrowing func exchange(
     with peer: PublicKey, _ scheme: ExchangeScheme, requestedSize: Int, sharedInfo: [UInt8]
   ) throws(KeysError) -> SecretBytes {
@@ -21,7 +22,8 @@ extension PrivateKey {
 }
 
 extension KDF {
-  /// The key derivation of ANSI X9.63 (SEC 1, section 3.6.1): `count` bytes (at most 65536) from a shared secret.
+  /// The key derivation of ANSI X9.63 (SEC 1, section 3.6.1): derives `count` bytes (at most 65536) from a shared
+  /// secret.
   static func x963(
     secret: borrowing SecretBytes, hash: HashFunction, sharedInfo: [UInt8], count: Int
   ) throws(KeysError) -> SecretBytes {
@@ -31,7 +33,7 @@ extension KDF {
     let result = secret.withUnsafeBytes { secret in
       sharedInfo.withUnsafeBytes { info in
         derived.withUnsafeMutableBytes {
-          // Borrows everything for the call; libcrypto wipes its own copy of the secret.
+          // Borrows everything for the call. libcrypto wipes its own copy of the secret.
           whorl_x963(
             algorithm, hash.name, secret.baseAddress, secret.count, info.baseAddress, info.count, $0.baseAddress,
             $0.count)

@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import SecureMemory
 
-/// Owns an `EVP_PKEY`, and with it libcrypto's copy of the key, which libcrypto wipes when it frees it.
+/// Owns an `EVP_PKEY` and with it libcrypto's copy of the key. libcrypto wipes that copy when it frees it.
 ///
-/// `@unchecked Sendable`: a key is not changed once it is made, and using one takes a context of its own each time.
+/// `@unchecked Sendable`: the key is immutable, and every operation uses its own context.
 final class KeyHandle: @unchecked Sendable {
-  /// `EVP_PKEY *`, valid as long as this object.
+  /// The `EVP_PKEY *`. Valid as long as this object exists.
   let pointer: OpaquePointer
 
   /// Takes over the caller's reference.
@@ -15,19 +15,19 @@ final class KeyHandle: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// A context for one operation with this key.
+  /// Makes a context for one operation with this key.
   func context() throws(KeysError) -> OperationContext {
-    // Takes a reference of its own to the key; the result is transfer full.
+    // Takes its own reference to the key. The result is transfer full.
     guard let context = EVP_PKEY_CTX_new_from_pkey(LibraryContext.shared.pointer, pointer, nil) else {
       throw .drainLibrary("a key operation")
     }
     return OperationContext(taking: context)
   }
 
-  /// The plain result of Diffie-Hellman, of `count` bytes.
+  /// The result of Diffie-Hellman without key derivation, of `count` bytes.
   func sharedSecret(with peer: KeyHandle, count: Int) throws(KeysError) -> SecretBytes {
     let context = try context()
-    // Takes a reference of its own to the peer's key, which it checks: 1 as the last argument.
+    // Takes its own reference to the peer's key. The last argument, 1, makes it validate that key.
     guard EVP_PKEY_derive_init(context.pointer) == 1, EVP_PKEY_derive_set_peer_ex(context.pointer, peer.pointer, 1) == 1
     else {
       _ = KeysError.drainLibrary("key agreement")
@@ -47,9 +47,9 @@ final class KeyHandle: @unchecked Sendable {
   }
 }
 
-/// One use of a key: an `EVP_PKEY_CTX` and its owner.
+/// Owns an `EVP_PKEY_CTX`, for one operation with a key.
 struct OperationContext: ~Copyable {
-  /// `EVP_PKEY_CTX *`, valid as long as this value.
+  /// The `EVP_PKEY_CTX *`. Valid as long as this value exists.
   let pointer: OpaquePointer
 
   /// Takes over the caller's reference.

@@ -1,7 +1,7 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// HMAC-SHA256 (RFC 2104). Stops the process where libcrypto cannot compute one, as ``Digest`` does.
+/// HMAC-SHA256 (RFC 2104). Stops the process if libcrypto cannot compute it, as ``Digest`` does.
 package enum MAC {
   package static let count = 32
 
@@ -12,7 +12,7 @@ package enum MAC {
     let result = key.withUnsafeBytes { key in
       bytes.withUnsafeBytes { bytes in
         mac.withUnsafeMutableBufferPointer {
-          // Borrows everything for the call; `mac` is the 32 bytes it writes.
+          // Borrows everything for the call. `mac` has the 32 bytes that the call writes.
           whorl_hmac_sha256(
             algorithm, key.baseAddress, key.count, bytes.baseAddress, bytes.count, $0.baseAddress)
         }
@@ -22,7 +22,7 @@ package enum MAC {
     return mac
   }
 
-  /// Whether `mac` is the one of `bytes`, in a time that does not tell how much of it is right.
+  /// Whether `mac` is the MAC of `bytes`. The time does not depend on how many bytes are right.
   package static func verify(_ mac: [UInt8], key: borrowing SecretBytes, _ bytes: [UInt8]) -> Bool {
     let expected = hmacSHA256(key: key, bytes)
     guard mac.count == expected.count else { return false }

@@ -2,8 +2,8 @@ internal import COpenSSL
 package import KeySchemes
 package import SecureMemory
 
-/// A private key and its public one. libcrypto holds the only copy, and wipes it when this value's life ends; until
-/// then it lies in libcrypto's memory, which is not locked as that of ``SecureMemory/SecretBytes`` is. Keep it briefly.
+/// A private key with its public key. The only copy is in libcrypto's memory. That memory is not locked, unlike
+/// ``SecureMemory/SecretBytes``, and is wiped when this value is destroyed. Keep it only briefly.
 package struct PrivateKey: ~Copyable, Sendable {
   package let publicKey: PublicKey
 
@@ -11,7 +11,7 @@ package struct PrivateKey: ~Copyable, Sendable {
 
   let handle: KeyHandle
 
-  /// A new key. RSA takes its time: a second or more for 4096 bits.
+  /// Generates a key. RSA with 4096 bits takes a second or more.
   package static func generate(_ algorithm: KeyAlgorithm) throws(KeysError) -> PrivateKey {
     guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
     let handle = try KeyHandle.generate(algorithm)
@@ -24,16 +24,16 @@ package struct PrivateKey: ~Copyable, Sendable {
       publicKey: try PublicKey(external: publicForm, family: algorithm.family), handle: handle)
   }
 
-  /// Reads what ``external()`` gives. Anything that is not exactly a key, all of whose parts belong together, is
-  /// ``KeysError/badParameters(_:)``. For RSA that includes a test of the primes: up to half a second.
+  /// Reads the format of ``external()``. Anything that is not a valid and consistent key is
+  /// ``KeysError/badParameters(_:)``. For RSA this tests the primes, which takes up to half a second.
   package init(external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
     let (publicForm, handle) = try Self.read(external, family)
     try handle.checkPair()
     self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
   }
 
-  /// Reads what ``external()`` gave, where that was authenticated since: an item of the store. Only the shape is
-  /// checked.
+  /// Reads the format of ``external()`` from authenticated data, such as an item of the store. Checks the format but
+  /// not whether the parts of the key belong together.
   package init(stored external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
     let (publicForm, handle) = try Self.read(external, family)
     self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
@@ -53,7 +53,8 @@ package struct PrivateKey: ~Copyable, Sendable {
     self.handle = handle
   }
 
-  /// 04 ‖ X ‖ Y ‖ K (X9.63) for a key on a curve, RSAPrivateKey (PKCS #1) in DER for RSA: what Apple exports.
+  /// The key in Apple's export format: 04 ‖ X ‖ Y ‖ K (X9.63) for a key on a curve, and RSAPrivateKey (PKCS #1) in DER
+  /// for RSA.
   package borrowing func external() throws(KeysError) -> SecretBytes {
     switch algorithm.family {
     case .ec: try ECKeyForm.privateForm(of: handle, publicForm: publicKey.external)
@@ -81,14 +82,14 @@ extension KeyHandle {
       case .rsa(let bits): EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits))
       }
     var key: OpaquePointer?
-    // Makes a key that is the caller's (transfer full).
+    // Generates a key that the caller owns (transfer full).
     guard chosen == 1, EVP_PKEY_generate(context.pointer, &key) == 1, let key else {
       throw .drainLibrary("key generation")
     }
     return KeyHandle(taking: key)
   }
 
-  /// That the scalar is in its range, or the primes are primes, and that the public part belongs to the private one.
+  /// Checks that the scalar is in range or the primes are prime, and that the public key belongs to the private key.
   fileprivate func checkPair() throws(KeysError) {
     let context = try context()
     guard EVP_PKEY_private_check(context.pointer) == 1, EVP_PKEY_pairwise_check(context.pointer) == 1 else {

@@ -1,18 +1,19 @@
 package import KeySchemes
 
-/// A public key: its bytes, and libcrypto's form of them, made once.
+/// A public key: its bytes, and a libcrypto key made from them.
 package struct PublicKey: Sendable {
   package let algorithm: KeyAlgorithm
 
-  /// 04 ‖ X ‖ Y (X9.63) for a key on a curve, RSAPublicKey (PKCS #1) in DER for RSA: what Apple exports.
+  /// The key in Apple's export format: 04 ‖ X ‖ Y (X9.63) for a key on a curve, and RSAPublicKey (PKCS #1) in DER for
+  /// RSA.
   package let external: [UInt8]
 
-  /// SHA-1 of ``external``: what Apple finds keys by.
+  /// The SHA-1 of ``external``, by which Apple finds keys.
   package let label: [UInt8]
 
   let handle: KeyHandle
 
-  /// Reads ``external``. Anything that is not exactly a usable key is ``KeysError/badParameters(_:)``.
+  /// Reads the format of ``external``. Anything that is not a valid key is ``KeysError/badParameters(_:)``.
   package init(external: [UInt8], family: KeyFamily) throws(KeysError) {
     (algorithm, handle) =
       switch family {

@@ -2,11 +2,11 @@ internal import COpenSSL
 internal import KeySchemes
 internal import SecureMemory
 
-/// RSA, one block at a time.
+/// RSA encryption of a single block.
 enum RSAEncryption {
   enum Padding { case none, pkcs1, oaep(HashFunction) }
 
-  /// `plaintext` is no longer than the padding leaves room for.
+  /// Encrypts. The caller has checked that `plaintext` fits with the padding.
   static func encrypt(
     _ plaintext: borrowing SecretBytes, to key: PublicKey, _ padding: Padding
   ) throws(KeysError) -> [UInt8] {
@@ -24,20 +24,20 @@ enum RSAEncryption {
     var ciphertext = [UInt8](repeating: 0, count: blockCount)
     var written = blockCount
     let result = input.withUnsafeBytes {
-      // Borrows the input, writes at most `written` bytes.
+      // Borrows the input and writes at most `written` bytes.
       EVP_PKEY_encrypt(
         context.pointer, &ciphertext, &written, $0.bindMemory(to: UInt8.self).baseAddress, inputCount)
     }
     guard result == 1, written == blockCount else {
       let error = KeysError.drainLibrary("RSA encryption")
       guard case .none = padding else { throw error }
-      // The one thing about the input that only the modulus can tell.
+      // The caller cannot check this: only libcrypto compares the plaintext with the modulus.
       throw .badParameters("the number is not below the modulus")
     }
     return ciphertext
   }
 
-  /// Every failure is the same error.
+  /// Decrypts. Every failure throws the same error.
   static func decrypt(
     _ ciphertext: ArraySlice<UInt8>, with key: KeyHandle, _ algorithm: KeyAlgorithm, _ padding: Padding
   ) throws(KeysError) -> SecretBytes {
@@ -50,13 +50,13 @@ enum RSAEncryption {
     var written = algorithm.blockCount
     let result = ciphertext.withUnsafeBufferPointer { ciphertext in
       plaintext.withUnsafeMutableBytes {
-        // Borrows the ciphertext, writes at most `written` bytes.
+        // Borrows the ciphertext and writes at most `written` bytes.
         EVP_PKEY_decrypt(
           context.pointer, $0.bindMemory(to: UInt8.self).baseAddress, &written, ciphertext.baseAddress,
           ciphertext.count)
       }
     }
-    // Errors of libcrypto say which check failed; they are dropped unseen.
+    // libcrypto's errors tell which check failed, so they are discarded.
     ERR_clear_error()
     guard result == 1, written <= plaintext.count else { throw .authenticationFailed }
     plaintext.resize(to: written)
@@ -71,7 +71,7 @@ enum RSAEncryption {
     case .oaep(let hash):
       let algorithm = try hash.fetched.get()
       return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_OAEP_PADDING) == 1
-        // Both borrow the algorithm: its name is all that counts.
+        // Both calls borrow the algorithm and use only its name.
         && EVP_PKEY_CTX_set_rsa_oaep_md(context, algorithm) == 1
         && EVP_PKEY_CTX_set_rsa_mgf1_md(context, algorithm) == 1
     }

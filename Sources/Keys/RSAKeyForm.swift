@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import KeySchemes
 internal import SecureMemory
 
-/// The PKCS #1 (RFC 8017, appendix A.1) forms of RSA keys, in DER: n and e for a public key; 0 (two primes), n, e, d,
-/// p, q, d mod (p - 1), d mod (q - 1) and 1/q mod p for a private one.
+/// The PKCS #1 formats of RSA keys (RFC 8017, appendix A.1) in DER. A public key is n and e. A private key is 0 (for
+/// two primes), n, e, d, p, q, d mod (p - 1), d mod (q - 1) and 1/q mod p.
 enum RSAKeyForm {
-  /// A private key of 4096 bits takes fewer than 2400 bytes.
+  /// The longest key accepted, in bytes. A private key of 4096 bits takes fewer than 2400.
   private static let limit = 4096
 
   static func publicKey(_ bytes: [UInt8]) throws(KeysError) -> (KeyAlgorithm, KeyHandle) {
@@ -13,7 +13,7 @@ enum RSAKeyForm {
     return (try checkedAlgorithm(n: numbers[0], e: numbers[1]), try handle(numbers))
   }
 
-  /// The numbers are taken at their word here; ``PrivateKey/init(external:family:)`` checks that they go together.
+  /// Does not check that the numbers belong together. ``PrivateKey/init(external:family:)`` does.
   static func privateKey(
     _ bytes: borrowing SecretBytes
   ) throws(KeysError) -> (publicForm: [UInt8], handle: KeyHandle) {
@@ -21,7 +21,7 @@ enum RSAKeyForm {
     let version = numbers.removeFirst()
     guard version.bitCount == 0 else { throw .badParameters("an RSA key of more than two primes") }
     let algorithm = try checkedAlgorithm(n: numbers[0], e: numbers[1])
-    // None is zero, and none is larger than the modulus: libcrypto need not be asked about such.
+    // No number may be zero or longer than the modulus. Refuse such a key before libcrypto sees it.
     guard numbers.allSatisfy({ (1...algorithm.bitCount).contains($0.bitCount) }) else {
       throw .badParameters("not an RSA private key")
     }
@@ -52,7 +52,7 @@ enum RSAKeyForm {
     return numbers
   }
 
-  /// Exponents are odd, from 3 and below 2^64: a larger one costs time and nobody makes such.
+  /// The exponent must be odd, at least 3 and below 2^64. Larger ones are slow and not used in practice.
   private static func checkedAlgorithm(n: BigNumber, e: BigNumber) throws(KeysError) -> KeyAlgorithm {
     let algorithm = KeyAlgorithm.rsa(bits: n.bitCount)
     guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
@@ -62,7 +62,7 @@ enum RSAKeyForm {
 
   private static func handle(_ numbers: [BigNumber]) throws(KeysError) -> KeyHandle {
     let key = withExtendedLifetime(numbers) {
-      // Copies the borrowed numbers; the result is transfer full.
+      // Copies the borrowed numbers. The result is transfer full.
       whorl_rsa_key(LibraryContext.shared.pointer, numbers.map(\.pointer), numbers.count)
     }
     guard let key else {
@@ -74,7 +74,7 @@ enum RSAKeyForm {
 
   private static func number(of key: KeyHandle, place: Int) throws(KeysError) -> BigNumber {
     let number = try BigNumber()
-    // Borrows the key, sets the number.
+    // Borrows the key and sets the number.
     guard whorl_rsa_number(key.pointer, place, number.pointer) == 1 else { throw .drainLibrary("an RSA key") }
     return number
   }

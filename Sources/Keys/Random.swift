@@ -3,11 +3,11 @@ package import SecureMemory
 
 /// Random bytes from libcrypto's generators.
 package enum Random {
-  /// Bytes that may be seen: nonces, salts, identifiers.
+  /// Random bytes that need not be secret, such as nonces, salts and identifiers.
   package static func bytes(_ count: Int) throws(KeysError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let result = bytes.withUnsafeMutableBufferPointer {
-      // Fills the borrowed memory; 0 asks for the generator's full strength.
+      // Fills the borrowed memory. The 0 asks for the full security strength of the generator.
       RAND_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
     }
     guard result == 1 else {
@@ -17,11 +17,11 @@ package enum Random {
     return bytes
   }
 
-  /// A fresh key of `count` bytes, from the generator for private values, written straight into locked memory.
+  /// A random key of `count` bytes from libcrypto's generator for private values, written directly into locked memory.
   package static func key(_ count: Int = 32) throws(KeysError) -> SecretBytes {
     var key = SecretBytes(count: count)
     let result = key.withUnsafeMutableBytes {
-      // Fills the borrowed memory; 0 asks for the generator's full strength.
+      // Fills the borrowed memory. The 0 asks for the full security strength of the generator.
       RAND_priv_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
     }
     guard result == 1 else {

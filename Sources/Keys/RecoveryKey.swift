@@ -1,19 +1,19 @@
 package import SecureMemory
 
-/// 160 random bits for a person to write down: 32 symbols of Crockford's base 32 and 3 of checksum, in seven groups
-/// of five. So many bits need no stretching.
+/// 160 random bits for a person to write down: 32 symbols of Crockford's base 32 and 3 symbols of checksum, in seven
+/// groups of five. A key with that much entropy needs no key stretching.
 ///
-/// The checksum makes all 35 symbols, read as one number, a multiple of 32749, the largest prime below 32^3. A prime
-/// because then every single wrong symbol and every pair of swapped ones is found for certain, and anything else but
-/// once in 32749 times: a typing error is told from the wrong key without trying it.
+/// The checksum makes the number that all 35 symbols form a multiple of 32749, the largest prime below 32^3. Because it
+/// is a prime, every single wrong symbol and every swap of two symbols is detected. Any other mistake is missed only
+/// once in 32749 times. A typing error can therefore be told from a wrong key without trying the key.
 package struct RecoveryKey: ~Copyable {
-  /// Why a text is not a recovery key at all.
+  /// Why a text is not a recovery key.
   package enum ParseError: Error, Sendable, Hashable {
-    /// Not 35 symbols, spaces and dashes aside.
+    /// The text does not have 35 symbols, not counting spaces and dashes.
     case wrongLength
-    /// Not a symbol; counted from 1, spaces and dashes aside.
+    /// A character is not a symbol. The position counts from 1, without spaces and dashes.
     case notASymbol(position: Int)
-    /// The symbols do not fit together: one or more are mistyped.
+    /// The checksum is wrong: at least one symbol is mistyped.
     case mistyped
   }
 
@@ -34,9 +34,9 @@ package struct RecoveryKey: ~Copyable {
     RecoveryKey(bits: try Random.key(byteCount))
   }
 
-  /// Reads what ``text()`` shows, in either case, with spaces and dashes anywhere, O for 0 and I or L for 1.
+  /// Reads the format of ``text()``. Accepts lower case, spaces and dashes anywhere, O for 0, and I or L for 1.
   package init(parsing text: borrowing SecretBytes) throws(ParseError) {
-    // Symbols are secret too: they stay in locked memory on their way to bits.
+    // The symbols are secret too, so they are kept in locked memory.
     var symbols = SecretBytes(count: Self.symbolCount)
     let error = text.withUnsafeBytes { text in
       symbols.withUnsafeMutableBytes { Self.read(text, into: $0) }
@@ -46,7 +46,7 @@ package struct RecoveryKey: ~Copyable {
     bits = symbols.withUnsafeBytes { Self.pack($0) }
   }
 
-  /// The key as it is shown, in ASCII: `XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`.
+  /// The key in the form that is shown, in ASCII: `XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`.
   package borrowing func text() -> SecretBytes {
     var symbols = SecretBytes(count: Self.symbolCount)
     bits.withUnsafeBytes { bits in
@@ -71,7 +71,7 @@ package struct RecoveryKey: ~Copyable {
     return text
   }
 
-  /// The key of 32 bytes for the use that `info` names.
+  /// Derives a key of 32 bytes for the use that `info` names.
   package borrowing func key(info: [UInt8]) throws(KeysError) -> SecretBytes {
     try KDF.hkdf(key: bits, info: info)
   }
@@ -104,7 +104,7 @@ package struct RecoveryKey: ~Copyable {
     symbols.reduce(0) { ($0 << 5 | UInt32($1)) % modulus }
   }
 
-  /// Eight symbols are five bytes; the checksum stays behind.
+  /// Converts each eight symbols to five bytes. The checksum is left out.
   private static func pack(_ symbols: UnsafeRawBufferPointer) -> SecretBytes {
     var bits = SecretBytes(count: byteCount)
     bits.withUnsafeMutableBytes { bits in

@@ -1,18 +1,18 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// scrypt (RFC 7914): a key from something a person chose.
+/// scrypt (RFC 7914), which derives a key from a passcode.
 package enum Scrypt {
-  /// What is stored beside whatever the derived key wraps. They come back from a file, so nothing is trusted before
-  /// ``Scrypt/derive(passcode:parameters:floor:)`` has checked them.
+  /// The parameters of a derivation, which are stored beside the wrapped key. They are read from a file, so
+  /// ``Scrypt/derive(passcode:parameters:floor:)`` checks them before it uses them.
   package struct Parameters: Sendable, Hashable, Codable {
-    /// The cost N is 2^logN.
+    /// The base-2 logarithm of the cost N.
     package var logN: Int
     /// The block size.
     package var r: Int
     /// The parallelisation.
     package var p: Int
-    /// 16 random bytes.
+    /// The salt: 16 random bytes.
     package var salt: [UInt8]
 
     package init(logN: Int, r: Int, p: Int, salt: [UInt8]) {
@@ -22,28 +22,29 @@ package enum Scrypt {
       self.salt = salt
     }
 
-    /// The cheapest that `floor` admits, with a fresh salt. At the standard floor a try costs 128 MiB and most of a
-    /// second.
+    /// The lowest cost that `floor` allows, with a new random salt. With the standard floor a derivation takes 128 MiB
+    /// and most of a second.
     package static func fresh(floor: Floor = .standard) throws(KeysError) -> Parameters {
       Parameters(logN: floor.logN, r: 8, p: 1, salt: try Random.bytes(saltCount))
     }
   }
 
-  /// The least cost that is accepted. Not part of what is stored: a file cannot say how weak it may be.
+  /// The lowest cost that is accepted. It is not stored, so a file cannot lower it.
   package struct Floor: Sendable, Hashable {
     fileprivate let logN: Int
 
     /// N = 2^17, r = 8, p = 1.
     package static let standard = Floor(logN: 17)
 
-    /// N = 2^4. For tests alone, which cannot wait for a second and 128 MiB each time.
+    /// N = 2^4. For tests only, which cannot spend a second and 128 MiB on each derivation.
     package static let weakForTests = Floor(logN: 4)
   }
 
   package static let saltCount = 16
 
-  /// A key of 32 bytes. Parameters under `floor`, or over what one try may cost (1 GiB, logN 20, r 32, p 16), are
-  /// ``KeysError/badParameters(_:)``: planted ones can neither weaken a passcode nor exhaust the machine.
+  /// Derives a key of 32 bytes. Parameters below `floor` or above the limits for one attempt (1 GiB, logN 20, r 32, p
+  /// 16) are ``KeysError/badParameters(_:)``, so that manipulated parameters neither weaken a passcode nor exhaust the
+  /// machine.
   package static func derive(
     passcode: borrowing SecretBytes, parameters: Parameters, floor: Floor = .standard
   ) throws(KeysError) -> SecretBytes {
@@ -59,18 +60,18 @@ package enum Scrypt {
       p: UInt32(parameters.p), count: 32)
   }
 
-  /// Without the checks: for published vectors, and for the above.
+  /// Derives without these checks. For published vectors and for the function above.
   static func derive(
     passcode: borrowing SecretBytes, salt: [UInt8], n: UInt64, r: UInt32, p: UInt32, count: Int
   ) throws(KeysError) -> SecretBytes {
     let algorithm = try Algorithms.scrypt.get()
-    // What libcrypto allocates: N + 2 blocks of 128 r bytes to mix in, and p to mix.
+    // The memory that libcrypto allocates: N + 2 + p blocks of 128 r bytes.
     let memory = 128 * UInt64(r) * (n + 2 + UInt64(p))
     var derived = SecretBytes(count: count)
     let result = passcode.withUnsafeBytes { passcode in
       salt.withUnsafeBytes { salt in
         derived.withUnsafeMutableBytes {
-          // Borrows everything for the call; libcrypto wipes its copy of the passcode and its blocks.
+          // Borrows everything for the call. libcrypto wipes its copy of the passcode and its work memory.
           whorl_scrypt(
             algorithm, passcode.baseAddress, passcode.count, salt.baseAddress, salt.count, n, r, p, memory,
             $0.baseAddress, $0.count)

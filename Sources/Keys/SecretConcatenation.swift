@@ -1,7 +1,7 @@
 package import SecureMemory
 
-/// Several secrets in one run of locked memory, encoded as ``CanonicalEncoding`` does it: other parts, or the same in
-/// another order, never give the same bytes.
+/// Several secrets in one block of locked memory, in the format of ``CanonicalEncoding``: other parts, or the same
+/// parts in another order, never give the same bytes.
 package struct SecretConcatenation: ~Copyable {
   private(set) var bytes = SecretBytes(count: 0)
 

@@ -1,7 +1,7 @@
 internal import KeySchemes
 
 extension SignatureScheme {
-  /// Nil for the schemes that know none.
+  /// The hash function. Nil for schemes that do not define one.
   var hash: HashFunction? {
     switch self {
     case .rsaPKCS1(let hash, _), .rsaPSS(let hash, _), .ecdsa(let hash, _, _): hash
@@ -9,7 +9,7 @@ extension SignatureScheme {
     }
   }
 
-  /// Nil for RSA.
+  /// The encoding of the signature. Nil for RSA.
   var encoding: ECDSAEncoding? {
     switch self {
     case .ecdsa(_, _, let encoding), .ecdsaDigest(let encoding): encoding
@@ -17,7 +17,7 @@ extension SignatureScheme {
     }
   }
 
-  /// What libcrypto is given to sign or to verify.
+  /// The bytes that libcrypto signs or verifies.
   func input(_ data: [UInt8], for algorithm: KeyAlgorithm) throws(KeysError) -> [UInt8] {
     guard supports(algorithm) else { throw .badParameters("this key does not sign like that") }
     switch self {

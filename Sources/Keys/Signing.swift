@@ -2,18 +2,18 @@ internal import COpenSSL
 package import KeySchemes
 
 extension PrivateKey {
-  /// Signs, where the scheme is one for this key and `data` is what it asks for; else
-  /// ``KeysError/badParameters(_:)``.
+  /// Signs. Throws ``KeysError/badParameters(_:)`` if the scheme does not fit the key or `data` does not fit the
+  /// scheme.
   package borrowing func sign(_ data: [UInt8], _ scheme: SignatureScheme) throws(KeysError) -> [UInt8] {
     let input = try scheme.input(data, for: algorithm)
     let context = try handle.context()
     guard EVP_PKEY_sign_init(context.pointer) == 1, try scheme.prepare(context) else { throw .drainLibrary("signing") }
     var signature = [UInt8](repeating: 0, count: Int(EVP_PKEY_get_size(handle.pointer)))
     var count = signature.count
-    // Borrows the input, writes at most `count` bytes.
+    // Borrows the input and writes at most `count` bytes.
     guard EVP_PKEY_sign(context.pointer, &signature, &count, input, input.count) == 1 else {
       let error = KeysError.drainLibrary("signing")
-      // The one thing about the input that only the modulus can tell.
+      // The caller cannot check this: only libcrypto compares the input with the modulus.
       throw scheme == .rsaRaw ? .badParameters("the number is not below the modulus") : error
     }
     signature.removeLast(signature.count - count)
@@ -23,8 +23,8 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-  /// Whether `signature` is one of `data` by the private key of this one. A scheme for other keys and `data` that is
-  /// not what it asks for are ``KeysError/badParameters(_:)``; a signature that is not one is only not right.
+  /// Whether `signature` is a valid signature of `data` for this key. Throws ``KeysError/badParameters(_:)`` if the
+  /// scheme does not fit the key or `data` does not fit the scheme. A malformed signature is not an error but false.
   package func verify(
     _ signature: [UInt8], of data: [UInt8], _ scheme: SignatureScheme
   ) throws(KeysError) -> Bool {
@@ -38,7 +38,7 @@ extension PublicKey {
     guard EVP_PKEY_verify_init(context.pointer) == 1, try scheme.prepare(context) else {
       throw .drainLibrary("verifying")
     }
-    // Borrows both. Zero or less is every reason not to believe it.
+    // Borrows both. Every result except 1 means that the signature is not valid.
     guard EVP_PKEY_verify(context.pointer, signature, signature.count, input, input.count) == 1 else {
       _ = KeysError.drainLibrary("verifying")
       return false
@@ -48,7 +48,7 @@ extension PublicKey {
 }
 
 extension SignatureScheme {
-  /// Tells an operation that was begun about padding and hash function; false where libcrypto does not agree.
+  /// Sets padding and hash function of an initialised operation. False if libcrypto refuses them.
   fileprivate func prepare(_ operation: borrowing OperationContext) throws(KeysError) -> Bool {
     let context = operation.pointer
     switch self {
@@ -61,12 +61,12 @@ extension SignatureScheme {
     case .rsaPKCS1(let hash, _):
       let algorithm = try hash.fetched.get()
       return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
-        // Borrows the algorithm: its name is all that counts.
+        // Borrows the algorithm and uses only its name.
         && EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1
     case .rsaPSS(let hash, _):
       let algorithm = try hash.fetched.get()
       return EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PSS_PADDING) == 1
-        // Both borrow the algorithm, as above.
+        // Both calls borrow the algorithm, as above.
         && EVP_PKEY_CTX_set_signature_md(context, algorithm) == 1
         && EVP_PKEY_CTX_set_rsa_mgf1_md(context, algorithm) == 1
         && EVP_PKEY_CTX_set_rsa_pss_saltlen(context, Int32(hash.count)) == 1

@@ -1,9 +1,9 @@
 internal import KeySchemes
 internal import SecureMemory
 
-/// ``EncryptionScheme/rsaOAEPAESGCM(_:)``: plaintexts of any length for RSA keys.
+/// ``EncryptionScheme/rsaOAEPAESGCM(_:)``, which encrypts plaintexts of any length to an RSA key.
 enum WrappedKeyEncryption {
-  /// The key serves once, so the nonce may be anything.
+  /// The AES key is used only once, so a constant nonce is safe.
   private static let nonce = [UInt8](repeating: 0, count: 16)
 
   static func encrypt(

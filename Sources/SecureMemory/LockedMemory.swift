@@ -1,36 +1,38 @@
 internal import Glibc
 internal import Synchronization
 
-/// Memory for secrets: kept out of swap (`mlock`), out of core dumps and out of forked children, and wiped before it
-/// is used again or given back. A child that touches it after a bare `fork` is stopped by SIGSEGV: better than one
-/// that finds zeros and goes on to use them as a key.
+/// Memory for secrets. It is excluded from swap (`mlock`), from core dumps and from forked children, and wiped before
+/// it is reused or freed. A child that accesses it after `fork` gets SIGSEGV, which is safer than using zeros as a key.
 ///
-/// Locking is best effort: over `RLIMIT_MEMLOCK` (8 MiB on Debian 12) a secret still works, unlocked.
+/// Locking is best effort: beyond `RLIMIT_MEMLOCK` (8 MiB on Debian 12) the memory still works but is not locked.
 enum LockedMemory {
-  /// Zero-filled memory of one owner. `@unchecked Sendable`: an address and a size, without access of its own.
+  /// Zeroed memory with one owner. `@unchecked Sendable`: it holds an address and a size, and does not access the
+  /// memory.
   struct Block: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int
-    /// The slab the block is a slot of, and of which size; nil for a mapping of its own.
+    /// The slot size and the index of the slab that contains the block. Nil if the block has its own mapping.
     fileprivate let slab: (size: Int, index: Int)?
   }
 
-  /// Most secrets are keys of 32 bytes, and most records some hundred bytes: they share slabs, so that neither costs four
-  /// system calls and a page.
+  /// The slot sizes, in bytes. Most secrets are keys of 32 bytes, and most records have some hundred bytes: sharing
+  /// slabs saves each of them four system calls and a page.
   private static let slotSizes = [256, 1024]
   private static let slotsPerSlab = UInt64.bitWidth
 
-  /// `@unchecked Sendable`: reached through the mutex of `slabs` alone.
+  /// `@unchecked Sendable`: only used under the mutex of `slabs`.
   private struct Slab: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
-    /// A set bit is a free slot.
+    /// A bit for each slot; 1 means free.
     var free: UInt64
   }
 
-  /// Slabs of each size, kept once made: the most secrets ever alive together bounds them.
+  /// The slabs of each slot size. They are never freed, so their number is set by the largest number of secrets alive
+  /// at once.
   private static let slabs = Mutex<[[Slab]]>(slotSizes.map { _ in [] })
 
-  /// At least `count` zeroed bytes; never an empty block, so that C functions that refuse NULL take an empty secret.
+  /// Allocates at least `count` zeroed bytes. Even an empty secret gets an address, because some C functions refuse
+  /// NULL.
   static func allocate(_ count: Int) -> Block {
     precondition(count >= 0, "a secret cannot have a negative length")
     guard let size = slotSizes.firstIndex(where: { count <= $0 }) else {
@@ -55,12 +57,12 @@ enum LockedMemory {
     }
   }
 
-  /// Wipes the whole capacity, used or not, and ends the block's life.
+  /// Wipes the whole capacity and frees the block.
   static func release(_ block: Block) {
-    // Borrows the memory for the call; a wipe the optimiser may not drop.
+    // Borrows the memory for the call. The compiler cannot optimise this wipe away.
     explicit_bzero(block.base, block.capacity)
     guard let (size, index) = block.slab else {
-      // The mapping ends here, its lock with it.
+      // Unmapping also unlocks the memory.
       munmap(block.base, block.capacity)
       return
     }
@@ -74,7 +76,7 @@ enum LockedMemory {
     // Returns a new private mapping owned by the caller, zero-filled by the kernel.
     let base = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard let base, base != MAP_FAILED else { fatalError("out of memory") }
-    // All three borrow the range and are best effort, as said above.
+    // All three borrow the range. They are best effort, as explained above.
     madvise(base, size, MADV_DONTDUMP)
     madvise(base, size, MADV_DONTFORK)
     mlock(base, size)

@@ -1,10 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Secrets on their way to another process: a memory file (`memfd_create`) that nobody can change any more once it is
-/// sealed, sent as a descriptor. It has no name in any file system, and its pages are freed with its last descriptor.
+/// Secrets that are passed to another process in a memory file (`memfd_create`), sent as a descriptor. Once it is
+/// sealed, nobody can change the file. It has no name in any file system, and its pages are freed when the last
+/// descriptor is closed.
 package struct SealedFile: ~Copyable, Sendable {
-  /// Where a secret lies in the file, in bytes.
+  /// The position of a secret in the file, in bytes.
   package struct Place: Sendable, Hashable {
     package var offset: Int
     package var count: Int
@@ -15,21 +16,21 @@ package struct SealedFile: ~Copyable, Sendable {
     }
   }
 
-  /// Why a file was not made, or not taken.
+  /// Why a file could not be made or was refused.
   package enum Failure: Error, Sendable, Hashable {
     /// The `errno` of the call that failed.
     case system(Int32)
-    /// The file could still be changed by whoever sent it, or is none of this kind.
+    /// The sender could still change the file, or it is not a memory file.
     case unsealed
-    /// The file, or a place in it, has more bytes than is taken.
+    /// The file, or a secret in it, is longer than the limit.
     case tooLong(limit: Int)
-    /// The place lies outside the file.
+    /// The position lies outside the file.
     case outside
   }
 
-  /// The descriptor; closed with this value.
+  /// The descriptor. It is closed when this value is destroyed.
   package let descriptor: Int32
-  /// The bytes of the file.
+  /// The length of the file, in bytes.
   package let count: Int
 
   deinit { close(descriptor) }
@@ -39,7 +40,7 @@ package struct SealedFile: ~Copyable, Sendable {
     self.count = count
   }
 
-  /// A file that is being filled, one secret behind the other.
+  /// A file that is being written. Each secret is appended to the one before.
   package struct Writer: ~Copyable {
     private let descriptor: Int32
     private var end = 0
@@ -52,7 +53,7 @@ package struct SealedFile: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes a secret and gives its place.
+    /// Appends a secret and returns its position.
     package mutating func append(_ secret: borrowing SecretBytes) throws(Failure) -> Place {
       do throws(WriteError) {
         try secret.write(to: descriptor)
@@ -64,27 +65,26 @@ package struct SealedFile: ~Copyable, Sendable {
       return Place(offset: end, count: secret.count)
     }
 
-    /// The file, which nobody can change from now on.
+    /// Seals the file, so that nobody can change it any more.
     package consuming func seal() throws(Failure) -> SealedFile {
       guard whorl_add_seals(descriptor, whorl_all_seals) == 0 else { throw .system(errno) }
-      // Returns a descriptor of the caller's own (transfer full): ours is closed with this value.
+      // Returns a new descriptor (transfer full). The writer closes its own.
       let sealed = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
       guard sealed >= 0 else { throw .system(errno) }
       return SealedFile(descriptor: sealed, count: end)
     }
   }
 
-  /// A sealed file with one secret.
+  /// Makes a sealed file that holds one secret.
   package static func make(of secret: borrowing SecretBytes) throws(Failure) -> SealedFile {
     var writer = try Writer()
     _ = try writer.append(secret)
     return try writer.seal()
   }
 
-  /// Takes over a descriptor that another process sent, after a look at its seals and its size: what could be changed
-  /// or cut off while it is read is refused.
-  ///
-  /// - Parameter limit: the most bytes the file may have.
+  /// Takes ownership of a descriptor that another process sent. Checks the seals and the size: a file that could be
+  /// changed or truncated while it is read is refused.
+  /// - Parameter limit: The largest size of the file, in bytes.
   package init(received descriptor: consuming Int32, limit: Int) throws(Failure) {
     let seals = whorl_get_seals(descriptor)
     var status = stat()
@@ -99,12 +99,12 @@ package struct SealedFile: ~Copyable, Sendable {
     self.init(descriptor: descriptor, count: Int(status.st_size))
   }
 
-  /// The whole file as one secret.
+  /// Reads the whole file as one secret.
   package borrowing func secret() throws(Failure) -> SecretBytes {
     try secret(at: Place(offset: 0, count: count))
   }
 
-  /// A secret of the file.
+  /// Reads one secret of the file.
   package borrowing func secret(at place: Place) throws(Failure) -> SecretBytes {
     guard place.offset >= 0, place.count >= 0, place.offset <= count, place.count <= count - place.offset else {
       throw .outside
@@ -113,7 +113,7 @@ package struct SealedFile: ~Copyable, Sendable {
     var filled = 0
     while filled < place.count {
       let received = secret.withUnsafeMutableBytes {
-        // Borrows the rest for the call.
+        // Borrows the unread rest of the buffer for the call.
         pread(descriptor, $0.baseAddress.map { $0 + filled }, place.count - filled, place.offset + filled)
       }
       if received < 0, errno == EINTR { continue }

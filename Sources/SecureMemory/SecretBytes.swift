@@ -1,36 +1,36 @@
 internal import CLinux
 internal import Glibc
 
-/// A secret: one owner, memory that is kept out of swap and core dumps where the system allows, and wiped when the
-/// owner lets go.
+/// A secret with one owner. Where the system allows, its memory is excluded from swap and core dumps. It is wiped when
+/// the value is destroyed.
 ///
-/// It cannot be copied by accident, and it cannot be printed: not copyable, it does not convert to `Any`, which
-/// interpolation, `dump`, `String(reflecting:)` and `Mirror` all need, so the compiler refuses them. A type that
-/// holds one shows the field as `()`.
+/// A secret cannot be copied or printed by accident. It is not copyable, so it does not convert to `Any`, which
+/// interpolation, `dump`, `String(reflecting:)` and `Mirror` all need: the compiler refuses them. A type that contains
+/// a `SecretBytes` prints the field as `()`.
 ///
-/// `@unchecked Sendable`: the memory has this one owner, and is written through exclusive access alone.
+/// `@unchecked Sendable`: the memory has one owner, and is written only with exclusive access.
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
   private var block: LockedMemory.Block
 
-  /// The number of bytes.
+  /// The length in bytes.
   public private(set) var count: Int
 
-  /// Whether there are no bytes at all.
+  /// Whether the length is zero.
   public var isEmpty: Bool { count == 0 }
 
-  /// `count` zero bytes.
+  /// Makes a secret of `count` zero bytes.
   public init(count: Int) {
     block = LockedMemory.allocate(count)
     self.count = count
   }
 
-  /// A copy of bytes held elsewhere. Wiping the original is the caller's part.
+  /// Copies the bytes. The caller must wipe the original.
   public init(copying bytes: UnsafeRawBufferPointer) {
     self.init(count: bytes.count)
     withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
   }
 
-  /// A copy of bytes held elsewhere. Wiping the original is the caller's part.
+  /// Copies the bytes. The caller must wipe the original.
   public init(copying bytes: Span<UInt8>) {
     self.init(count: bytes.count)
     bytes.withUnsafeBytes { source in
@@ -40,37 +40,37 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
 
   deinit { LockedMemory.release(block) }
 
-  /// A second secret with the same bytes.
+  /// Makes a second secret with the same bytes.
   public borrowing func copy() -> SecretBytes {
     withUnsafeBytes { SecretBytes(copying: $0) }
   }
 
-  /// Lends the bytes to `body`. The pointer is good for the call alone and is never nil.
+  /// Lends the bytes to `body`. The pointer is valid only during the call and is never nil.
   public borrowing func withUnsafeBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: block.base, count: count))
   }
 
-  /// Lends the bytes to `body` for writing. The pointer is good for the call alone and is never nil.
+  /// Lends the bytes to `body` for writing. The pointer is valid only during the call and is never nil.
   public mutating func withUnsafeMutableBytes<R: ~Copyable, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
     try body(UnsafeMutableRawBufferPointer(start: block.base, count: count))
   }
 
-  /// Whether both hold the same bytes, in a time that depends on their lengths alone.
+  /// Whether both hold the same bytes. The time it takes depends on the lengths only.
   package borrowing func constantTimeEquals(_ other: borrowing SecretBytes) -> Bool {
     guard count == other.count else { return false }
     // Borrows both for the call.
     return whorl_is_equal_in_constant_time(block.base, other.block.base, count)
   }
 
-  /// Cuts the secret off, or lengthens it with zeros. What is cut off is wiped, and so is memory that became too
-  /// small.
+  /// Truncates the secret, or extends it with zeros. Removed bytes are wiped, and so is the old memory if the secret
+  /// moves.
   package mutating func resize(to newCount: Int) {
     if newCount > block.capacity {
-      // Doubled, so that a secret that grows piece by piece is not copied for each piece.
+      // Double the capacity, so that a secret that grows in small steps is not copied at each step.
       let larger = LockedMemory.allocate(max(newCount, block.capacity * 2))
       larger.base.copyMemory(from: block.base, byteCount: count)
       LockedMemory.release(block)

@@ -2,11 +2,11 @@ internal import Glibc
 
 /// Why a secret could not be read.
 package enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// There is more than `limit` bytes; what was read is wiped.
+  /// The input is longer than `limit` bytes. What was read has been wiped.
   case tooLong(limit: Int)
-  /// A line was asked for and the input had ended.
+  /// The input ended before another line began.
   case endOfInput
-  /// `errno` of the system call that failed.
+  /// A system call failed with this `errno`.
   case system(Int32)
 
   package var description: String {
@@ -19,13 +19,13 @@ package enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SecretBytes {
-  /// Everything up to the end of `fd`, at most `limit` bytes, straight into locked memory. Waits where `fd` does not
-  /// block.
+  /// Reads `fd` to its end, at most `limit` bytes, directly into locked memory. If `fd` is non-blocking, this waits for
+  /// input.
   package static func read(from fd: Int32, limit: Int) throws(ReadError) -> SecretBytes {
     var secret = SecretBytes(count: 0)
     while true {
       let filled = secret.count
-      // One byte over the limit tells "too long" from "exactly at the limit".
+      // Try to read one byte more than the limit, to tell an input that is too long from one of exactly `limit` bytes.
       let room = min(max(filled, 255), limit - filled) + 1
       secret.resize(to: filled + room)
       let received = try secret.fill(from: fd, at: filled, count: room)
@@ -35,9 +35,9 @@ extension SecretBytes {
     }
   }
 
-  /// The next line of `fd` without its newline, at most `limit` bytes. Nothing beyond the newline is consumed: whoever
-  /// reads the descriptor next gets the rest, which costs a system call for each byte. A last line may lack its
-  /// newline. After ``ReadError/tooLong(limit:)`` the rest of the line is still there.
+  /// Reads the next line of `fd` without its newline, at most `limit` bytes. Nothing after the newline is consumed, so
+  /// that the next reader of the descriptor gets it; this costs a system call for each byte. The last line may lack a
+  /// newline. After ``ReadError/tooLong(limit:)`` the rest of the line has not been read.
   package static func readLine(from fd: Int32, limit: Int) throws(ReadError) -> SecretBytes {
     var line = SecretBytes(count: 0)
     while true {
@@ -56,7 +56,8 @@ extension SecretBytes {
     }
   }
 
-  /// One `read`, repeated when a signal interrupts it and waited for when there is nothing yet. 0 at the end.
+  /// Makes one `read`. Repeats it if a signal interrupts it, and waits if no input is available yet. Returns 0 at the
+  /// end.
   private mutating func fill(from fd: Int32, at offset: Int, count: Int) throws(ReadError) -> Int {
     while true {
       let received = withUnsafeMutableBytes {
@@ -73,7 +74,7 @@ extension SecretBytes {
   }
 }
 
-/// Waits until a descriptor that does not block can be used again; an interruption counts as ready.
+/// Waits until a non-blocking descriptor is ready. Also returns if a signal interrupts the wait.
 func waitUntilReady(_ fd: Int32, for events: Int32) {
   var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
   // Borrows one entry for the call.

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Why a secret could not be written.
 package enum WriteError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Whoever was to read it has gone (`EPIPE`).
+  /// The reading end was closed (`EPIPE`).
   case closed
-  /// `errno` of the system call that failed.
+  /// A system call failed with this `errno`.
   case system(Int32)
 
   package var description: String {
@@ -16,13 +16,14 @@ package enum WriteError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SecretBytes {
-  /// Writes every byte to `fd`. Waits where `fd` does not block; a reader that has gone is an error, never SIGPIPE.
+  /// Writes all bytes to `fd`. If `fd` is non-blocking, this waits for room. A closed reading end is an error and never
+  /// raises SIGPIPE.
   package borrowing func write(to fd: Int32) throws(WriteError) {
     try withUnsafeBytes { (bytes) throws(WriteError) in
       var rest = bytes[...]
       while !rest.isEmpty {
         let sent = withoutBrokenPipeSignal {
-          // Borrows the rest for the call.
+          // Borrows the unwritten rest for the call.
           Glibc.write(fd, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         }
         guard sent.result < 0 else {
@@ -40,13 +41,13 @@ extension SecretBytes {
   }
 }
 
-/// Runs one `write` with SIGPIPE held back in this thread, and takes away the one it caused. The disposition of the
-/// signal is the process's own business and stays as it is.
+/// Runs one `write` with SIGPIPE blocked in this thread, and discards a SIGPIPE that the write caused. The signal's
+/// disposition is process-wide, so it is not changed.
 private func withoutBrokenPipeSignal(_ write: () -> Int) -> (result: Int, code: Int32) {
   var pipe = sigset_t()
   var before = sigset_t()
   var pending = sigset_t()
-  // All borrow the sets for the call.
+  // All these calls borrow the signal sets.
   sigemptyset(&pipe)
   sigaddset(&pipe, SIGPIPE)
   sigpending(&pending)
