@@ -1,8 +1,8 @@
 internal import Glibc
 package import SecureMemory
 
-/// Looks for a secret in all writable memory of this process, without holding it in the clear: what it looks for is
-/// kept masked, but for its first byte.
+/// Searches all writable memory of this process for a secret. The pattern itself is kept masked except for its first
+/// byte, so that the search does not find its own copy.
 package struct MemoryScan {
   private static let mask: UInt8 = 0x5A
   private let masked: [UInt8]
@@ -13,7 +13,8 @@ package struct MemoryScan {
     first = Int32(masked[0] ^ Self.mask)
   }
 
-  /// How often the secret is there. The window the memory is read into is wiped at once and not looked at itself.
+  /// How often the secret occurs. The buffer that memory is copied into is wiped after each step and is not searched
+  /// itself.
   package func occurrences() -> Int {
     let size = 1 << 20
     let window = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
@@ -26,7 +27,8 @@ package struct MemoryScan {
     }
     var found = 0
     for range in writableRanges() {
-      // Windows overlap by one byte less than the secret, so that none is cut in two and none is counted twice.
+      // Windows overlap by one byte less than the secret, so that an occurrence across a border is found, and none is
+      // counted twice.
       var address = range.lowerBound
       while address < range.upperBound {
         let wanted = min(size, Int(range.upperBound - address))

@@ -1,21 +1,21 @@
 package import Glibc
 package import Synchronization
 
-/// One run of a program as a user would start it: arguments, environment, standard streams, and descriptors 3 and up
-/// that hold what a script would put there.
+/// One run of a program as a user would start it: its arguments, environment and standard streams, and descriptors from
+/// 3 upwards with input, as a script would open them.
 package struct Invocation: Sendable {
   package var program = "whorl"
   package var arguments: [String]
-  /// Given on standard input; nil for `/dev/null`.
+  /// The contents of standard input. Nil means `/dev/null`.
   package var input: [UInt8]?
-  /// What can be read from descriptor 3, 4 and so on.
+  /// The contents of descriptors 3, 4 and so on.
   package var descriptors: [String] = []
-  /// Descriptor 9 is written to by the program, and read at the end.
+  /// Whether the program gets descriptor 9 to write to. What it writes is part of the result.
   package var readsDescriptor9 = false
   package var environment: [String: String] = [:]
-  /// Keeps the test runner's controlling terminal, where there is one, out of reach.
+  /// Whether to start a new session, so that the program cannot reach the test runner's controlling terminal.
   package var newSession = true
-  /// Standard streams the program is started without.
+  /// Standard streams that are closed in the program.
   package var closed: [Int32] = []
 
   package init(
@@ -27,7 +27,7 @@ package struct Invocation: Sendable {
   }
 
   package struct Result: Sendable {
-    /// As a shell gives it: 128 and the signal for a killed program.
+    /// The exit status as a shell reports it: 128 plus the signal for a killed program.
     package var status: Int32
     package var output: [UInt8]
     package var diagnostics: String
@@ -35,11 +35,11 @@ package struct Invocation: Sendable {
     package var duration: Duration
 
     package var text: String { String(decoding: output, as: UTF8.self) }
-    /// The line of the failure.
+    /// The last line of standard error, which holds the error message.
     package var failure: String { diagnostics.split(separator: "\n").last.map(String.init) ?? "" }
   }
 
-  /// Runs it to its end. `heard` gets each line of standard error as it comes.
+  /// Runs the program until it exits. `heard` gets each line of standard error as it is written.
   package func run(heard: @escaping @Sendable (String, RunningProgram) -> Void = { _, _ in }) async throws -> Result {
     let running = try start()
     return await withCheckedContinuation { continuation in
@@ -62,7 +62,7 @@ package struct Invocation: Sendable {
     let diagnostics = try Pipe()
     let ninth = try Pipe()
     var toClose = [output.write, diagnostics.write, ninth.write]
-    // The pipes' own numbers are kept above those the child is to have.
+    // `Pipe` numbers its ends so that they do not collide with the descriptors the child is given.
     if let input {
       let pipe = try Pipe()
       posix_spawn_file_actions_adddup2(&actions, pipe.read, 0)
@@ -102,7 +102,7 @@ package struct Invocation: Sendable {
   }
 }
 
-/// A started program. Its pid is good until ``finish(heard:)`` has returned.
+/// A started program. Its pid is valid until ``finish(heard:)`` has returned.
 package final class RunningProgram: Sendable {
   package let pid: pid_t
   private let output: Int32
@@ -111,7 +111,7 @@ package final class RunningProgram: Sendable {
   private let start: ContinuousClock.Instant
   private let over = Mutex(false)
 
-  /// Whether it has not been reaped yet.
+  /// Whether the program has not been reaped yet.
   package var isRunning: Bool { over.withLock { !$0 } }
 
   init(pid: pid_t, output: Int32, diagnostics: Int32, ninth: Int32, start: ContinuousClock.Instant) {
@@ -120,7 +120,7 @@ package final class RunningProgram: Sendable {
 
   package func signal(_ number: Int32) { kill(pid, number) }
 
-  /// Reads everything and reaps the program.
+  /// Reads all output and reaps the program.
   package func finish(heard: @Sendable (String, RunningProgram) -> Void) -> Invocation.Result {
     var collected: [Int32: [UInt8]] = [output: [], diagnostics: [], ninth: []]
     var open = [output, diagnostics, ninth]
@@ -162,20 +162,20 @@ package final class RunningProgram: Sendable {
 /// `POSIX_SPAWN_SETSID`, which Glibc does not export to Swift.
 package let posixSpawnSetsid: Int32 = 0x80
 
-/// Held while descriptors that are not marked yet exist, and while a child starts.
+/// Held while descriptors without `FD_CLOEXEC` exist, and while a child is started.
 package let spawning = Mutex(())
 
-/// A pipe whose ends no child inherits by accident.
+/// A pipe whose ends are not inherited by other children.
 private struct Pipe {
   let read: Int32
   let write: Int32
 
   init() throws {
     var ends: [Int32] = [-1, -1]
-    // No child may start between the pipe and its marks.
+    // No child may be started before both ends have `FD_CLOEXEC`.
     let made = spawning.withLock { _ in
       guard pipe(&ends) == 0 else { return false }
-      // Out of the way of the numbers a child is given.
+      // Move the ends above the descriptor numbers that a child is given.
       for index in ends.indices {
         let low = ends[index]
         ends[index] = fcntl(low, F_DUPFD_CLOEXEC, 20)
@@ -192,14 +192,14 @@ private func writeAndClose(_ bytes: [UInt8], _ descriptor: Int32) {
   var rest = bytes[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    // The program may have ended without reading all of it.
+    // The program may have ended without reading everything.
     guard count > 0 else { break }
     rest = rest.dropFirst(count)
   }
   close(descriptor)
 }
 
-/// A thread for work that blocks.
+/// Runs blocking work on a new thread.
 package func startThread(_ body: @escaping @Sendable () -> Void) {
   let box = Unmanaged.passRetained(ThreadBody(body))
   var thread = pthread_t()
@@ -221,7 +221,7 @@ private final class ThreadBody {
 }
 
 extension Invocation.Result {
-  /// For what a test needs done before it can begin.
+  /// Fails unless the program succeeded. For the preparations of a test.
   package func mustSucceed() throws {
     guard status == 0 else { throw Unsuccessful(status: status, diagnostics: diagnostics) }
   }

@@ -3,16 +3,17 @@ internal import SDBus
 internal import Synchronization
 package import VirtualFinger
 
-/// The installed fprintd on a bus of the test's own, with one of libfprint's virtual readers and a polkit that says yes.
+/// The installed fprintd on a private message bus, with one of libfprint's virtual readers and a mock polkit that
+/// allows every action.
 ///
-/// Nothing of it touches the machine's own bus, nor its fingers.
+/// The machine's own bus and enrolled fingers are not touched.
 package final class PrivateFprintd: Sendable {
   package enum Reader: Sendable { case image, storage }
 
   package let reader: Reader
   /// The address of the bus.
   package let bus: String
-  /// fprintd's folder of templates.
+  /// The folder where fprintd stores its templates.
   package let templates: String
   /// The socket of the virtual reader.
   package let socket: String
@@ -59,7 +60,7 @@ package final class PrivateFprintd: Sendable {
 
   // MARK: fprintd
 
-  /// Kills fprintd and starts another in its place.
+  /// Kills fprintd and starts it again.
   package func restart() async throws {
     killDaemon()
     try await startDaemon()
@@ -67,14 +68,14 @@ package final class PrivateFprintd: Sendable {
 
   package func killDaemon() {
     daemon.withLock { $0?.signal(SIGKILL) }
-    // Reaped by the thread that reads what it says.
+    // The thread that reads the daemon's output also reaps it.
     while daemon.withLock({ $0?.isRunning ?? false }) { usleep(5_000) }
     unlink(socket)
   }
 
-  /// Has a program of another user own fprintd's name. Only root can.
+  /// Lets a program of another user own fprintd's bus name. Needs root.
   package func pretend(user: UInt32) async throws {
-    // The bus's socket lies in the test's own folder.
+    // Let the other user reach the bus's socket, which is in the test's private folder.
     chmod(String(templates.dropLast("/state".count)), 0o711)
     try run(
       "/usr/bin/setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-m", "dbusmock", "--system",
@@ -101,7 +102,7 @@ package final class PrivateFprintd: Sendable {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
   }
 
-  /// Lets polkit allow these of fprintd's actions, and refuse the others.
+  /// Makes polkit allow these actions of fprintd and refuse all others.
   package func allow(_ actions: String...) throws {
     let result = try Invocation(
       program: "/usr/bin/busctl",
@@ -115,13 +116,13 @@ package final class PrivateFprintd: Sendable {
 
   // MARK: fprintd's own tools
 
-  /// Enrols a finger as a desktop's settings do, pressing it as often as fprintd wants.
+  /// Enrols a finger with `fprintd-enroll`, and presses it for each stage.
   package func enroll(_ finger: String, pressing picture: SyntheticFinger) async throws {
     let image = image
     try await enroll(finger) { number in try image.press(picture.impression(number)) }
   }
 
-  /// Enrols a finger of the reader that matches on its chip: a word.
+  /// Enrols a finger on the virtual match-on-chip reader, where a finger is a word.
   package func enroll(_ finger: String, scanning word: String) async throws {
     let storage = storage
     try await enroll(finger) { _ in try storage.scan(word) }
@@ -157,7 +158,8 @@ package final class PrivateFprintd: Sendable {
     guard result.status == 0 else { throw SystemFailure("fprintd-delete: \(result.diagnostics)", EIO) }
   }
 
-  /// Runs one of fprintd's programs to its end. What it prints is told line by line, and is in `diagnostics`.
+  /// Runs one of fprintd's programs until it exits. Each line of its output is passed to `heard` and collected in
+  /// `diagnostics`.
   package func tool(_ words: String..., heard: @escaping @Sendable (String) -> Void = { _ in }) async throws
     -> Invocation.Result
   {
@@ -171,7 +173,7 @@ package final class PrivateFprintd: Sendable {
     getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? ""
   }
 
-  /// The one template file there is.
+  /// The only template file.
   package func templateFile() throws -> String? {
     func files(in folder: String) throws -> [String] {
       try folderEntries(folder).flatMap { name in (try? files(in: "\(folder)/\(name)")) ?? ["\(folder)/\(name)"] }

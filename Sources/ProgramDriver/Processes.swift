@@ -1,6 +1,6 @@
 package import Glibc
 
-/// The processes whose command line has these words, with a NUL after each word of theirs.
+/// The processes whose command line contains these words. Each word in `words` ends with a NUL.
 package func processes(with words: String) -> [pid_t] {
   let all = (try? folderEntries("/proc")) ?? []
   return all.compactMap { pid_t($0) }.filter { pid in
@@ -9,10 +9,10 @@ package func processes(with words: String) -> [pid_t] {
   }
 }
 
-/// The process that started this one; nil when it is gone.
+/// The parent of this process. Nil if the process has ended.
 package func parent(of pid: pid_t) -> pid_t? {
   guard let bytes = try? readFile("/proc/\(pid)/stat") else { return nil }
-  // "PID (NAME) STATE PARENT …", and the name may hold anything.
+  // The format is "PID (NAME) STATE PARENT …". The name may contain any character, so parse from the last parenthesis.
   let line = String(decoding: bytes, as: UTF8.self)
   guard let end = line.lastIndex(of: ")") else { return nil }
   let fields = line[end...].split(separator: " ")

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The built programs, which lie beside the test runner.
+/// The built programs, which are in the folder of the test runner.
 package enum Programs {
   package static func path(_ name: String) throws -> String {
     if name.hasPrefix("/") { return name }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     let runner = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
-    // Under `swift test` the bundle is loaded by a helper of the toolchain; its path is an argument then.
+    // Under `swift test` a program of the toolchain loads the test bundle and gets the bundle's path as an argument.
     let candidates = [runner] + CommandLine.arguments
     for candidate in candidates {
       guard let slash = candidate.lastIndex(of: "/") else { continue }
@@ -22,14 +22,14 @@ package enum Programs {
   }
 }
 
-/// A folder that is gone afterwards, whatever is in it.
+/// Calls the body with a new folder, and removes that folder with all its contents afterwards.
 package func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
   let folder = try temporaryFolder("whorl-test")
   defer { removeFolder(folder) }
   return try await body(folder)
 }
 
-/// A new private folder.
+/// Makes a new private folder.
 package func temporaryFolder(_ name: String) throws -> String {
   var template = Array("/tmp/\(name)-XXXXXX".utf8CString)
   guard mkdtemp(&template) != nil else { throw SystemFailure("no folder \(name)") }
@@ -78,7 +78,7 @@ package func readFile(_ path: String) throws -> [UInt8] {
   }
 }
 
-/// A private file of these bytes.
+/// Writes a file that only this user can read.
 package func writeFile(_ path: String, _ bytes: [UInt8]) throws {
   let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
   guard file >= 0 else { throw SystemFailure(path) }
@@ -93,7 +93,7 @@ package func writeFile(_ path: String, _ bytes: [UInt8]) throws {
 
 package func mkdirPrivate(_ path: String) -> Bool { mkdir(path, 0o700) == 0 }
 
-/// A call to the system that failed, which a test cannot go on after.
+/// A failed system call that ends a test.
 package struct SystemFailure: Error, CustomStringConvertible {
   package let description: String
 

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A store for one test, made by the program itself. Stores with a passcode are copies of one that is made once,
-/// because stretching a passcode takes most of a second.
+/// A store for one test, made by `whorl` itself. A store with a passcode is a copy of one that is made once, because
+/// deriving a key from a passcode takes most of a second.
 package struct TestStore: Sendable {
   package static let passcode = "correct horse"
 
@@ -14,10 +14,10 @@ package struct TestStore: Sendable {
   }
 
   package var directory: String { "\(folder)/store" }
-  /// Where the virtual reader listens.
+  /// The socket of the virtual reader.
   package var socket: String { "\(folder)/reader" }
 
-  /// Arguments for this store.
+  /// Adds the options that select this store and its reader.
   package func arguments(_ words: [String]) -> [String] {
     guard let separator = words.firstIndex(of: "--") else { return words + ["--store", directory] }
     return words[..<separator] + ["--store", directory] + words[separator...]
@@ -31,7 +31,7 @@ package struct TestStore: Sendable {
     ).run()
   }
 
-  /// A call that is given the passcode.
+  /// Runs a command with the passcode.
   package func unlocked(_ words: String..., more: [String] = [], input: [UInt8]? = nil) async throws
     -> Invocation.Result
   {
@@ -46,7 +46,7 @@ package struct TestStore: Sendable {
     return words[..<separator] + ["--passcode-fd", "3"] + words[separator...]
   }
 
-  /// Stores a text.
+  /// Stores a text as a secret.
   package func set(_ name: String, _ secret: String, _ options: String...) async throws {
     let result = try await Invocation(
       arguments: arguments(["set", name] + options), input: Array(secret.utf8)
@@ -72,8 +72,8 @@ package struct TestStore: Sendable {
     }
   }
 
-  /// A store with a passcode, the first person's right index on its virtual reader, and an item of each access:
-  /// `open`, `presence`, `any-finger`, `current-set`, each with its own name as its secret.
+  /// A store with a passcode, with person 1's right index finger enrolled on its virtual reader, and with one item for
+  /// each kind of access: `open`, `presence`, `any-finger` and `current-set`. Each item's secret is its name.
   package static func enrolled<Value>(_ body: (TestStore) async throws -> Value) async throws -> Value {
     let template = try await Template.enrolled.made()
     return try await withFolder { folder in
@@ -82,7 +82,7 @@ package struct TestStore: Sendable {
     }
   }
 
-  /// A store that is made once for all tests, in a folder that stays until the runner ends.
+  /// A store that is made once for all tests, in a folder that exists until the test runner ends.
   private actor Template {
     static let shared = Template { folder in
       let made = try await Invocation(

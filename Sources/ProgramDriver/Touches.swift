@@ -3,19 +3,19 @@ import Glibc
 import Synchronization
 package import VirtualFinger
 
-/// Fingers that are pressed one after the other, each when the program asks for one.
+/// Presses a list of fingers, one each time the program asks for a finger.
 package final class Touches: Sendable {
   package enum Touch: Sendable {
     case press(SyntheticFinger)
     case retry(RetryReason)
     case unplug
-    /// A signal to the program, while it waits for a finger.
+    /// Sends a signal to the program instead of pressing a finger.
     case signal(Int32)
   }
 
   fileprivate struct State {
     var waiting: [Touch]
-    /// Counts what was asked for, so that a touch the reader dropped is made again.
+    /// Counts the lines of the program. While the count stays the same, a press that the reader dropped is repeated.
     var asked = 0
     var impression: UInt64 = .random(in: 0..<1 << 40)
   }
@@ -28,7 +28,7 @@ package final class Touches: Sendable {
     state = Mutex(State(waiting: touches))
   }
 
-  /// For ``Invocation/run(heard:)``.
+  /// The handler to pass to ``Invocation/run(heard:)``.
   package var heard: @Sendable (String, RunningProgram) -> Void {
     { line, program in
       let wanted =
@@ -44,11 +44,11 @@ package final class Touches: Sendable {
   }
 
   private func make(_ touch: Touch, _ number: Int, _ program: RunningProgram) {
-    // The line comes when the scan is being armed; the driver is a moment behind.
+    // The program prints the line while it arms the scan, and the driver is ready a moment later.
     usleep(100_000)
     if case .signal(let signal) = touch { return program.signal(signal) }
     for _ in 1...10 {
-      // Not on the reader of whatever program comes next.
+      // Stop when the program has ended or has printed more, so that no press goes to the next program's reader.
       guard program.isRunning, state.withLock({ $0.asked == number }) else { return }
       switch touch {
       case .press(let finger): try? reader.press(finger.impression(state.withLock { $0.nextImpression() }))
@@ -69,13 +69,13 @@ extension Touches.State {
 }
 
 extension Touches.Touch {
-  /// The first person's right index, which most tests enrol.
+  /// Person 1's right index finger, which most tests enrol.
   package static let right = Self.press(Fingers.right)
   package static let thumb = Self.press(Fingers.thumb)
   package static let wrong = Self.press(Fingers.wrong)
 }
 
-/// Grown once: growing takes longer than pressing.
+/// Fingers that are generated once for all tests, because generating one takes longer than pressing it.
 package enum Fingers {
   package static let right = SyntheticFinger(person: 1, finger: .rightIndex)
   package static let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
@@ -85,7 +85,7 @@ package enum Fingers {
 extension TestStore {
   package var reader: [String] { ["--reader", "virtual-image:\(socket)"] }
 
-  /// Runs a command on this store's virtual reader, with these touches.
+  /// Runs a command on this store's virtual reader with these touches.
   package func touched(
     _ words: [String], _ touches: [Touches.Touch], passcode: [String]? = nil, input: [UInt8]? = nil
   ) async throws -> Invocation.Result {
@@ -108,20 +108,20 @@ extension TestStore {
   }
 }
 
-/// A moment, and the time since.
+/// Records a moment, and measures the time since then.
 package final class Mark: Sendable {
   package init() {}
 
   private let moment = Mutex<ContinuousClock.Instant?>(nil)
 
-  /// The first call counts.
+  /// Records the current time. Later calls do nothing.
   package func set() { moment.withLock { $0 = $0 ?? .now } }
 
-  /// A day where the moment never came.
+  /// The time since the recorded moment. One day if no moment was recorded.
   package var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
 }
 
-/// Does something after a time, unless it is cancelled.
+/// Runs a closure after a delay, unless it is cancelled first.
 package final class Deadline: Sendable {
   private let task: Task<Void, Never>
 

@@ -21,7 +21,7 @@ package struct DeviceErrorCode: RawRepresentable, Sendable, Hashable {
 }
 
 extension RetryReason {
-  /// libfprint's `FpDeviceRetry`.
+  /// The code of this reason in libfprint's `FpDeviceRetry`.
   var deviceCode: Int32 {
     switch self {
     case .general: 0

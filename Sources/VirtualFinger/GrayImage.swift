@@ -1,10 +1,10 @@
 /// Eight-bit grey pixels, row by row from the top; 0 is black.
 package struct GrayImage: Sendable, Hashable {
-  /// In pixels. libfprint's virtual reader wants a multiple of 4.
+  /// The width in pixels. libfprint's virtual reader needs a multiple of 4.
   package let width: Int
-  /// In pixels.
+  /// The height in pixels.
   package let height: Int
-  /// `width * height` of them.
+  /// The pixels, `width * height` bytes.
   package let pixels: [UInt8]
 
   package init(width: Int, height: Int, pixels: [UInt8]) {

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// The ridges of one whole finger pad; every impression is a view of them.
+/// The ridges of one whole fingertip. Every impression shows a part of them.
 ///
-/// They are laid out as the pattern says, with the minutiae in it, and then grown: filtering again and again with a
-/// Gabor filter that lies along the ridge joins what belongs together, and makes points of turning phase into endings
-/// and forks as skin has them. The growing is done at half resolution (the filters then have 81 taps, not 289), which
-/// still gives each ridge more than four samples.
+/// The ridges start as the waves of the pattern with the minutiae added. They are then filtered repeatedly with Gabor
+/// filters along the local ridge direction. This connects broken ridges, and turns the phase singularities into the
+/// endings and forks of real skin. The filtering works at half resolution, where a filter has 81 taps instead of 289
+/// and each ridge still has more than four samples.
 struct GrownRidges: Sendable {
-  /// Pixels at 500 dpi. Larger than an impression, which may be turned and shifted.
+  /// The width in pixels at 500 dpi. Larger than an impression, which may be rotated and shifted.
   static let width = 304
-  /// As ``width``.
+  /// The height, like ``width``.
   static let height = 344
 
   /// From -1 (furrow) to 1 (ridge), row by row.
@@ -38,13 +38,13 @@ struct GrownRidges: Sendable {
     values = Self.doubled(current)
   }
 
-  /// One filter for each direction and period, one after the other.
+  /// One filter for each direction and period, one after the other in memory.
   private static let kernels: [Float] = {
     var kernels: [Float] = []
     kernels.reserveCapacity(directions * periods * taps)
     for direction in 0..<directions {
       let angle = Float(direction) * .pi / Float(directions)
-      // Rows count downwards.
+      // Rows count downwards, so y is negated.
       let acrossX = sinf(angle)
       let acrossY = cosf(angle)
       for period in 0..<periods {
@@ -73,7 +73,7 @@ struct GrownRidges: Sendable {
         tap += 1
       }
     }
-    // No answer to a flat field, and an answer of 1 to its own ridges.
+    // Normalise: a flat area gives 0, and ridges of the filter's own period and direction give 1.
     var gain: Float = 0
     for tap in 0..<taps {
       kernel[tap] -= envelope[tap] * sum / weight
@@ -89,7 +89,7 @@ struct GrownRidges: Sendable {
     return kernel
   }
 
-  /// Gives each cell its first value and where its kernel begins.
+  /// Computes each cell's initial value and the offset of its kernel.
   private static func layOut(
     _ pattern: RidgePattern, _ minutiae: Minutiae, into values: inout [Float], choice: inout [Int]
   ) {
@@ -101,7 +101,7 @@ struct GrownRidges: Sendable {
         let sample = pattern.sample(at: point)
         let cell = row * halfWidth + column
         values[cell] = minutiae.cosine(of: sample.phase, at: point)
-        // Along the ridge is across the slope.
+        // The ridge runs perpendicular to the gradient of the phase.
         let turns = atan2f(sample.slopeX, -sample.slopeY) / .pi
         let fraction = turns - floorf(turns)
         let direction = Int(fraction * Float(directions) + 0.5) % directions
@@ -115,7 +115,8 @@ struct GrownRidges: Sendable {
     }
   }
 
-  /// One round of growing. Plain loops over pointers: this is nearly all of the time, and tests run unoptimised.
+  /// Filters the whole image once. Uses plain loops over pointers because nearly all the time is spent here, and tests
+  /// run unoptimised.
   private static func filter(from source: [Float], into target: inout [Float], choice: [Int]) {
     let width = halfWidth
     let side = 2 * reach + 1
@@ -124,7 +125,7 @@ struct GrownRidges: Sendable {
       target.withUnsafeMutableBufferPointer { target in
         choice.withUnsafeBufferPointer { choice in
           kernels.withUnsafeBufferPointer { kernels in
-            // The buffers live as long as this closure, and no pointer leaves it.
+            // The buffers are valid during this closure, and no pointer leaves it.
             guard let source = source.baseAddress, let target = target.baseAddress,
               let choice = choice.baseAddress, let kernels = kernels.baseAddress
             else { return }
@@ -138,7 +139,7 @@ struct GrownRidges: Sendable {
                 var sum: Float = 0
                 var row = 0
                 while row < side {
-                  // A line of the filter at once: in an unoptimised build a loop would cost more than its body.
+                  // One line of the filter, unrolled: in an unoptimised build a loop costs more than its body.
                   let upper = kernel[0] * line[0] + kernel[1] * line[1] + kernel[2] * line[2]
                   let middle = kernel[3] * line[3] + kernel[4] * line[4] + kernel[5] * line[5]
                   let lower = kernel[6] * line[6] + kernel[7] * line[7] + kernel[8] * line[8]
@@ -147,7 +148,7 @@ struct GrownRidges: Sendable {
                   line += width
                   row &+= 1
                 }
-                // Made stronger each time, and kept within bounds.
+                // Amplify the result and compress it into the range -1 to 1.
                 let response = sum * 3
                 target[cell] = response / (1 + abs(response))
               }
@@ -159,7 +160,7 @@ struct GrownRidges: Sendable {
     }
   }
 
-  /// Twice as wide and high, by cubic interpolation between the cells.
+  /// Doubles the width and height by cubic interpolation.
   private static func doubled(_ cells: [Float]) -> [Float] {
     var wide = [Float](repeating: 0, count: width * halfHeight)
     var row = 0

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// How one touch lies on the sensor.
+/// One touch: how the finger lies on the sensor, and what the sensor sees.
 struct Impression {
   static let width = 256
   static let height = 288
 
-  /// Radians.
+  /// The rotation in radians.
   private let turn: Float
-  /// Pixels.
+  /// The shift in pixels.
   private let shiftX: Float
   private let shiftY: Float
-  /// Above 0 ridges are thicker and the print larger.
+  /// Above 0, ridges are thicker and the print is larger.
   private let pressure: Float
   private let radiusX: Float
   private let radiusY: Float
@@ -29,12 +29,13 @@ struct Impression {
     pressure = random.normal() * 0.4
     radiusX = 118 + 5 * pressure + random.normal() * 2
     radiusY = 138 + 5 * pressure + random.normal() * 3
-    // Skin gives: a few pixels of slow bending, as a sum of a part for each row and one for each column.
+    // Skin is elastic, so the image is bent smoothly by a few pixels. The bend is the sum of one offset for each row
+    // and one for each column.
     bendX = Self.wave(count: Self.height, height: random.normal() * 0.6, &random)
     bendY = Self.wave(count: Self.width, height: random.normal() * 0.6, &random)
     shadeX = Self.wave(count: Self.width, height: random.between(0, 0.18), &random)
     shadeY = Self.wave(count: Self.height, height: random.between(0, 0.18), &random)
-    // No touch has the same outline as another.
+    // The outline of the contact area differs with every touch.
     rimX = Self.wave(count: Self.width, height: 0.04, length: 45...110, &random)
     rimY = Self.wave(count: Self.height, height: 0.04, length: 45...110, &random)
     noiseSeed = random.next()
@@ -58,7 +59,7 @@ struct Impression {
     var pixels = [UInt8](repeating: 255, count: Self.width * Self.height)
     ridges.values.withUnsafeBufferPointer { ridges in
       pixels.withUnsafeMutableBufferPointer { pixels in
-        // The buffers live as long as this closure, and no pointer leaves it.
+        // The buffers are valid during this closure, and no pointer leaves it.
         guard let ridges = ridges.baseAddress, let pixels = pixels.baseAddress else { return }
         var noise = SeededGenerator(seed: noiseSeed)
         var row = 0
@@ -71,7 +72,7 @@ struct Impression {
     return GrayImage(width: Self.width, height: Self.height, pixels: pixels)
   }
 
-  /// Plain arithmetic over pointers, as for growing: tests run unoptimised.
+  /// Plain loops over pointers, as in ``GrownRidges``, because tests run unoptimised.
   private func draw(
     row: Int, of ridges: UnsafePointer<Float>, into pixels: UnsafeMutablePointer<UInt8>,
     _ noise: inout SeededGenerator
@@ -108,7 +109,8 @@ struct Impression {
           ink += 0.25 * pressure + shadeX[column] + shadeY[row] + 0.2 * grain
           let dark = ink * 2.2
           let share = 0.5 + 0.5 * dark / (1 + abs(dark))
-          // Towards the rim ridges grow pale; were they cut off, each would be an ending there, on every finger.
+          // Ridges fade out at the edge. If they were cut off there, each would look like a ridge ending, on every
+          // finger.
           let fade = min(1, (1 - edge) * 2)
           pixels[column] = UInt8(250 - 235 * fade * fade * max(0, min(1, share)))
         }

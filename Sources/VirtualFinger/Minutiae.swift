@@ -1,14 +1,15 @@
 internal import Glibc
 
-/// Where ridges end or fork: points around which the phase gains or loses a turn.
+/// The minutiae, where ridges end or fork. At each of these points the phase gains or loses a full turn.
 ///
-/// They lie anywhere, evenly thinned, and as many gain as lose, so that no two fingers share more of them than chance
-/// has it, and every finger has about as many.
+/// They are placed at random with a minimum distance, and half of them gain a turn. All fingers therefore have about
+/// the same number of minutiae, and two fingers share only as many as chance gives them.
 struct Minutiae {
   private let places: [RidgePattern.Point]
 
   private static let count = 82
-  /// Pixels. Nearer ones would undo each other while the ridges grow; and thinned this much, no print has few of them.
+  /// The minimum distance in pixels. Closer minutiae cancel out while the ridges are filtered. With this spacing no
+  /// print has too few minutiae to match.
   private static let spacing: Float = 24
 
   init(_ random: inout SeededGenerator) {
@@ -29,7 +30,7 @@ struct Minutiae {
     self.places = places
   }
 
-  /// The cosine of the phase with all their turns added to it.
+  /// The cosine of the phase with the turns of all minutiae added to it.
   func cosine(of phase: Float, at point: RidgePattern.Point) -> Float {
     var real = cosf(phase)
     var imaginary = sinf(phase)

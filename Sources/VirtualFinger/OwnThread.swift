@@ -1,8 +1,9 @@
 internal import Dispatch
 
-/// Runs something that blocks on a thread of its own.
+/// Runs a blocking call on its own thread.
 ///
-/// The threads that tasks run on are few: were presses to wait on all of them, nothing could arm the scan they wait for.
+/// The thread pool of Swift's tasks is small. If presses blocked all of its threads, no task could arm the scan that
+/// they wait for.
 package func onOwnThread<Value: Sendable>(
   _ body: @escaping @Sendable () throws(VirtualReaderError) -> Value
 ) async throws(VirtualReaderError) -> Value {

@@ -3,21 +3,21 @@ internal import CPNG
 /// Why an image file could not be read or written.
 package struct ImageFileError: Error, Sendable, Hashable, CustomStringConvertible {
   package let path: String
-  /// libpng's words, or ours.
+  /// libpng's message, or one of this library.
   package let reason: String
 
   package var description: String { "\(path): \(reason)" }
 }
 
 extension GrayImage {
-  /// Reads a PNG file as grey, widened with white to a multiple of 4.
+  /// Reads a PNG file as grey pixels, and adds white columns until the width is a multiple of 4.
   ///
-  /// Some collections store the grey values as the alpha channel; such a file gives its alpha.
+  /// Some image collections store the grey values in the alpha channel. Such a file is read from its alpha channel.
   package init(png path: String) throws(ImageFileError) {
     var control = png_image()
     control.version = png_uint_32(PNG_IMAGE_VERSION)
-    // png_image_begin_read_from_file: on success the control owns libpng's state until it is freed or the read is
-    // finished; on failure libpng has freed it already.
+    // png_image_begin_read_from_file: on success the control structure owns libpng's state until it is freed or the
+    // read is finished. On failure libpng has freed the state already.
     guard png_image_begin_read_from_file(&control, path) != 0 else { throw ImageFileError(path, &control) }
     defer { png_image_free(&control) }
     let width = Int(control.width)
@@ -34,12 +34,13 @@ extension GrayImage {
     self = GrayImage(width: width, height: height, pixels: pixels).paddedToFour()
   }
 
-  /// What libfprint's virtual reader accepts.
+  /// The longest side that libfprint's virtual reader accepts.
   private static let largestSide = 5000
 
-  /// Pairs of grey and alpha as grey alone: over white; or the alpha itself, where it is what draws the picture.
+  /// Turns pairs of grey and alpha into grey. If the alpha channel is a mask, the grey values are composed over white.
+  /// If the alpha channel holds the picture itself, its values are used.
   ///
-  /// A mask is opaque or clear nearly everywhere; an alpha that is mostly neither carries grey values.
+  /// A mask is opaque or transparent nearly everywhere. An alpha channel with mostly other values holds a picture.
   static func flattened(_ pairs: [UInt8]) -> [UInt8] {
     var gray = [UInt8](repeating: 0, count: pairs.count / 2)
     var shades = 0
@@ -60,7 +61,7 @@ extension GrayImage {
     control.width = UInt32(width)
     control.height = UInt32(height)
     control.format = 0
-    // png_image_write_to_file: reads height rows from the buffer, and has freed its state when it returns.
+    // png_image_write_to_file: reads height rows from the buffer, and frees its state before it returns.
     guard png_image_write_to_file(&control, path, 0, pixels, 0, nil) != 0 else {
       throw ImageFileError(path, &control)
     }

@@ -1,21 +1,22 @@
 internal import Glibc
 
-/// The one connection a virtual reader talks over at a time.
+/// A connection to a virtual reader, which serves only one connection at a time.
 ///
-/// A new connection takes the place of the one before, whose unread rest is lost to its sender as a reset; it is then
-/// sent again. Nothing is ever sent back that would say whether a command did anything. But what has been read is no
-/// longer in the kernel's queue, and the image reader reads a new connection only while a scan is armed: what it has
-/// read, it has handled.
+/// The reader drops its connection when a new one arrives. Data it had not read then causes a reset at the sender,
+/// which sends it again. The reader does not acknowledge commands, so this code watches the kernel's send queue
+/// instead: the image reader reads a new connection only while a scan is armed, and it has processed everything it has
+/// read.
 struct ReaderConnection: ~Copyable {
   private let descriptor: Int32
   private let socket: String
   private let deadline: ContinuousClock.Instant
 
-  /// Connects, sends all of it and waits until the reader has taken it; as often as needed until the deadline.
+  /// Connects, sends all bytes and waits until the reader has read them. Repeats this until the deadline if another
+  /// connection replaces this one.
   ///
-  /// What the reader has not taken by then is withdrawn, lest it be taken by a scan that comes later.
+  /// What the reader has not read by the deadline is withdrawn, so that no later scan gets it.
   ///
-  /// - Returns: What the reader sent back.
+  /// - Returns: The reader's answer.
   static func deliver(
     _ bytes: [UInt8], to socket: String, patience: Duration, expectsAnswer: Bool = false
   ) throws(VirtualReaderError) -> [UInt8] {
@@ -34,7 +35,7 @@ struct ReaderConnection: ~Copyable {
     }
   }
 
-  /// Waits for the reader to listen, and connects.
+  /// Waits until the reader listens, and connects.
   init(to socket: String, deadline: ContinuousClock.Instant) throws(VirtualReaderError) {
     self.socket = socket
     self.deadline = deadline
@@ -62,7 +63,7 @@ struct ReaderConnection: ~Copyable {
     close(descriptor)
   }
 
-  /// Zero, or the errno of the attempt.
+  /// Returns 0, or the errno of the attempt.
   private static func connect(_ descriptor: Int32, to socket: String) throws(VirtualReaderError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -99,9 +100,9 @@ struct ReaderConnection: ~Copyable {
     }
   }
 
-  /// Says that nothing more comes, and waits until the reader has taken what came; or until it has answered.
+  /// Closes the sending side, and waits until the reader has read everything or, if an answer is expected, has sent it.
   ///
-  /// A reader that is busy matching takes note of the end of a connection only afterwards: that is not waited for.
+  /// This does not wait for the reader to close the connection: it does that only when it has finished matching.
   func finish(expectsAnswer: Bool = false) throws(VirtualReaderError) -> [UInt8] {
     shutdown(descriptor, Int32(SHUT_WR))
     var answer: [UInt8] = []
@@ -118,7 +119,7 @@ struct ReaderConnection: ~Copyable {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // Asked before the last look: a reset comes before the queue is emptied.
+        // Call `recv` once more after the queue is empty: a reset that emptied it would be reported there.
         if isTaken { return answer }
         try wait(for: Int16(POLLIN), atMost: 2)
         isTaken = !expectsAnswer && unreadBytes == 0
@@ -128,7 +129,7 @@ struct ReaderConnection: ~Copyable {
     }
   }
 
-  /// What the reader has not read yet; 0 also when it has closed.
+  /// The number of bytes the reader has not read yet. Also 0 if the connection is closed.
   private var unreadBytes: Int32 {
     var count: Int32 = 0
     // ioctl: writes the number during the call only.
@@ -144,7 +145,7 @@ struct ReaderConnection: ~Copyable {
   }
 }
 
-/// Blocks this thread; the driver is for tests and small programs.
+/// Blocks this thread, which is acceptable because only tests and small programs use this module.
 func pause(milliseconds: Int) {
   usleep(UInt32(milliseconds) * 1000)
 }

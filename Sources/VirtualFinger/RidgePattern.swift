@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// The course of a finger's ridges before any of them ends or forks: a phase that rises by one turn from ridge to ridge.
+/// The flow of a finger's ridges without endings and forks, as a phase that rises by one turn from ridge to ridge.
 ///
-/// Ridges run round a line (a loop), a short stretch (a whorl), or over a hump (an arch), on a plane bent by low waves.
-/// Laid out so, none has to begin or end anywhere, and every ending and fork is one of the finger's ``Minutiae``. Were
-/// only their directions given, ridges would have to begin wherever the directions fan out; measured through the real
-/// matcher, two fingers of one kind were then taken for one another.
+/// The ridges surround a line (loop) or a short segment (whorl), or run over a hump (arch), in a plane that is
+/// distorted by low waves. In a pattern like this no ridge has to begin or end, so every ending and fork is one of the
+/// finger's ``Minutiae``. If only the ridge directions were given, ridges would have to begin wherever the directions
+/// diverge. The real matcher then confused two fingers of one kind.
 struct RidgePattern {
-  /// A place, in pixels from the middle of the print, to the right and upwards.
+  /// A point, in pixels from the centre of the print, to the right and upwards.
   struct Point {
     var x: Float
     var y: Float
   }
 
-  /// The phase at a place, and how fast it rises there to the right and upwards, per pixel.
+  /// The phase at a point and its gradient per pixel, to the right and upwards.
   struct Sample {
     var phase: Float
     var slopeX: Float
@@ -21,15 +21,16 @@ struct RidgePattern {
   }
 
   private enum Course {
-    /// Round a line that begins at the core and leaves the print towards the heading.
+    /// Ridges around a line that begins at the core and leaves the print in the direction of `heading`.
     case loop(core: Point, heading: Point)
-    /// Round a stretch of the given half length; turning outwards by one ridge a round, or not.
+    /// Ridges around a segment of the given half length. `spin` is 1 or -1 for spirals, which move outwards by one
+    /// ridge in each round, and 0 for closed rings.
     case whorl(core: Point, heading: Point, half: Float, spin: Float)
-    /// Over a hump.
+    /// Ridges over a hump.
     case arch(middle: Float, height: Float, width: Float)
   }
 
-  /// A low wave that bends the plane.
+  /// A low wave that distorts the plane.
   private struct Bend {
     var shiftX: Float
     var shiftY: Float
@@ -44,7 +45,7 @@ struct RidgePattern {
   private let squeeze: Float
   private var bends: [Bend] = []
 
-  /// - Parameter opensLeft: Where a loop's ridges leave; on most fingers towards the little finger.
+  /// - Parameter opensLeft: Whether a loop opens to the left. Most loops open towards the little finger.
   init(opensLeft: Bool, _ random: inout SeededGenerator) {
     density = 2 * .pi / random.between(8.3, 9.7)
     start = random.between(0, 2 * .pi)
@@ -76,7 +77,7 @@ struct RidgePattern {
   }
 
   func sample(at point: Point) -> Sample {
-    // The bent place, and its derivatives.
+    // The distorted point and its derivatives.
     var x = point.x
     var y = point.y
     var xx: Float = 1
@@ -100,13 +101,13 @@ struct RidgePattern {
       slopeY: plain.slopeX * xy + plain.slopeY * yy)
   }
 
-  /// The course in the unbent plane.
+  /// The phase in the undistorted plane.
   private func straight(_ x: Float, _ y: Float) -> Sample {
     switch course {
     case .arch(let middle, let height, let width):
       let dx = x - middle
       let hump = height * expf(-dx * dx / (2 * width * width))
-      // Higher ridges rise more.
+      // Ridges bend more the higher they lie.
       let growth = 1 + y / 300
       return Sample(
         phase: density * (y - hump * growth), slopeX: density * hump * growth * dx / (width * width),
@@ -125,7 +126,7 @@ struct RidgePattern {
     }
   }
 
-  /// The distance to a piece of the line through the origin.
+  /// The distance to a segment of the line through the origin.
   private func distance(_ x: Float, _ y: Float, heading: Point, from: Float, to: Float) -> Sample {
     let along = (x * heading.x + y * heading.y)
     let nearest = max(from, min(to, along))

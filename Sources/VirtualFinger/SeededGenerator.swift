@@ -1,6 +1,7 @@
-/// SplitMix64: small, fast, and the same on every machine and in every release, so that a finger is its seed.
+/// SplitMix64. It is small and fast and gives the same numbers on every machine and in every release, so that a seed
+/// defines a finger.
 ///
-/// Never for secrets.
+/// Never use it for secrets.
 struct SeededGenerator {
   private var state: UInt64
 
@@ -8,7 +9,7 @@ struct SeededGenerator {
     state = seed
   }
 
-  /// A seed for each purpose, so that drawing one number more for one of them leaves the others as they were.
+  /// Derives a separate generator for each purpose, so that drawing more numbers for one leaves the others unchanged.
   init(_ parts: UInt64...) {
     state = 0x57_686f_726c
     var index = 0
@@ -26,17 +27,18 @@ struct SeededGenerator {
     return mixed ^ (mixed &>> 31)
   }
 
-  /// Evenly in 0 ..< 1.
+  /// A uniform number in 0 ..< 1.
   mutating func unit() -> Float {
     Float(next() &>> 40) * 0x1p-24
   }
 
-  /// Evenly between the two bounds.
+  /// A uniform number between the two bounds.
   mutating func between(_ low: Float, _ high: Float) -> Float {
     low + (high - low) * unit()
   }
 
-  /// Near zero mostly, never beyond ±3: the sum of four even draws, scaled to a standard deviation of 1.
+  /// An approximately normal number with a standard deviation of 1 and within ±3: the scaled sum of four uniform
+  /// numbers.
   mutating func normal() -> Float {
     let sum = unit() + unit() + unit() + unit() - 2
     return max(-3, min(3, sum * 1.732_050_8))

@@ -1,11 +1,11 @@
 package import Fingerprint
 internal import Synchronization
 
-/// A finger that exists as a number: the same person's same finger has the same ridges everywhere and always.
+/// A generated finger. The same person and finger always have the same ridges, on every machine.
 package struct SyntheticFinger: Sendable {
-  /// Whose finger: any number.
+  /// The person: any number.
   package let person: Int
-  /// Which of the ten.
+  /// Which of the ten fingers.
   package let finger: Finger
 
   let ridges: GrownRidges
@@ -16,10 +16,10 @@ package struct SyntheticFinger: Sendable {
     var finger: Finger
   }
 
-  /// Growing is the dear part, and always gives the same, so a process does it once for each finger.
+  /// Ridges that this process has generated. Generating them is slow and always gives the same result.
   private static let grown = Mutex<[Name: GrownRidges]>([:])
 
-  /// Grows the finger, or takes it from those this process has grown already.
+  /// Generates the finger, or reuses it if this process has generated it before.
   package init(person: Int, finger: Finger) {
     self.person = person
     self.finger = finger
@@ -32,19 +32,20 @@ package struct SyntheticFinger: Sendable {
     }
     var random = SeededGenerator(1, seed)
     let isLeft = finger.rawValue.hasPrefix("left")
-    // Most loops open towards the little finger; about one in twenty, the other way.
+    // Most loops open towards the little finger. About one in twenty opens the other way.
     let opensLeft = isLeft != (random.unit() < 0.05)
     let pattern = RidgePattern(opensLeft: opensLeft, &random)
-    // Grown outside the lock: two threads that want one finger both grow it, to the same ridges.
+    // Generated outside the lock: two threads that need the same finger at the same time both generate it, with the
+    // same result.
     let made = GrownRidges(pattern: pattern, minutiae: Minutiae(&random))
     Self.grown.withLock { $0[name] = made }
     ridges = made
   }
 
-  /// What a sensor sees of one touch: 256×288 pixels at 500 dpi, ridges dark on white.
+  /// The image a sensor sees of one touch: 256×288 pixels at 500 dpi, dark ridges on white.
   ///
-  /// Each number gives another touch: turned, shifted, bent, pressed harder or softer, with noise of its own. The same
-  /// number gives the same image.
+  /// Each number is another touch, with its own rotation, shift, distortion, pressure and noise. The same number always
+  /// gives the same image.
   package func impression(_ number: UInt64) -> GrayImage {
     var random = SeededGenerator(2, seed, number)
     return Impression(&random).image(of: ridges)

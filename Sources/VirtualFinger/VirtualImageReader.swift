@@ -2,16 +2,16 @@ package import Fingerprint
 
 /// Presses fingers on libfprint's virtual image reader.
 ///
-/// The reader exists in the process that libfprint runs in; it makes its socket when it is opened and stops listening
-/// when it is closed. A press waits for a scan to be armed, and is then that scan's. While an enrolment looks for the
-/// minutiae of one image, an image more is read and dropped without a word: press for each stage when it is asked for.
+/// The reader lives in the process that uses libfprint. It makes its socket when it is opened and stops listening when
+/// it is closed. A press waits until a scan is armed, and goes to that scan. While an enrolment extracts the minutiae
+/// of one image, the reader silently drops further images, so press once each time a stage is asked for.
 ///
-/// Every call blocks its thread until the reader has taken what was sent. Where that hangs on a task of the same
-/// process, make it with ``onOwnThread(_:)``.
+/// Every call blocks its thread until the reader has read what was sent. If a task of the same process has to arm the
+/// scan, make the call with ``onOwnThread(_:)``.
 package struct VirtualImageReader: Sendable {
-  /// The path libfprint was given.
+  /// The socket path that libfprint was given.
   package let socket: String
-  /// How long to wait for the reader to be opened and a scan to be armed.
+  /// How long to wait for the reader to be opened and for a scan to be armed.
   package let patience: Duration
 
   package init(socket: String, patience: Duration = .seconds(5)) {
@@ -19,22 +19,22 @@ package struct VirtualImageReader: Sendable {
     self.patience = patience
   }
 
-  /// Waits until a program has the reader open. A press that waits for a scan meanwhile is made again.
+  /// Waits until a program has opened the reader. A press that is waiting for a scan at this time is sent again.
   package func waitUntilOpen() throws(VirtualReaderError) {
     try send([])
   }
 
-  /// Puts a finger on the sensor, lets it be read, and lifts it.
+  /// Puts a finger on the sensor, lets the reader scan it, and lifts it.
   package func press(_ image: GrayImage) throws(VirtualReaderError) {
     try send([.image(image)])
   }
 
-  /// Ends the running scan as one that told nothing.
+  /// Ends the running scan with a retry error.
   package func retry(_ reason: RetryReason) throws(VirtualReaderError) {
     try send([.retry(reason)])
   }
 
-  /// Ends the running scan with an error of the device.
+  /// Ends the running scan with a device error.
   package func deviceError(_ code: DeviceErrorCode) throws(VirtualReaderError) {
     try send([.deviceError(code)])
   }
@@ -44,7 +44,8 @@ package struct VirtualImageReader: Sendable {
     try send([.finger(present: present)])
   }
 
-  /// Puts a finger on the sensor, lets it be read, and leaves it there. libfprint finishes a scan only when it has left.
+  /// Puts a finger on the sensor, lets the reader scan it, and leaves it there. libfprint finishes a scan only when the
+  /// finger is lifted.
   package func hold(_ image: GrayImage) throws(VirtualReaderError) -> HeldFinger {
     let deadline = ContinuousClock.now + patience
     let connection = try ReaderConnection(to: socket, deadline: deadline)
@@ -53,22 +54,23 @@ package struct VirtualImageReader: Sendable {
     return HeldFinger(connection: connection)
   }
 
-  /// Sends commands over one connection, and returns when the reader has taken them all.
+  /// Sends commands over one connection, and returns when the reader has read them all.
   package func send(_ commands: [Command]) throws(VirtualReaderError) {
     _ = try ReaderConnection.deliver(commands.flatMap(\.bytes), to: socket, patience: patience)
   }
 
-  /// What the reader understands.
+  /// A command of the virtual reader.
   package enum Command: Sendable, Hashable {
-    /// An image; with the finger put down before and lifted after it, unless that has been switched off.
+    /// An image. Unless ``automaticFinger(_:)`` is off, the finger is put down before it and lifted after it.
     case image(GrayImage)
     case retry(RetryReason)
     case deviceError(DeviceErrorCode)
-    /// Whether an image puts the finger down and lifts it. On again with each new connection.
+    /// Whether an image also puts the finger down and lifts it. Each new connection starts with true.
     case automaticFinger(Bool)
     case finger(present: Bool)
 
-    /// Native-endian 32-bit integers: width, height and pixels, or a negative command and its argument.
+    /// The command as native-endian 32-bit integers: width and height followed by the pixels, or a negative command
+    /// code and its argument.
     var bytes: [UInt8] {
       switch self {
       case .image(let image):
@@ -87,8 +89,8 @@ package struct VirtualImageReader: Sendable {
   }
 }
 
-/// A finger that lies on the sensor, and is lifted with ``lift()``. The next press takes its connection, and leaves it
-/// lying there.
+/// A finger that rests on the sensor until ``lift()``. Another press replaces its connection; the finger then stays on
+/// the sensor.
 package struct HeldFinger: ~Copyable {
   private let connection: ReaderConnection
 
@@ -96,7 +98,7 @@ package struct HeldFinger: ~Copyable {
     self.connection = connection
   }
 
-  /// Lifts the finger, and returns when the reader has noticed.
+  /// Lifts the finger, and returns when the reader has read the command.
   package consuming func lift() throws(VirtualReaderError) {
     try connection.send(VirtualImageReader.Command.finger(present: false).bytes)
     _ = try connection.finish()

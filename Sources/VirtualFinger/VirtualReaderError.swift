@@ -1,12 +1,12 @@
-/// Why a virtual reader could not be reached or told.
+/// Why a command could not be delivered to a virtual reader.
 package enum VirtualReaderError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Nothing listened at the socket for as long as was waited. libfprint listens only while the reader is open.
+  /// Nothing listened at the socket until the time ran out. libfprint listens only while the reader is open.
   case noReader(socket: String)
-  /// Other programs connected to the reader again and again, and each time took this one's place.
+  /// Other programs connected to the reader repeatedly and replaced this connection each time.
   case replaced(socket: String)
-  /// The reader is open, but read nothing for as long as was waited: no scan was armed. What was sent is withdrawn.
+  /// The reader is open but read nothing until the time ran out, because no scan was armed. The command was withdrawn.
   case notTaken(socket: String)
-  /// The path is too long for the address of a socket.
+  /// The path is too long for a socket address.
   case pathTooLong(socket: String)
   /// Any other failure of a system call.
   case system(call: String, errno: Int32)

@@ -6,7 +6,7 @@ internal import VirtualFinger
 extension Finger: ExpressibleByArgument {}
 extension RetryReason: ExpressibleByArgument {}
 
-/// Which reader, and how long to wait for it.
+/// Options that select the reader and how long to wait for it.
 struct ReaderOptions: ParsableArguments {
   enum Kind: Sendable {
     case image
@@ -41,7 +41,7 @@ struct ReaderOptions: ParsableArguments {
   var patience: Duration { .seconds(wait) }
 }
 
-/// Turns failures into one line and the exit status of the design's table.
+/// Reports an error in one line and exits with the status that the design's table gives it.
 func reportingFailures(_ body: () throws -> Void) throws {
   do {
     try body()
