@@ -1,19 +1,19 @@
 public import Foundation
 
-// The values of `kSecAttrAccessible`, and the protections of an access control.
+// The values of `kSecAttrAccessible`, which are also the protections of an access control.
 // `nonisolated(unsafe)`: an NSString made from a literal never changes.
 
-/// `ak`: while the person is logged in; the default.
+/// `ak`: accessible while the user is logged in. The default.
 public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlocked: CFString = "ak"
-/// `ck`: from the first login after a start.
+/// `ck`: accessible after the first login since the machine started.
 public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlock: CFString = "ck"
-/// `dk`: always; deprecated, and kept as after the first unlock.
+/// `dk`: always accessible. Deprecated, and treated like `ck`.
 public nonisolated(unsafe) let kSecAttrAccessibleAlways: CFString = "dk"
-/// `akpu`: while a passcode is set; gone with it.
+/// `akpu`: accessible while a passcode is set. The item is deleted with the passcode.
 public nonisolated(unsafe) let kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString = "akpu"
-/// `aku`: as `ak`, never on another device.
+/// `aku`: like `ak`, and never moved to another device.
 public nonisolated(unsafe) let kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString = "aku"
-/// `cku`: as `ck`, never on another device.
+/// `cku`: like `ck`, and never moved to another device.
 public nonisolated(unsafe) let kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly: CFString = "cku"
-/// `dku`: as `dk`, never on another device; deprecated.
+/// `dku`: like `dk`, and never moved to another device. Deprecated.
 public nonisolated(unsafe) let kSecAttrAccessibleAlwaysThisDeviceOnly: CFString = "dku"

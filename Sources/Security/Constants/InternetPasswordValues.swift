@@ -7,7 +7,7 @@ public import Foundation
 
 /// `ftp `: FTP.
 public nonisolated(unsafe) let kSecAttrProtocolFTP: CFString = "ftp "
-/// `ftpa`: FTP, an account on the client's side.
+/// `ftpa`: FTP, a client-side account.
 public nonisolated(unsafe) let kSecAttrProtocolFTPAccount: CFString = "ftpa"
 /// `http`: HTTP.
 public nonisolated(unsafe) let kSecAttrProtocolHTTP: CFString = "http"
@@ -68,11 +68,11 @@ public nonisolated(unsafe) let kSecAttrProtocolIRCS: CFString = "ircs"
 /// `pops`: POP3 over TLS.
 public nonisolated(unsafe) let kSecAttrProtocolPOP3S: CFString = "pops"
 
-// Schemes of authentication
+// Authentication types
 
 /// `ntlm`: NTLM.
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeNTLM: CFString = "ntlm"
-/// `msna`: the default of Microsoft Network.
+/// `msna`: the default of MSN (Microsoft Network).
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeMSN: CFString = "msna"
 /// `dpaa`: distributed password authentication.
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeDPA: CFString = "dpaa"
@@ -84,5 +84,5 @@ public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTTPBasic: CFString = "
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
 /// `form`: an HTML form.
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
-/// `dflt`: the usual one.
+/// `dflt`: the default.
 public nonisolated(unsafe) let kSecAttrAuthenticationTypeDefault: CFString = "dflt"

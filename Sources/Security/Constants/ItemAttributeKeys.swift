@@ -1,27 +1,27 @@
 public import Foundation
 
-// The keys of the attributes of passwords, and those that every class has.
+// The keys of the attributes of passwords, and of the attributes that every class has.
 // `nonisolated(unsafe)`: an NSString made from a literal never changes.
 
 // Every class
 
-/// `pdmn`: when the item can be read, one of `kSecAttrAccessible…`.
+/// `pdmn`: when the item is accessible, one of `kSecAttrAccessible…`.
 public nonisolated(unsafe) let kSecAttrAccessible: CFString = "pdmn"
 /// `accc`: a `SecAccessControl`.
 public nonisolated(unsafe) let kSecAttrAccessControl: CFString = "accc"
-/// `agrp`: the access group, text.
+/// `agrp`: the access group, a string.
 public nonisolated(unsafe) let kSecAttrAccessGroup: CFString = "agrp"
 /// `sync`: whether the item is synchronizable, a Boolean.
 public nonisolated(unsafe) let kSecAttrSynchronizable: CFString = "sync"
-/// `syna`: as a value of `kSecAttrSynchronizable` in a search: either.
+/// `syna`: as the value of `kSecAttrSynchronizable` in a search, matches synchronizable items and others.
 public nonisolated(unsafe) let kSecAttrSynchronizableAny: CFString = "syna"
 /// `cdat`: when the item was added.
 public nonisolated(unsafe) let kSecAttrCreationDate: CFString = "cdat"
 /// `mdat`: when the item was last changed.
 public nonisolated(unsafe) let kSecAttrModificationDate: CFString = "mdat"
-/// `labl`: a label for people, text.
+/// `labl`: a label for display, a string.
 public nonisolated(unsafe) let kSecAttrLabel: CFString = "labl"
-/// `com.apple.token`: the access group of hardware tokens, of which there are none here.
+/// `com.apple.token`: the access group of hardware tokens, which Whorl does not have.
 public nonisolated(unsafe) let kSecAttrAccessGroupToken: CFString = "com.apple.token"
 /// `vwht`: a hint for synchronization.
 public nonisolated(unsafe) let kSecAttrSyncViewHint: CFString = "vwht"
@@ -32,41 +32,41 @@ public nonisolated(unsafe) let kSecAttrPersistentReference: CFString = "persistr
 
 // Passwords
 
-/// `desc`: what kind of item it is, text.
+/// `desc`: the kind of item, a string.
 public nonisolated(unsafe) let kSecAttrDescription: CFString = "desc"
-/// `icmt`: a comment, text.
+/// `icmt`: a comment, a string.
 public nonisolated(unsafe) let kSecAttrComment: CFString = "icmt"
 /// `crtr`: the creator, a number.
 public nonisolated(unsafe) let kSecAttrCreator: CFString = "crtr"
 /// `type`: the type, a number.
 public nonisolated(unsafe) let kSecAttrType: CFString = "type"
-/// `invi`: whether it is hidden from lists, a Boolean.
+/// `invi`: whether the item is hidden from lists, a Boolean.
 public nonisolated(unsafe) let kSecAttrIsInvisible: CFString = "invi"
 /// `nega`: whether there is no valid password, a Boolean.
 public nonisolated(unsafe) let kSecAttrIsNegative: CFString = "nega"
-/// `acct`: the account, text.
+/// `acct`: the account, a string.
 public nonisolated(unsafe) let kSecAttrAccount: CFString = "acct"
 
 // Generic passwords
 
-/// `svce`: the service, text.
+/// `svce`: the service, a string.
 public nonisolated(unsafe) let kSecAttrService: CFString = "svce"
-/// `gena`: the program's own, data.
+/// `gena`: data of the program's own.
 public nonisolated(unsafe) let kSecAttrGeneric: CFString = "gena"
 
 // Internet passwords
 
-/// `sdmn`: the security domain, text.
+/// `sdmn`: the security domain, a string.
 public nonisolated(unsafe) let kSecAttrSecurityDomain: CFString = "sdmn"
-/// `srvr`: the server, text.
+/// `srvr`: the server, a string.
 public nonisolated(unsafe) let kSecAttrServer: CFString = "srvr"
 /// `ptcl`: the protocol, one of `kSecAttrProtocol…`.
 public nonisolated(unsafe) let kSecAttrProtocol: CFString = "ptcl"
-/// `atyp`: the scheme of authentication, one of `kSecAttrAuthenticationType…`.
+/// `atyp`: the authentication type, one of `kSecAttrAuthenticationType…`.
 public nonisolated(unsafe) let kSecAttrAuthenticationType: CFString = "atyp"
 /// `port`: the port, a number.
 public nonisolated(unsafe) let kSecAttrPort: CFString = "port"
-/// `path`: the path, text.
+/// `path`: the path, a string.
 public nonisolated(unsafe) let kSecAttrPath: CFString = "path"
 
 // Certificates

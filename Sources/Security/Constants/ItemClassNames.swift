@@ -1,13 +1,13 @@
 public import Foundation
 
-// The classes of items, and the key that names one.
+// The item classes, and the key of an item's class.
 // `nonisolated(unsafe)`: an NSString made from a literal never changes.
 
 /// `class`: the key of an item's class.
 public nonisolated(unsafe) let kSecClass: CFString = "class"
-/// `genp`: a password.
+/// `genp`: a generic password.
 public nonisolated(unsafe) let kSecClassGenericPassword: CFString = "genp"
-/// `inet`: a password for a server.
+/// `inet`: an internet password, for an account on a server.
 public nonisolated(unsafe) let kSecClassInternetPassword: CFString = "inet"
 /// `cert`: a certificate, one for each version, issuer and serial number.
 public nonisolated(unsafe) let kSecClassCertificate: CFString = "cert"

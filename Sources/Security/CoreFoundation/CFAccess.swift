@@ -1,5 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, NeverUseImplicitlyUnwrappedOptionals
-// The names are Apple's: the few functions of Core Foundation that keychain code calls from Swift.
+// The names are Apple's. These are the functions of Core Foundation that keychain code in Swift calls.
 
 public import Foundation
 
@@ -11,47 +11,47 @@ public func CFEqual(_ one: CFTypeRef?, _ other: CFTypeRef?) -> Bool {
   return one.isEqual(other)
 }
 
-/// Equal for equal objects.
+/// The hash value of an object. Equal objects have the same value.
 @discardableResult
 public func CFHash(_ object: CFTypeRef?) -> CFHashCode { CFHashCode(bitPattern: (object as? NSObject)?.hash ?? 0) }
 
-/// An object in words. Never nil for an object; optional as Apple's is.
+/// The description of an object. Nil only for nil; optional because Apple's result is.
 @discardableResult
 public func CFCopyDescription(_ object: CFTypeRef?) -> CFString! {
   object.map { (($0 as? NSObject)?.description ?? "\($0)") as NSString }
 }
 
-/// The number of bytes.
+/// The length of the data in bytes.
 @discardableResult
 public func CFDataGetLength(_ data: CFData) -> CFIndex { data.length }
 
-/// The bytes, good for as long as `data` is.
+/// A pointer to the bytes, valid as long as `data` exists.
 @discardableResult
 public func CFDataGetBytePtr(_ data: CFData) -> UnsafePointer<UInt8>? {
   data.length == 0 ? nil : data.bytes.assumingMemoryBound(to: UInt8.self)
 }
 
-/// A copy of bytes.
+/// Makes data from a copy of bytes.
 @discardableResult
 public func CFDataCreate(_ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex) -> CFData? {
   guard let bytes else { return length == 0 ? NSData() : nil }
   return NSData(bytes: bytes, length: length)
 }
 
-/// Bytes that stay where they are.
+/// Makes data from bytes without copying them.
 ///
 /// - Parameters:
-///   - allocator: means nothing here.
-///   - bytes: where they are.
-///   - length: how many.
-///   - bytesDeallocator: ``kCFAllocatorNull`` where they are the caller's, and outlive the data; otherwise they are of
-///     `malloc`, and freed with the data.
+///   - allocator: ignored.
+///   - bytes: the bytes.
+///   - length: their number.
+///   - bytesDeallocator: ``kCFAllocatorNull`` if the caller keeps the bytes, which must then outlive the data.
+///     Otherwise the bytes must come from `malloc` and are freed with the data.
 @discardableResult
 public func CFDataCreateWithBytesNoCopy(
   _ allocator: CFAllocator?, _ bytes: UnsafePointer<UInt8>?, _ length: CFIndex, _ bytesDeallocator: CFAllocator?
 ) -> CFData? {
   guard let bytes else { return length == 0 ? NSData() : nil }
-  // Taken over (transfer full) but for the null allocator, with which they are lent.
+  // Transfer full, except with the null allocator: then the caller keeps the bytes.
   return NSData(
     bytesNoCopy: UnsafeMutableRawPointer(mutating: bytes), length: length,
     freeWhenDone: bytesDeallocator !== kCFAllocatorNull)
@@ -61,7 +61,7 @@ public func CFDataCreateWithBytesNoCopy(
 @discardableResult
 public func CFArrayGetCount(_ array: CFArray) -> CFIndex { array.count }
 
-/// The number of pairs.
+/// The number of key-value pairs.
 @discardableResult
 public func CFDictionaryGetCount(_ dictionary: CFDictionary) -> CFIndex { dictionary.count }
 
@@ -69,15 +69,15 @@ public func CFDictionaryGetCount(_ dictionary: CFDictionary) -> CFIndex { dictio
 @discardableResult
 public func CFStringGetLength(_ text: CFString) -> CFIndex { text.length }
 
-/// The value of a Boolean.
+/// The value of a CFBoolean.
 @discardableResult
 public func CFBooleanGetValue(_ value: CFBoolean) -> Bool { value.boolValue }
 
-/// Sets a value.
+/// Sets the value of a key.
 public func CFDictionarySetValue(_ dictionary: CFMutableDictionary, _ key: CFString, _ value: CFTypeRef) {
   dictionary.setObject(value, forKey: key)
 }
 
-/// The time now, in seconds since 2001.
+/// The current time, in seconds since the beginning of 2001 (UTC).
 @discardableResult
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSinceReferenceDate }

@@ -2,8 +2,8 @@
 
 internal import Foundation
 
-// Keys of `Bundle.main.infoDictionary`: keychain code names its default service by what is there. Implicitly unwrapped
-// as Apple's are, and `String(kCFBundleIdentifierKey)` works on both.
+// Keys of `Bundle.main.infoDictionary`, from which keychain code often takes its default service. They are implicitly
+// unwrapped as Apple's are, so that `String(kCFBundleIdentifierKey)` compiles on both systems.
 
 /// The identifier of a bundle.
 public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
@@ -11,5 +11,5 @@ public nonisolated(unsafe) let kCFBundleIdentifierKey: CFString! = "CFBundleIden
 public nonisolated(unsafe) let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 /// The short name of a bundle.
 public nonisolated(unsafe) let kCFBundleNameKey: CFString! = "CFBundleName"
-/// The program of a bundle.
+/// The name of a bundle's executable.
 public nonisolated(unsafe) let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"

@@ -3,22 +3,22 @@
 
 public import Foundation
 
-/// The domain of statuses: `NSOSStatusErrorDomain`.
+/// The domain of `OSStatus` codes: `NSOSStatusErrorDomain`.
 public nonisolated(unsafe) let kCFErrorDomainOSStatus: CFErrorDomain! = NSOSStatusErrorDomain as NSString
-/// The domain of numbers of POSIX: `NSPOSIXErrorDomain`.
+/// The domain of POSIX error numbers: `NSPOSIXErrorDomain`.
 public nonisolated(unsafe) let kCFErrorDomainPOSIX: CFErrorDomain! = NSPOSIXErrorDomain as NSString
 /// The domain of Foundation's own errors: `NSCocoaErrorDomain`.
 public nonisolated(unsafe) let kCFErrorDomainCocoa: CFErrorDomain! = NSCocoaErrorDomain as NSString
-/// What an error says in words, in its user info: `NSLocalizedDescriptionKey`.
+/// The key of the description in an error's user info: `NSLocalizedDescriptionKey`.
 public nonisolated(unsafe) let kCFErrorLocalizedDescriptionKey: CFString! = NSLocalizedDescriptionKey as NSString
 
-/// Makes an error. Never nil; optional as Apple's is.
+/// Makes an error. Never nil; optional because Apple's result is.
 ///
 /// - Parameters:
-///   - allocator: means nothing here.
+///   - allocator: ignored.
 ///   - domain: the domain of the code.
-///   - code: what happened.
-///   - userInfo: what else there is to say, under keys that are text; nil for nothing.
+///   - code: the error code.
+///   - userInfo: further information under string keys; nil for none.
 @discardableResult
 public func CFErrorCreate(
   _ allocator: CFAllocator?, _ domain: CFErrorDomain!, _ code: CFIndex, _ userInfo: CFDictionary?
@@ -30,26 +30,26 @@ public func CFErrorCreate(
 @discardableResult
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { error.code }
 
-/// The domain of an error. Never nil; optional as Apple's is.
+/// The domain of an error. Never nil; optional because Apple's result is.
 @discardableResult
 public func CFErrorGetDomain(_ error: CFError) -> CFErrorDomain! { error.domain as NSString }
 
-/// What else an error says. Never nil; optional as Apple's is.
+/// The user info of an error. Never nil; optional because Apple's result is.
 @discardableResult
 public func CFErrorCopyUserInfo(_ error: CFError) -> CFDictionary! { error.userInfo as NSDictionary }
 
-/// An error in words. Never nil; optional as Apple's is.
+/// The description of an error. Never nil; optional because Apple's result is.
 @discardableResult
 public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.localizedDescription as NSString }
 
-/// Why it failed, in words, where the error says.
+/// The reason of the failure, if the error has one.
 @discardableResult
 public func CFErrorCopyFailureReason(_ error: CFError) -> CFString? {
   error.localizedFailureReason.map { $0 as NSString }
 }
 
 extension NSError {
-  /// What a call of this module reports.
+  /// The error that a call of this module reports.
   convenience init(status: OSStatus, _ description: String) {
     self.init(
       domain: NSOSStatusErrorDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: description])
@@ -57,6 +57,6 @@ extension NSError {
 }
 
 extension UnsafeMutablePointer where Pointee == Unmanaged<CFError>? {
-  /// Hands an error to the caller, who has to release it (transfer full).
+  /// Stores an error for the caller, who must release it (transfer full).
   func set(_ error: NSError) { pointee = Unmanaged.passRetained(error) }
 }

@@ -3,7 +3,7 @@
 
 internal import Foundation
 
-/// The identifier of an object's type: 0 for one this module does not name.
+/// The type identifier of an object. 0 for a type that this module does not know.
 @discardableResult
 public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   switch object {
@@ -11,7 +11,7 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   case is NSData: CFDataGetTypeID()
   case is NSDictionary: CFDictionaryGetTypeID()
   case is NSArray: CFArrayGetTypeID()
-  case let number as NSNumber: number.isTruthValue ? CFBooleanGetTypeID() : CFNumberGetTypeID()
+  case let number as NSNumber: number.isBoolean ? CFBooleanGetTypeID() : CFNumberGetTypeID()
   case is NSDate: CFDateGetTypeID()
   case is NSSet: CFSetGetTypeID()
   case is NSURL: CFURLGetTypeID()
@@ -26,41 +26,41 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   }
 }
 
-/// The identifier of null.
+/// The type identifier of CFNull.
 @discardableResult
 public func CFNullGetTypeID() -> CFTypeID { 16 }
-/// The identifier of sets.
+/// The type identifier of CFSet.
 @discardableResult
 public func CFSetGetTypeID() -> CFTypeID { 17 }
-/// The identifier of URLs.
+/// The type identifier of CFURL.
 @discardableResult
 public func CFURLGetTypeID() -> CFTypeID { 29 }
-/// The identifier of text.
+/// The type identifier of CFString.
 @discardableResult
 public func CFStringGetTypeID() -> CFTypeID { 7 }
-/// The identifier of dictionaries.
+/// The type identifier of CFDictionary.
 @discardableResult
 public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
-/// The identifier of arrays.
+/// The type identifier of CFArray.
 @discardableResult
 public func CFArrayGetTypeID() -> CFTypeID { 19 }
-/// The identifier of bytes.
+/// The type identifier of CFData.
 @discardableResult
 public func CFDataGetTypeID() -> CFTypeID { 20 }
-/// The identifier of truth values.
+/// The type identifier of CFBoolean.
 @discardableResult
 public func CFBooleanGetTypeID() -> CFTypeID { 21 }
-/// The identifier of numbers.
+/// The type identifier of CFNumber.
 @discardableResult
 public func CFNumberGetTypeID() -> CFTypeID { 22 }
-/// The identifier of errors.
+/// The type identifier of CFError.
 @discardableResult
 public func CFErrorGetTypeID() -> CFTypeID { 27 }
-/// The identifier of points in time.
+/// The type identifier of CFDate.
 @discardableResult
 public func CFDateGetTypeID() -> CFTypeID { 42 }
 
 extension NSNumber {
-  /// Whether it was made from a `Bool`.
-  var isTruthValue: Bool { String(cString: objCType) == "c" || String(cString: objCType) == "B" }
+  /// Whether this number was made from a `Bool`.
+  var isBoolean: Bool { String(cString: objCType) == "c" || String(cString: objCType) == "B" }
 }

@@ -2,30 +2,30 @@
 
 @_exported public import Foundation
 
-// What keychain code calls the types of Core Foundation, which is not a module of its own here. `Foundation`'s classes
-// stand in for them, so that `as CFDictionary`, `as! CFData` and `&result` do what they do on Apple's systems.
+// The type names of Core Foundation that keychain code uses. Linux has no Core Foundation module, so they are aliases
+// of `Foundation`'s classes: `as CFDictionary`, `as! CFData` and `&result` then work as on Apple's systems.
 
-/// Text.
+/// A string.
 public typealias CFString = NSString
-/// Text that can be changed.
+/// A mutable string.
 public typealias CFMutableString = NSMutableString
 /// A dictionary.
 public typealias CFDictionary = NSDictionary
-/// A dictionary that can be changed.
+/// A mutable dictionary.
 public typealias CFMutableDictionary = NSMutableDictionary
 /// An array.
 public typealias CFArray = NSArray
-/// An array that can be changed.
+/// A mutable array.
 public typealias CFMutableArray = NSMutableArray
-/// Bytes.
+/// Data.
 public typealias CFData = NSData
-/// Bytes that can be changed.
+/// Mutable data.
 public typealias CFMutableData = NSMutableData
 /// A number.
 public typealias CFNumber = NSNumber
-/// A truth value.
+/// A Boolean.
 public typealias CFBoolean = NSNumber
-/// A point in time.
+/// A date.
 public typealias CFDate = NSDate
 /// A URL.
 public typealias CFURL = NSURL
@@ -38,39 +38,39 @@ public typealias CFError = NSError
 /// Any object.
 public typealias CFTypeRef = AnyObject
 
-/// A count or a position.
+/// A count or an index.
 public typealias CFIndex = Int
-/// Flags.
+/// A set of flags.
 public typealias CFOptionFlags = UInt
-/// Names a type, as ``CFGetTypeID(_:)`` answers.
+/// The identifier of a type, as ``CFGetTypeID(_:)`` returns it.
 public typealias CFTypeID = UInt
-/// What ``CFHash(_:)`` answers.
+/// A hash value, as ``CFHash(_:)`` returns it.
 public typealias CFHashCode = UInt
-/// Seconds.
+/// A duration in seconds.
 public typealias CFTimeInterval = Double
-/// Seconds since 2001.
+/// A time in seconds since the beginning of 2001 (UTC).
 public typealias CFAbsoluteTime = Double
 /// The domain of an error.
 public typealias CFErrorDomain = NSString
 
-/// The status of a call: 0, or one of `errSec…`.
+/// The status of a call: 0 for success, or one of `errSec…`.
 public typealias OSStatus = Int32
-/// Four characters as a number.
+/// A code of four characters as a number.
 public typealias OSType = UInt32
-/// 0: it worked.
+/// 0: success.
 public let noErr: OSStatus = 0
 
-/// Where memory comes from. There is one way here, and ``kCFAllocatorDefault`` means it; ``kCFAllocatorNull`` frees
-/// nothing.
+/// An allocator. Memory is always allocated the same way here, which ``kCFAllocatorDefault`` means. As a deallocator,
+/// ``kCFAllocatorNull`` frees nothing.
 public final class CFAllocator: Sendable {
   fileprivate init() {}
 }
 
-// Implicitly unwrapped as Apple's are: code says both `kCFBooleanTrue` and `kCFBooleanTrue!`.
+// Implicitly unwrapped as Apple's are, because code contains both `kCFBooleanTrue` and `kCFBooleanTrue!`.
 
-/// The usual allocator.
+/// The default allocator.
 public let kCFAllocatorDefault: CFAllocator! = nil
-/// None: memory that somebody else frees.
+/// The null allocator: the caller frees the memory.
 public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 /// True.
 public let kCFBooleanTrue: CFBoolean! = true
@@ -79,7 +79,7 @@ public let kCFBooleanFalse: CFBoolean! = false
 /// Null.
 public let kCFNull: CFNull! = NSNull()
 
-/// Names an encoding of text.
+/// A string encoding.
 public typealias CFStringEncoding = UInt32
 /// UTF-8.
 public let kCFStringEncodingUTF8: CFStringEncoding = 0x0800_0100

@@ -3,13 +3,13 @@
 
 public import Foundation
 
-/// A status in words, in English. Nil for none; optional as Apple's is.
+/// The English message of a status. Never nil; optional because Apple's result is.
 @discardableResult
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
   words(for: status) as NSString
 }
 
-/// A status in words.
+/// The message of a status.
 func words(for status: OSStatus) -> String {
   if let message = statusMessages[status] { return message }
   let index = Int(firstRareStatus) - Int(status)
@@ -18,7 +18,7 @@ func words(for status: OSStatus) -> String {
   return sentence(from: names[index])
 }
 
-/// "InvalidKeyUsageMask" as "Invalid key usage mask."; abbreviations stay as they are.
+/// Turns "InvalidKeyUsageMask" into "Invalid key usage mask." Abbreviations keep their case.
 private func sentence(from name: Substring) -> String {
   var parts: [String] = []
   let letters = Array(name)

@@ -1,6 +1,6 @@
-// The statuses of the calls of this module; those of others follow in files of their own.
+// The statuses that calls of this module return. The others are in RareStatuses.swift.
 
-/// 0: it worked.
+/// 0: success.
 public let errSecSuccess: OSStatus = 0
 /// −4: this is not implemented.
 public let errSecUnimplemented: OSStatus = -4
@@ -10,17 +10,17 @@ public let errSecDiskFull: OSStatus = -34
 public let errSecDskFull: OSStatus = -34
 /// −36: reading or writing failed.
 public let errSecIO: OSStatus = -36
-/// −49: the file is open for writing already.
+/// −49: the file is already open for writing.
 public let errSecOpWr: OSStatus = -49
-/// −50: a parameter makes no sense here.
+/// −50: a parameter is not valid here.
 public let errSecParam: OSStatus = -50
 /// −61: writing is not permitted.
 public let errSecWrPerm: OSStatus = -61
 /// −108: there is not enough memory.
 public let errSecAllocate: OSStatus = -108
-/// −128: the person cancelled.
+/// −128: the user cancelled.
 public let errSecUserCanceled: OSStatus = -128
-/// −909: the request is bad, or comes at the wrong time.
+/// −909: the request is invalid, or not allowed at this time.
 public let errSecBadReq: OSStatus = -909
 /// −2070: an internal component failed.
 public let errSecInternalComponent: OSStatus = -2070
@@ -30,7 +30,7 @@ public let errSecCoreFoundationUnknown: OSStatus = -4960
 public let errSecMissingEntitlement: OSStatus = -34018
 /// −34020: the program may not use this call.
 public let errSecRestrictedAPI: OSStatus = -34020
-/// −25291: there is no store that can be used.
+/// −25291: no store is available.
 public let errSecNotAvailable: OSStatus = -25291
 /// −25292: the store cannot be changed.
 public let errSecReadOnly: OSStatus = -25292
@@ -38,17 +38,17 @@ public let errSecReadOnly: OSStatus = -25292
 public let errSecAuthFailed: OSStatus = -25293
 /// −25294: there is no such store.
 public let errSecNoSuchKeychain: OSStatus = -25294
-/// −25295: the store is damaged or is none.
+/// −25295: the store is damaged or is not a store.
 public let errSecInvalidKeychain: OSStatus = -25295
-/// −25296: there is a store of this name already.
+/// −25296: a store with this name already exists.
 public let errSecDuplicateKeychain: OSStatus = -25296
-/// −25297: the callback is installed already.
+/// −25297: the callback is already installed.
 public let errSecDuplicateCallback: OSStatus = -25297
 /// −25298: the callback is not valid.
 public let errSecInvalidCallback: OSStatus = -25298
-/// −25299: there is such an item already.
+/// −25299: the item already exists.
 public let errSecDuplicateItem: OSStatus = -25299
-/// −25300: there is no such item.
+/// −25300: the item does not exist.
 public let errSecItemNotFound: OSStatus = -25300
 /// −25301: the buffer is too small.
 public let errSecBufferTooSmall: OSStatus = -25301
@@ -56,21 +56,21 @@ public let errSecBufferTooSmall: OSStatus = -25301
 public let errSecDataTooLarge: OSStatus = -25302
 /// −25303: items of this class have no such attribute.
 public let errSecNoSuchAttr: OSStatus = -25303
-/// −25304: the reference names no item.
+/// −25304: the reference is not that of an item.
 public let errSecInvalidItemRef: OSStatus = -25304
 /// −25305: the search is not valid.
 public let errSecInvalidSearchRef: OSStatus = -25305
-/// −25306: there is no such class of items.
+/// −25306: the item class does not exist.
 public let errSecNoSuchClass: OSStatus = -25306
 /// −25307: there is no default store.
 public let errSecNoDefaultKeychain: OSStatus = -25307
-/// −25308: the person would have to be asked, which is not allowed.
+/// −25308: the user would have to be asked, which is not allowed.
 public let errSecInteractionNotAllowed: OSStatus = -25308
 /// −25309: the attribute cannot be changed.
 public let errSecReadOnlyAttr: OSStatus = -25309
-/// −25310: the store is of a newer format.
+/// −25310: the store has a newer format.
 public let errSecWrongSecVersion: OSStatus = -25310
-/// −25311: keys of this size are not made.
+/// −25311: keys of this size are not supported.
 public let errSecKeySizeNotAllowed: OSStatus = -25311
 /// −25312: a storage module is missing.
 public let errSecNoStorageModule: OSStatus = -25312
@@ -78,43 +78,43 @@ public let errSecNoStorageModule: OSStatus = -25312
 public let errSecNoCertificateModule: OSStatus = -25313
 /// −25314: a policy module is missing.
 public let errSecNoPolicyModule: OSStatus = -25314
-/// −25315: the person must be asked.
+/// −25315: the user must be asked.
 public let errSecInteractionRequired: OSStatus = -25315
-/// −25316: the secret cannot be had.
+/// −25316: the secret is not available.
 public let errSecDataNotAvailable: OSStatus = -25316
 /// −25317: the secret cannot be changed.
 public let errSecDataNotModifiable: OSStatus = -25317
 /// −25318: a certificate of the chain is missing.
 public let errSecCreateChainFailed: OSStatus = -25318
-/// −25319: the domain of preferences is not valid.
+/// −25319: the preferences domain is not valid.
 public let errSecInvalidPrefsDomain: OSStatus = -25319
-/// −25320: nobody can be asked while the machine is half awake.
+/// −25320: the user cannot be asked while the machine is in dark wake.
 public let errSecInDarkWake: OSStatus = -25320
-/// −25240: the access control list is not a simple one.
+/// −25240: the access control list is not in simple form.
 public let errSecACLNotSimple: OSStatus = -25240
-/// −25241: there is no such policy.
+/// −25241: the policy does not exist.
 public let errSecPolicyNotFound: OSStatus = -25241
 /// −25242: the trust setting is not valid.
 public let errSecInvalidTrustSetting: OSStatus = -25242
 /// −25243: the item has no access control.
 public let errSecNoAccessForItem: OSStatus = -25243
-/// −25244: the owner cannot be changed like this.
+/// −25244: the owner cannot be changed in this way.
 public let errSecInvalidOwnerEdit: OSStatus = -25244
-/// −25245: there are no results of trust.
+/// −25245: no trust results are available.
 public let errSecTrustNotAvailable: OSStatus = -25245
 /// −25256: the format is not supported.
 public let errSecUnsupportedFormat: OSStatus = -25256
-/// −9809: a signature does not verify, as ``SecKeyRawVerify(_:_:_:_:_:_:)`` says it.
+/// −9809: the signature is not valid; returned by ``SecKeyRawVerify(_:_:_:_:_:_:)``.
 public let errSSLCrypto: OSStatus = -9809
 /// −25257: the format is not known.
 public let errSecUnknownFormat: OSStatus = -25257
-/// −25258: the key leaves only wrapped.
+/// −25258: the key can only be exported wrapped.
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// −25259: there is more than one private key.
 public let errSecMultiplePrivKeys: OSStatus = -25259
 /// −25260: a passphrase is needed.
 public let errSecPassphraseRequired: OSStatus = -25260
-/// −25261: the reference of the password is not valid.
+/// −25261: the password reference is not valid.
 public let errSecInvalidPasswordRef: OSStatus = -25261
 /// −25262: the trust settings are damaged.
 public let errSecInvalidTrustSettings: OSStatus = -25262
@@ -122,7 +122,7 @@ public let errSecInvalidTrustSettings: OSStatus = -25262
 public let errSecNoTrustSettings: OSStatus = -25263
 /// −25264: the PKCS #12 data does not verify.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
-/// −26267: the certificate was not signed by this parent.
+/// −26267: the certificate was not signed by the given issuer.
 public let errSecNotSigner: OSStatus = -26267
 /// −26275: the data could not be decoded.
 public let errSecDecode: OSStatus = -26275

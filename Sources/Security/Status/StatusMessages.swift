@@ -1,4 +1,4 @@
-/// What the statuses of the calls of this module say in words.
+/// The messages of the statuses that calls of this module return.
 let statusMessages: [OSStatus: String] = [
   0: "It worked.",
   -4: "This is not implemented.",
