@@ -2,10 +2,10 @@ import Testing
 
 @testable import Fingerprint
 
-@Suite("The words for fingers and readers")
+@Suite("The names of fingers and readers")
 struct SelectionTests {
   @Test(
-    "what names a reader is read and said back in the same words",
+    "the name of a reader is parsed, and its description is the same name",
     arguments: [
       "auto", "fprintd", "fprintd:Synaptics Sensors", "libfprint", "libfprint:Goodix MOC: 1", "virtual-image:/run/a:b",
       "virtual-storage:s", "replay:../elan",
@@ -15,7 +15,7 @@ struct SelectionTests {
   }
 
   @Test(
-    "anything else names no reader",
+    "any other text is not the name of a reader",
     arguments: [
       "", "Auto", "auto:", "fprintd:", "libfprint:", "virtual-image", "virtual-image:", "replay:", "fprint",
       "virtual:x",
@@ -24,7 +24,7 @@ struct SelectionTests {
     #expect(ReaderSelection(text) == nil)
   }
 
-  @Test("only a named virtual or replayed reader is one")
+  @Test("only selections of virtual or replayed readers are simulated")
   func natures() {
     #expect(ReaderSelection("auto")?.nature == .physical)
     #expect(ReaderSelection("libfprint:x")?.nature == .physical)
@@ -34,7 +34,7 @@ struct SelectionTests {
     #expect(ReaderSelection("replay:x")?.nature == .replayed)
   }
 
-  @Test("what stands for a print of fprintd's is read back, and spelled in one way only")
+  @Test("the template text of a finger in fprintd is parsed, and has one spelling only")
   func fprintdPrints() {
     let digest = (0..<32).map { UInt8($0 * 7 & 255) }
     for print in [FprintdPrint(finger: .leftThumb, digest: nil), FprintdPrint(finger: .rightIndex, digest: digest)] {
@@ -55,7 +55,7 @@ struct SelectionTests {
     }
   }
 
-  @Test("there are ten fingers, five on each hand, spoken without a dash")
+  @Test("there are ten fingers, five on each hand, and their names for display have no dash")
   func fingers() {
     #expect(Finger.allCases.count == 10)
     #expect(Finger.allCases.filter { $0.rawValue.hasPrefix("left-") }.count == 5)

@@ -2,8 +2,8 @@ internal import KeySchemes
 
 @testable internal import Keys
 
-/// What Apple's `SecKeyCreateEncryptedData` made with its ECIES algorithms, with the private keys, as open-source
-/// programs that read it on other systems test themselves with.
+/// Ciphertexts that Apple's `SecKeyCreateEncryptedData` made with its ECIES algorithms, with their private keys. They
+/// are from the tests of open-source programs that decrypt this format on other systems.
 enum AppleVectors {
   struct ECIES: Sendable {
     var hash: HashFunction

@@ -9,13 +9,13 @@ internal import Testing
     var bytes: [UInt8]?
   }
 
-  @Test("random sequences of parts can be told apart, and read back, from their bytes alone")
+  @Test("different random sequences of parts have different encodings, and each is decoded again")
   func injective() throws {
     let seed = UInt64.random(in: .min ... .max)
     var generator = Seeded(seed: seed)
     var seen: [[UInt8]: [Part]] = [:]
     for _ in 0..<20_000 {
-      // Few tags, and bytes that look like tags and lengths: collisions are sought, not avoided.
+      // Use few tags, and bytes that look like tags and lengths, to make collisions likely.
       let parts = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
         let count = Int.random(in: -1...6, using: &generator)
         return Part(
@@ -30,7 +30,7 @@ internal import Testing
     #expect(seen.count > 5000, "too few different sequences to prove anything, seed \(seed)")
   }
 
-  @Test("the layout is tag, big-endian length, bytes")
+  @Test("a part is encoded as tag, big-endian length and bytes")
   func layout() {
     var encoding = CanonicalEncoding()
     encoding.append(tag: 1, "é")
@@ -42,7 +42,7 @@ internal import Testing
         == hex("01 00000002 c3a9  02 00000003 090807  03 00000008 0102030405060708  04 ffffffff"))
   }
 
-  @Test("absent is neither empty nor zero nor left out")
+  @Test("an absent part differs from an empty one, from zero and from no part")
   func absence() {
     var encodings: Set<CanonicalEncoding> = [CanonicalEncoding()]
     for write: (inout CanonicalEncoding) -> Void in [
@@ -60,7 +60,7 @@ internal import Testing
     #expect(encodings.contains(absent))
   }
 
-  @Test("text that only looks the same stays apart")
+  @Test("strings that only look the same have different encodings")
   func normalisation() {
     var composed = CanonicalEncoding()
     composed.append(tag: 1, "\u{e9}")
@@ -69,7 +69,7 @@ internal import Testing
     #expect(composed != decomposed)
   }
 
-  @Test("secrets are joined by the same encoding, in locked memory")
+  @Test("secrets in locked memory are joined with the same encoding")
   func concatenation() {
     var secrets = SecretConcatenation()
     var plain = CanonicalEncoding()
@@ -90,7 +90,7 @@ internal import Testing
     return encoding.bytes
   }
 
-  /// A reader written from the description of the format alone.
+  /// A decoder written only from the description of the format.
   private func decode(_ bytes: [UInt8]) -> [Part]? {
     var rest = bytes[...]
     var parts: [Part] = []

@@ -3,7 +3,8 @@ internal import KeySchemes
 @testable internal import Keys
 
 enum CurveVectors {
-  /// RFC 6979, appendix A.2: signatures (r ‖ s) that anybody must accept, though others are made here.
+  /// RFC 6979, appendix A.2: signatures (r ‖ s). They must be accepted, although signing here uses random nonces and
+  /// gives others.
   struct ECDSA: Sendable {
     var hash: HashFunction
     var message: String
@@ -108,7 +109,7 @@ enum CurveVectors {
         """)),
   ]
 
-  /// NIST, ECC CDH primitive (SP 800-56A), the first of each curve.
+  /// NIST, ECC CDH primitive (SP 800-56A): the first vector of each curve.
   struct ECDH: Sendable {
     /// 04 ‖ X ‖ Y ‖ K.
     var privateForm: [UInt8]

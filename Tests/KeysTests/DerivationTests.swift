@@ -12,7 +12,7 @@ internal import Testing
     return bytes(of: try KDF.wrappingKey(from: concatenation, info: info))
   }
 
-  @Test("a wrapping key changes with every part, tag, order, boundary and use")
+  @Test("a wrapping key depends on the parts, their tags, order and boundaries, and the info")
   func depends() throws {
     let keys = [
       try key([(1, "class"), (2, "set")], info: info),
@@ -31,7 +31,7 @@ internal import Testing
     #expect(try key([(1, "class"), (2, "set")], info: info) == keys[0])
   }
 
-  @Test("a wrapping key is HKDF over the encoded parts, its info as given")
+  @Test("a wrapping key is HKDF of the encoded parts with the given info")
   func construction() throws {
     var encoding = CanonicalEncoding()
     encoding.append(tag: 1, "class")
@@ -40,14 +40,16 @@ internal import Testing
     #expect(try key([(1, "class"), (2, "set")], info: info) == bytes(of: expected))
   }
 
-  @Test("the longest additional data of an item serves as info, and its last byte counts", arguments: [1, 700, 32768])
+  @Test(
+    "info as long as an item's longest additional data is accepted, and its last byte matters",
+    arguments: [1, 700, 32768])
   func longInfo(count: Int) throws {
     let first = try key([(1, "class")], info: repeated(7, count))
     let second = try key([(1, "class")], info: repeated(7, count - 1) + [8])
     #expect(first != second)
   }
 
-  @Test("nothing is derived from nothing")
+  @Test("a key is not derived without parts")
   func empty() {
     #expect(throws: KeysError.badParameters("a wrapping key needs a part")) {
       _ = try KDF.wrappingKey(from: SecretConcatenation(), info: info).count
@@ -57,14 +59,14 @@ internal import Testing
     }
   }
 
-  @Test("more info than libcrypto takes is refused, never cut")
+  @Test("info over libcrypto's limit is refused and not truncated")
   func tooMuchInfo() {
     #expect(throws: KeysError.badParameters("HKDF takes at most 32 KiB of info")) {
       _ = try KDF.hkdf(key: secret("key"), info: repeated(7, 32769)).count
     }
   }
 
-  @Test("HKDF gives as many bytes as RFC 5869 allows and no more")
+  @Test("HKDF derives up to the maximum length of RFC 5869")
   func length() throws {
     let longest = try KDF.hkdf(key: secret("key"), info: info, count: 8160)
     #expect(longest.count == 8160)
@@ -84,7 +86,7 @@ internal import Testing
     _ = try Scrypt.derive(passcode: secret("x"), parameters: parameters, floor: floor).count
   }
 
-  @Test("fresh parameters are the minimum the design names, each with a salt of its own")
+  @Test("new parameters have the minimum cost of the design and a new salt")
   func fresh() throws {
     let parameters = try Scrypt.Parameters.fresh()
     #expect(parameters.logN == 17)
@@ -94,7 +96,7 @@ internal import Testing
     #expect(try Scrypt.Parameters.fresh().salt != parameters.salt)
   }
 
-  @Test("a passcode gives its key again from the same parameters, at full cost, and another passcode another")
+  @Test("at full cost the same passcode and parameters give the same key, and another passcode does not")
   func derives() throws {
     let parameters = try Scrypt.Parameters.fresh()
     let key = try Scrypt.derive(passcode: secret("1234"), parameters: parameters)
@@ -105,7 +107,7 @@ internal import Testing
     #expect(bytes(of: other) != bytes(of: key))
   }
 
-  @Test("another salt or cost gives another key")
+  @Test("a different salt or cost gives a different key")
   func depends() throws {
     func key(_ logN: Int, _ r: Int, _ p: Int, _ salt: [UInt8]) throws -> [UInt8] {
       let parameters = Scrypt.Parameters(logN: logN, r: r, p: p, salt: salt)
@@ -119,7 +121,7 @@ internal import Testing
   }
 
   @Test(
-    "stored parameters under the floor are refused",
+    "stored parameters below the floor are refused",
     arguments: [(16, 8, 1), (0, 8, 1), (-1, 8, 1), (Int.min, 8, 1), (17, 7, 1), (17, 0, 1), (17, 8, 0), (17, 8, -1)])
   func tooWeak(logN: Int, r: Int, p: Int) {
     #expect(throws: KeysError.badParameters("scrypt parameters are too weak")) {
@@ -128,7 +130,7 @@ internal import Testing
   }
 
   @Test(
-    "stored parameters that ask for too much are refused before anything is allocated",
+    "stored parameters with too high a cost are refused before memory is allocated",
     arguments: [
       (21, 8, 1), (63, 8, 1), (Int.max, 8, 1), (17, 33, 1), (17, Int.max, 1), (17, 8, 17), (17, 8, Int.max),
       (20, 9, 1), (19, 17, 1), (18, 32, 17),
@@ -146,7 +148,7 @@ internal import Testing
     }
   }
 
-  @Test("the floor of the tests is only for who asks for it")
+  @Test("the weak floor applies only where it is passed explicitly")
   func weakForTests() {
     #expect(throws: Never.self) { try attempt(4, 8, 1, salt: salt, floor: .weakForTests) }
     #expect(throws: KeysError.self) { try attempt(3, 8, 1, salt: salt, floor: .weakForTests) }

@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EncryptionTests {
-  @Test("what Apple's ECIES encrypted is decrypted", arguments: AppleVectors.ecies)
+  @Test("ciphertexts made by Apple's ECIES are decrypted", arguments: AppleVectors.ecies)
   func apple(vector: AppleVectors.ECIES) throws {
     let key = try PrivateKey(external: secret(vector.privateForm), family: .ec)
     let plaintext = try key.decrypt(vector.ciphertext, .ecies(vector.hash, vector.nonce))
@@ -17,7 +17,7 @@ internal import Testing
     }
   }
 
-  @Test("what Wycheproof published is decrypted")
+  @Test("Wycheproof's ciphertexts are decrypted")
   func wycheproof() throws {
     let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let oaep = bytes(of: try key.decrypt(RSAVectors.oaepCiphertext, .rsaOAEP(.sha256)))
@@ -27,7 +27,7 @@ internal import Testing
     #expect(pkcs1 == Array("Test".utf8))
   }
 
-  @Test("every scheme of every key decrypts what it encrypted, up to its limit", arguments: SigningTests.keys)
+  @Test("every scheme of every key decrypts what it encrypts, up to its size limit", arguments: SigningTests.keys)
   func everyScheme(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     for scheme in allSchemes {
@@ -42,7 +42,7 @@ internal import Testing
       }
       let limit = scheme.plaintextLimit(key.algorithm)
       for count in [0, 1, 16, 100, limit ?? 100_000] {
-        // The first byte keeps the number of raw RSA below the modulus.
+        // A small first byte keeps the number of raw RSA below the modulus.
         let plaintext = count == 0 ? [] : [1] + repeated(0x5a, count - 1)
         let ciphertext = try key.publicKey.encrypt(secret(plaintext), scheme)
         let again = try key.publicKey.encrypt(secret(plaintext), scheme)
@@ -59,7 +59,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("whatever is wrong with a ciphertext, the error is the same", arguments: SigningTests.keys)
+  @Test("every kind of invalid ciphertext gives the same error", arguments: SigningTests.keys)
   func oneError(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     for scheme in allSchemes where scheme.supports(key.algorithm) && scheme != .rsaRaw {
@@ -81,11 +81,12 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("every kind of wrong padding is the same error")
+  @Test("every kind of wrong padding gives the same error")
   func paddings() throws {
     let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let nonzero = repeated(7, 200)
-    // No zero byte at the end, too little padding, the wrong kind, no leading zero, a signature's.
+    // No zero byte after the padding, too little padding, an unknown block type, no leading zero, the block type of a
+    // signature.
     let blocks: [[UInt8]] = [
       [0, 2] + repeated(7, 254), [0, 2] + repeated(7, 7) + [0] + repeated(7, 246),
       [0, 1] + nonzero + [0] + repeated(7, 53),
@@ -102,7 +103,7 @@ internal import Testing
     #expect(plaintext == repeated(9, 53))
   }
 
-  @Test("a number that is not below the modulus is refused")
+  @Test("a number that is as large as the modulus or larger is refused")
   func overModulus() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
     #expect(throws: KeysError.badParameters("the number is not below the modulus")) {
@@ -110,7 +111,7 @@ internal import Testing
     }
   }
 
-  @Test("a wrapped session key and what it seals lie where Apple puts them", arguments: [2048, 4096])
+  @Test("a wrapped session key and its ciphertext are laid out as in Apple's format", arguments: [2048, 4096])
   func wrappedKey(bits: Int) throws {
     let key =
       bits == 2048
@@ -125,7 +126,7 @@ internal import Testing
     #expect(bytes(of: opened) == Array("a secret".utf8))
   }
 
-  @Test("AES-128-GCM seals what its authors published")
+  @Test("AES-128-GCM gives the ciphertexts that its authors published")
   func aes128() throws {
     // McGrew and Viega, test cases 2 and 6 (a nonce of 60 bytes).
     var box = repeated(0, 32)

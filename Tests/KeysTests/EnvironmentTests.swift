@@ -7,9 +7,9 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EnvironmentTests {
-  @Test("an OpenSSL configuration named by the environment is not loaded, whatever is asked for first")
+  @Test("an OpenSSL configuration in the environment is not loaded, whichever function is used first")
   func configurationNotLoaded() async {
-    // Each first use in a process of its own: libcrypto initialises itself once.
+    // Each first use runs in its own process, because libcrypto initialises itself once.
     await #expect(processExitsWith: .success) {
       let file = hostileConfiguration()
       defer { unlink(file) }
@@ -46,7 +46,7 @@ internal import Testing
     }
   }
 
-  @Test("a configuration the process had loaded before changes no result here")
+  @Test("a configuration that the process loaded before does not change results")
   func configurationLoadedBefore() async {
     await #expect(processExitsWith: .success) {
       let file = hostileConfiguration()
@@ -59,8 +59,8 @@ internal import Testing
     }
   }
 
-  // Every digest asks the default context for an engine, and an engine is a library to load.
-  @Test("a configuration named by the environment is not even read by the default context")
+  // Every digest asks the default context for an engine, and an engine is a library that libcrypto loads.
+  @Test("the default context does not read a configuration in the environment either")
   func configurationIsNotRead() async {
     await #expect(processExitsWith: .success) {
       let text = "openssl_conf = init\n[init]\nalg_section = a\n[a]\ndefault_properties = provider=nowhere\n"
@@ -74,14 +74,14 @@ internal import Testing
       let key = try Random.key()
       _ = try AEAD.seal(key, key: KDF.hkdf(key: key, info: []), aad: [])
       try useKeyPairs()
-      // Transfer full; NULL is what it gives where the configuration was read.
+      // Transfer full. NULL if the configuration was read.
       let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
       #expect(cipher != nil)
       EVP_CIPHER_free(cipher)
     }
   }
 
-  @Test("a failure leaves no error behind in libcrypto's queue, whoever put them there")
+  @Test("a failure leaves libcrypto's error queue empty, also of older errors")
   func errorQueue() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("x"), key: key, aad: [])
@@ -92,7 +92,7 @@ internal import Testing
     fillQueue()
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: [1]).count }
     #expect(ERR_peek_error() == 0)
-    // N that is no power of two: libcrypto's own refusal.
+    // libcrypto refuses an N that is not a power of two.
     fillQueue()
     #expect(throws: KeysError.self) {
       _ = try Scrypt.derive(passcode: secret("x"), salt: [], n: 15, r: 8, p: 1, count: 32).count
@@ -101,7 +101,7 @@ internal import Testing
   }
 }
 
-/// Everything that key pairs do.
+/// Uses every operation of key pairs.
 private func useKeyPairs() throws {
   _ = try X25519.publicKey(of: secret(repeated(1, 32)))
   let key = try PrivateKey.generate(.ec(.p256))
@@ -122,7 +122,7 @@ private func useKeyPairs() throws {
   }
 }
 
-/// Points `OPENSSL_CONF` at a new file; with it loaded, the default context finds no algorithm at all.
+/// Sets `OPENSSL_CONF` to a new file. If libcrypto loads it, the default context finds no algorithms.
 private func hostileConfiguration() -> [CChar] {
   let text = """
     openssl_conf = init
@@ -146,7 +146,7 @@ private func hostileConfiguration() -> [CChar] {
 }
 
 private func defaultContextWorks() -> Bool {
-  // Transfer full: given back at once.
+  // Transfer full. Freed at once.
   guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else { return false }
   EVP_CIPHER_free(cipher)
   return true

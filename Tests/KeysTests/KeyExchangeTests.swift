@@ -6,11 +6,11 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct KeyExchangeTests {
-  @Test("two keys share the secret that NIST publishes", arguments: CurveVectors.ecdh)
+  @Test("two keys agree on the secret in NIST's vectors", arguments: CurveVectors.ecdh)
   func published(vector: CurveVectors.ECDH) throws {
     let key = try PrivateKey(external: secret(vector.privateForm), family: .ec)
     let peer = try PublicKey(external: vector.peer, family: .ec)
-    // Neither a size nor an info belongs to it.
+    // Plain Diffie-Hellman ignores size and info.
     for (size, info) in [(0, []), (1000, [1])] as [(Int, [UInt8])] {
       let shared = bytes(of: try key.exchange(with: peer, .ecdh, requestedSize: size, sharedInfo: info))
       #expect(shared == vector.secret)
@@ -23,15 +23,15 @@ internal import Testing
     }
   }
 
-  @Test("keys are derived as NIST publishes for X9.63", arguments: CurveVectors.x963)
+  @Test("X9.63 derives the keys in NIST's vectors", arguments: CurveVectors.x963)
   func derivation(vector: CurveVectors.X963) throws {
     let derived = try KDF.x963(
       secret: secret(vector.secret), hash: vector.hash, sharedInfo: vector.sharedInfo, count: vector.output.count)
     #expect(bytes(of: derived) == vector.output)
   }
 
-  // The hash functions NIST's file lacks here: one block is the hash of secret ‖ 00000001 ‖ info.
-  @Test("a derived block is the hash that SEC 1 says", arguments: HashFunction.allCases)
+  // For hash functions without a vector from NIST: one block is the hash of secret ‖ 00000001 ‖ info.
+  @Test("a derived block is the hash that SEC 1 defines", arguments: HashFunction.allCases)
   func block(hash: HashFunction) throws {
     let z = repeated(3, 32)
     let derived = try KDF.x963(secret: secret(z), hash: hash, sharedInfo: [1, 2], count: hash.count + 1)
@@ -39,7 +39,7 @@ internal import Testing
     #expect(bytes(of: derived) == Array(blocks.prefix(hash.count + 1)))
   }
 
-  @Test("both sides get the same, and a third another", arguments: Curve.allCases)
+  @Test("both sides get the same secret, and a third key gets another", arguments: Curve.allCases)
   func agreement(curve: Curve) throws {
     let one = try PrivateKey.generate(.ec(curve))
     let other = try PrivateKey.generate(.ec(curve))
@@ -53,7 +53,7 @@ internal import Testing
     }
   }
 
-  @Test("keys of other curves or families, and sizes out of bounds, are refused")
+  @Test("keys of different curves or families, and sizes out of range, are refused")
   func refusals() throws {
     let key = try PrivateKey.generate(.ec(.p256))
     let rsa = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)

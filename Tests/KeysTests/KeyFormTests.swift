@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct KeyFormTests {
-  @Test("a new key on a curve is exported, imported and itself again", arguments: Curve.allCases)
+  @Test("a new key on a curve is the same after export and import", arguments: Curve.allCases)
   func newCurveKey(curve: Curve) throws {
     let key = try PrivateKey.generate(.ec(curve))
     #expect(key.algorithm == .ec(curve))
@@ -20,7 +20,7 @@ internal import Testing
     #expect(other.publicKey != key.publicKey)
   }
 
-  @Test("a new RSA key is exported, imported and itself again")
+  @Test("a new RSA key is the same after export and import")
   func newRSAKey() throws {
     let key = try PrivateKey.generate(.rsa(bits: 2048))
     #expect(key.algorithm == .rsa(bits: 2048))
@@ -30,7 +30,7 @@ internal import Testing
     #expect(throws: KeysError.self) { _ = try PrivateKey.generate(.rsa(bits: 1 << 20)).algorithm }
   }
 
-  @Test("a published key is read, written the same, and has the public key published for it")
+  @Test("a published private key is read and written unchanged, and has the published public key")
   func published() throws {
     let key = try PrivateKey(external: secret(RSAVectors.privateForm), family: .rsa)
     let external = bytes(of: try key.external())
@@ -54,7 +54,7 @@ internal import Testing
     #expect(key.label == expected)
   }
 
-  @Test("public keys are equal where their bytes are, and known by them")
+  @Test("public keys with the same bytes are equal and have the same hash value")
   func equality() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
     let again = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
@@ -62,7 +62,7 @@ internal import Testing
     #expect(Set([key, again]).count == 1)
   }
 
-  @Test("a scalar that is zero, the order, over it or another key's is refused", arguments: Curve.allCases)
+  @Test("a scalar that is zero, not below the order, or of another key is refused", arguments: Curve.allCases)
   func scalars(curve: Curve) throws {
     let key = try PrivateKey.generate(.ec(curve))
     let point = key.publicKey.external
@@ -92,12 +92,13 @@ internal import Testing
     for scalar in [zero, order, over, repeated(0xff, curve.coordinateCount), valid, Array(other)] {
       expectRefused(point + scalar, .ec)
     }
-    // The generator, whose scalar is 1, and its negative, whose scalar is the largest.
+    // The generator has the scalar 1. Its negative has the largest scalar.
     let one = repeated(0, curve.coordinateCount - 1) + [1]
     expectRefused(point + one, .ec)
   }
 
-  @Test("points not on the curve, at infinity, compressed, hybrid or too long are refused", arguments: Curve.allCases)
+  @Test(
+    "points that are off the curve, at infinity, compressed, hybrid or too long are refused", arguments: Curve.allCases)
   func points(curve: Curve) throws {
     let point = try PrivateKey.generate(.ec(curve)).publicKey.external
     var off = point
@@ -112,13 +113,13 @@ internal import Testing
       repeated(4, 200), [0] + Array(point.dropFirst()),
     ]
     for point in bad { expectPublicRefused(point, .ec) }
-    // As part of a private key too.
+    // The same points as part of a private key.
     let scalar = repeated(0, curve.coordinateCount - 1) + [1]
     for point in bad { expectRefused(point + scalar, .ec) }
     expectPublicRefused(point, .rsa)
   }
 
-  @Test("RSA keys that are cut off, longer, of odd sizes or exponents are refused")
+  @Test("RSA keys that are truncated, extended, or of a wrong size or exponent are refused")
   func rsa() throws {
     let bytes = RSAVectors.publicForm
     for count in 0..<bytes.count { expectPublicRefused(Array(bytes.prefix(count)), .rsa) }
@@ -130,28 +131,28 @@ internal import Testing
     for e in [[0], [1], [2], [4], [1, 0, 0], [1] + repeated(0, 7) + [1]] as [[UInt8]] {
       expectPublicRefused(key(n, e), .rsa)
     }
-    // Too short, too long, one bit more than whole bytes, even, none.
+    // A modulus that is too short, too long, one bit longer than whole bytes, even, and zero.
     for n in [
       Array(n.prefix(127)) + [1], n + n + [1], [1] + n, Array(n.dropLast()) + [2], [0], [],
       repeated(0xff, 64 << 10),
     ] {
       expectPublicRefused(key(n, [1, 0, 1]), .rsa)
     }
-    // One number, three, and none; a negative one, and one with a zero byte to spare.
+    // Sequences of one number, three and none; a negative number, and one with a redundant zero byte.
     expectPublicRefused(sequence([integer(n)]), .rsa)
     expectPublicRefused(sequence([integer(n), integer([3]), integer([3])]), .rsa)
     expectPublicRefused(sequence([]), .rsa)
     expectPublicRefused(sequence([[2, 0x82, 1, 0] + n, integer([3])]), .rsa)
     expectPublicRefused(sequence([integer(n), [2, 2, 0, 3]]), .rsa)
     expectPublicRefused(sequence([integer(n), [2, 0]]), .rsa)
-    // Lengths written otherwise than DER does it.
+    // Lengths that are not in DER's shortest form.
     expectPublicRefused(sequence([integer(n), [2, 0x81, 1, 3]]), .rsa)
     expectPublicRefused([0x30, 0x83, 0] + bytes[2...], .rsa)
     expectPublicRefused([0x30, 0x80] + bytes[4...] + [0, 0], .rsa)
     expectPublicRefused([0x30, 0x84, 0xff, 0xff, 0xff, 0xff] + bytes[4...], .rsa)
   }
 
-  @Test("an RSA private key any of whose numbers is another's, zero or altered is refused")
+  @Test("an RSA private key is refused if any number is another key's, zero or altered")
   func rsaPrivate() throws {
     let bytes = RSAVectors.privateForm
     let other = RSAVectors.otherPrivateForm
@@ -175,13 +176,13 @@ internal import Testing
       altered[place] = repeated(0xff, 1024)
       expectRefused(sequence(altered.map(integer)), .rsa)
     }
-    // The public exponent too.
+    // The same for the public exponent.
     var altered = numbers
     altered[2] = [3]
     expectRefused(sequence(altered.map(integer)), .rsa)
   }
 
-  @Test("any bit turned in a private key is noticed", arguments: [CurveVectors.ecdsa[0].privateForm])
+  @Test("every flipped bit in a private key is detected", arguments: [CurveVectors.ecdsa[0].privateForm])
   func bits(form: [UInt8]) {
     for bit in 0..<8 * form.count {
       var altered = form
@@ -190,7 +191,7 @@ internal import Testing
     }
   }
 
-  @Test("random bytes and random damage never end in anything but a refusal")
+  @Test("random bytes and damaged keys are refused without a crash")
   func noise() throws {
     var generator = Seeded(seed: 7)
     for _ in 0..<3000 {
@@ -201,7 +202,7 @@ internal import Testing
         expectRefused(bytes, family)
       }
     }
-    // Damage to the shape alone: what only alters a number takes a test of primes to find, and has its own test.
+    // Only check the format here. Finding an altered number needs a primality test, and has its own test.
     for _ in 0..<3000 {
       var damaged = RSAVectors.privateForm
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
@@ -209,7 +210,7 @@ internal import Testing
         damaged[place] = UInt8.random(in: 0...255, using: &generator)
       }
       guard damaged != RSAVectors.privateForm else { continue }
-      // Either the shape is refused, or there is a key that is the same when it is written.
+      // Either the format is refused, or the key is written back with the same bytes.
       guard let key = try? PrivateKey(stored: secret(damaged), family: .rsa) else { continue }
       let written = bytes(of: try key.external())
       #expect(written == damaged)
@@ -259,7 +260,7 @@ private func expectRefused(_ bytes: [UInt8], _ family: KeyFamily, _ location: So
   #expect(ERR_peek_error() == 0, sourceLocation: location)
 }
 
-// MARK: - DER by hand
+// MARK: - Building DER
 
 private func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
   let count = content.count

@@ -5,14 +5,14 @@ internal import Testing
 
 @testable internal import Keys
 
-/// Held against the `openssl` command, where there is one: another way into the library, with other formats.
+/// Compares with the `openssl` command, if it is installed. It uses libcrypto through other functions and formats.
 @Suite(.enabled(if: OpenSSLCommand.exists, "there is no openssl command")) struct OpenSSLCommandTests {
   private let folder = ScratchFolder()
   private let text = Array("some text".utf8)
 
-  @Test("the command accepts ECDSA signatures made here, and the other way round", arguments: Curve.allCases)
+  @Test("the openssl command accepts ECDSA signatures made by Keys, and the reverse", arguments: Curve.allCases)
   func ecdsa(curve: Curve) throws {
-    // The public key in X.509's form: a header for each curve, and the point.
+    // The public key as SubjectPublicKeyInfo (X.509): a header for each curve, then the point.
     let header =
       switch curve {
       case .p256: hex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
@@ -37,7 +37,7 @@ internal import Testing
     }
   }
 
-  @Test("the command accepts RSA signatures made here, and the other way round")
+  @Test("the openssl command accepts RSA signatures made by Keys, and the reverse")
   func rsaSignatures() throws {
     let key = try newKey()
     for hash in HashFunction.allCases {
@@ -58,7 +58,7 @@ internal import Testing
     }
   }
 
-  @Test("the command decrypts what was encrypted here with RSA, and the other way round")
+  @Test("the openssl command decrypts RSA ciphertexts made by Keys, and the reverse")
   func rsaEncryption() throws {
     let key = try newKey()
     let oaep = HashFunction.allCases.map { hash in
@@ -83,7 +83,7 @@ internal import Testing
     #expect(try folder.read("plaintext") == block)
   }
 
-  @Test("the command's own RSA keys are read, of every size", arguments: [2048, 3072, 4096])
+  @Test("RSA keys made by the openssl command are read", arguments: [2048, 3072, 4096])
   func rsaKeys(bits: Int) throws {
     try folder.openssl("genrsa -traditional -out their.pem \(bits)")
     try folder.openssl("rsa -in their.pem -traditional -outform DER -out their.der")
@@ -97,7 +97,7 @@ internal import Testing
     #expect(external == form)
   }
 
-  /// A key made here, which the command finds as `key.der`.
+  /// Makes a key and writes it to `key.der` for the command.
   private func newKey() throws -> PrivateKey {
     let key = try PrivateKey.generate(.rsa(bits: 2048))
     try folder.write("key.der", bytes(of: try key.external()))

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct PublishedVectorTests {
-  @Test("AES-256-GCM seals and opens as its authors published", arguments: PublishedVectors.gcm)
+  @Test("AES-256-GCM gives the results that its authors published", arguments: PublishedVectors.gcm)
   func aead(vector: PublishedVectors.GCM) throws {
     let key = secret(hex(vector.key))
     let box = hex(vector.nonce) + hex(vector.ciphertext) + hex(vector.tag)
@@ -16,7 +16,7 @@ internal import Testing
     #expect(bytes(of: opened) == hex(vector.plaintext))
   }
 
-  @Test("HKDF-SHA256 derives what RFC 5869 says", arguments: PublishedVectors.hkdf)
+  @Test("HKDF-SHA256 gives the results in RFC 5869", arguments: PublishedVectors.hkdf)
   func kdf(vector: PublishedVectors.HKDF) throws {
     let output = hex(vector.output)
     let derived = try KDF.hkdf(
@@ -24,7 +24,7 @@ internal import Testing
     #expect(bytes(of: derived) == output)
   }
 
-  @Test("scrypt derives what RFC 7914 says", arguments: PublishedVectors.scrypt)
+  @Test("scrypt gives the results in RFC 7914", arguments: PublishedVectors.scrypt)
   func scrypt(vector: PublishedVectors.Cost) throws {
     let derived = try Scrypt.derive(
       passcode: secret(vector.passcode), salt: Array(vector.salt.utf8), n: vector.n, r: vector.r, p: vector.p,
@@ -32,7 +32,7 @@ internal import Testing
     #expect(bytes(of: derived) == hex(vector.output))
   }
 
-  @Test("HMAC-SHA256 computes and verifies what RFC 4231 says", arguments: PublishedVectors.hmac)
+  @Test("HMAC-SHA256 computes and verifies the results in RFC 4231", arguments: PublishedVectors.hmac)
   func mac(vector: PublishedVectors.Code) {
     let key = secret(vector.key)
     let mac = MAC.hmacSHA256(key: key, vector.text)
@@ -51,7 +51,7 @@ internal import Testing
 
   /// FIPS 180-2, appendix B, and the empty message.
   @Test(
-    "SHA-256 digests what FIPS 180 says",
+    "SHA-256 gives the results in FIPS 180",
     arguments: [
       ("", "e3b0c44298fc1c149afbf4c8996fb924 27ae41e4649b934ca495991b7852b855"),
       ("abc", "ba7816bf8f01cfea414140de5dae2223 b00361a396177a9cb410ff61f20015ad"),

@@ -16,7 +16,8 @@ enum PublishedVectors {
     "522dc1f099567d07f47f37a32a84427d 643a8cdcbfe5c0c97598a2bd2555d1aa"
     + "8cb08e48590dbb3da7b08b1056828838 c5f61e6393ba7a0abcc9f662"
 
-  /// McGrew and Viega, The Galois/Counter Mode of Operation, appendix B: those with 256-bit keys and 96-bit nonces.
+  /// McGrew and Viega, The Galois/Counter Mode of Operation, appendix B: the vectors with 256-bit keys and 96-bit
+  /// nonces.
   static let gcm = [
     GCM(
       number: 13, key: String(repeating: "0", count: 64), nonce: String(repeating: "0", count: 24), plaintext: "",
@@ -39,7 +40,7 @@ enum PublishedVectors {
     let output: String
   }
 
-  /// RFC 5869, appendix A, the cases with SHA-256.
+  /// RFC 5869, appendix A: the vectors with SHA-256.
   static let hkdf = [
     HKDF(
       key: repeated(0x0b, 22), salt: Array(0x00...0x0c), info: Array(0xf0...0xf9),
@@ -60,7 +61,7 @@ enum PublishedVectors {
     let output: String
   }
 
-  /// RFC 7914, section 12, all but the one that takes a gibibyte.
+  /// RFC 7914, section 12: all vectors but the one that needs a gibibyte.
   static let scrypt = [
     Cost(
       passcode: "", salt: "", n: 16, r: 1, p: 1,
@@ -81,7 +82,7 @@ enum PublishedVectors {
     let output: String
   }
 
-  /// RFC 4231, section 4, all but the truncated one.
+  /// RFC 4231, section 4: all vectors but the truncated one.
   static let hmac = [
     Code(
       key: repeated(0x0b, 20), text: Array("Hi There".utf8),

@@ -1,4 +1,4 @@
-/// From Wycheproof's test vectors, each with its number in the file named.
+/// Wycheproof's test vectors. Each comment names the file and the number of the test in it.
 enum RSAVectors {
   /// The private key of most of the files, in PKCS #1.
   static let privateForm = hex(
@@ -102,7 +102,7 @@ enum RSAVectors {
     d2245d5265df61ee2983c938c2167dcee121fc4b4479c237e728cf633ab60a8c0ecd04fce7e3baa559
     """)
 
-  /// rsa_pkcs1_2048, 3: RSAES-PKCS1-v1_5 of `Test`, to that key.
+  /// rsa_pkcs1_2048, 3: RSAES-PKCS1-v1_5 of `Test`, encrypted to ``otherPrivateForm``.
   static let pkcs1Ciphertext = hex(
     """
     4501b4d669e01b9ef2dc800aa1b06d49196f5a09fe8fbcd037323c60eaf027bfb98432be4e4a26c567ffec718bcbea977dd2

@@ -14,7 +14,7 @@ internal import Testing
     bytes(of: try RecoveryKey(parsing: secret(text)).key(info: info))
   }
 
-  @Test("a recovery key is seven groups of five symbols, and every one is another")
+  @Test("a recovery key has seven groups of five symbols, and every key is different")
   func shape() throws {
     var texts: Set<String> = []
     for _ in 0..<200 {
@@ -27,7 +27,7 @@ internal import Testing
     #expect(texts.count == 200)
   }
 
-  @Test("what was shown reads back as the same key")
+  @Test("the text of a recovery key is parsed to the same key")
   func roundTrip() throws {
     for _ in 0..<200 {
       let original = try RecoveryKey.generate()
@@ -37,9 +37,9 @@ internal import Testing
     }
   }
 
-  @Test("each of the 160 bits is in the text and in the key")
+  @Test("each of the 160 bits affects the text and the key")
   func everyBitCounts() throws {
-    // All-zero bits have an all-zero text; each bit is set through the symbol that holds it.
+    // The text of all-zero bits is all zeros. Set each bit through the symbol that contains it.
     let zero = String(repeating: "0", count: 35)
     var keys: Set<[UInt8]> = [try key(from: zero)]
     for bit in 0..<160 {
@@ -53,7 +53,7 @@ internal import Testing
     #expect(keys.count == 161)
   }
 
-  @Test("case, spaces, dashes and look-alike letters do not matter")
+  @Test("case, spaces, dashes and similar letters do not matter")
   func forgiving() throws {
     let zeros = "0" + String(repeating: "0", count: 34)
     #expect(try key(from: "oO0o0-" + zeros.dropFirst(5)) == key(from: zeros))
@@ -72,7 +72,7 @@ internal import Testing
     }
   }
 
-  @Test("every single wrong symbol is called a typing error")
+  @Test("every single wrong symbol is reported as a typing error")
   func substitutions() throws {
     let text = Array(try newText().filter { $0 != "-" })
     for position in text.indices {
@@ -84,7 +84,7 @@ internal import Testing
     }
   }
 
-  @Test("every two symbols swapped are called a typing error")
+  @Test("every swap of two symbols is reported as a typing error")
   func transpositions() throws {
     let text = Array(try newText().filter { $0 != "-" })
     for first in text.indices {
@@ -96,7 +96,7 @@ internal import Testing
     }
   }
 
-  @Test("a missing or an extra symbol is another error than a wrong one, and so is a sign that is none")
+  @Test("a wrong number of symbols and an invalid character have their own errors")
   func otherErrors() throws {
     let text = try newText()
     for wrong in ["", "-", String(text.dropLast()), text + "0", text + text] {
@@ -109,7 +109,7 @@ internal import Testing
     }
   }
 
-  @Test("another use gives another key")
+  @Test("a different use gives a different key")
   func uses() throws {
     let recovery = try RecoveryKey.generate()
     let one = try recovery.key(info: info)

@@ -6,15 +6,15 @@ internal import Testing
 
 @testable internal import Keys
 
-/// Each in a process of its own: the memory searched is its whole memory.
+/// Each test runs in its own process, because it searches the whole memory of the process.
 @Suite struct ReleasedSecretsTests {
-  @Test("a released secret is nowhere in memory, whatever was done with it", .timeLimit(.minutes(2)))
+  @Test("a destroyed secret leaves no copy in memory, whatever it was used for", .timeLimit(.minutes(2)))
   func nothingLeft() async {
     await #expect(processExitsWith: .success) {
       let scan: MemoryScan
       do {
         var canary = try Random.key(48)
-        // It is to arrive as one line.
+        // The secret is also read as a line, so it must not contain a newline.
         canary.withUnsafeMutableBytes { for index in $0.indices where $0[index] == 10 { $0[index] = 11 } }
         scan = MemoryScan(for: canary)
         #expect(scan.occurrences() == 1, "the search does not find what is there, or there are copies already")
@@ -24,7 +24,7 @@ internal import Testing
     }
   }
 
-  @Test("a key is nowhere in memory once released, though libcrypto has worked with it", .timeLimit(.minutes(2)))
+  @Test("a destroyed key leaves no copy in memory after libcrypto has used it", .timeLimit(.minutes(2)))
   func noKeyLeft() async {
     await #expect(processExitsWith: .success) {
       let scan: MemoryScan
@@ -42,10 +42,10 @@ internal import Testing
     }
   }
 
-  @Test("a private key is nowhere in memory once released, whatever it did", .timeLimit(.minutes(2)))
+  @Test("a destroyed private key on a curve leaves no copy in memory", .timeLimit(.minutes(2)))
   func noPrivateKeyLeft() async {
     await #expect(processExitsWith: .success) {
-      // The scalar as it is exported, and as libcrypto has it: turned round.
+      // Search for the scalar as it is exported and with reversed bytes, as libcrypto stores it.
       let scan: MemoryScan
       let turned: MemoryScan
       do {
@@ -68,7 +68,7 @@ internal import Testing
     }
   }
 
-  @Test("an RSA private key is nowhere in memory once released, whatever it did", .timeLimit(.minutes(2)))
+  @Test("a destroyed RSA private key leaves no copy in memory", .timeLimit(.minutes(2)))
   func noRSAKeyLeft() async {
     await #expect(processExitsWith: .success) {
       let scan: MemoryScan
@@ -76,7 +76,7 @@ internal import Testing
       do {
         let key = try PrivateKey.generate(.rsa(bits: 2048))
         let external = try key.external()
-        // 40 bytes of the first prime: after version, modulus, exponent and the private exponent.
+        // 40 bytes of the first prime, which follows the version, the modulus and the two exponents.
         (scan, turned) = scans(for: external, at: 580, count: 40)
         #expect(scan.occurrences() == 1)
         #expect(turned.occurrences() >= 1, "libcrypto has it otherwise, so the search proves nothing")
@@ -91,7 +91,7 @@ internal import Testing
     }
   }
 
-  @Test("a shown and typed recovery key leaves nothing behind", .timeLimit(.minutes(2)))
+  @Test("a recovery key that was formatted and parsed leaves no copy in memory", .timeLimit(.minutes(2)))
   func noRecoveryKeyLeft() async {
     await #expect(processExitsWith: .success) {
       let scan: MemoryScan
@@ -108,7 +108,7 @@ internal import Testing
   }
 }
 
-/// Searches for some bytes of `form`, as they are and in the opposite order.
+/// Searches for some bytes of `form`, in their order and reversed.
 private func scans(for form: borrowing SecretBytes, at start: Int, count: Int) -> (MemoryScan, MemoryScan) {
   form.withUnsafeBytes { form in
     let part = SecretBytes(copying: UnsafeRawBufferPointer(rebasing: form[start..<start + count]))
@@ -118,7 +118,7 @@ private func scans(for form: borrowing SecretBytes, at start: Int, count: Int) -
   }
 }
 
-/// Every way a secret goes through this layer and the one below.
+/// Passes a secret through every function of this layer and of `SecureMemory`.
 private func useEverywhere(_ canary: borrowing SecretBytes) throws {
   var ends: [Int32] = [-1, -1]
   #expect(pipe(&ends) == 0)

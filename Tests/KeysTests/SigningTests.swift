@@ -8,7 +8,7 @@ internal import Testing
 @Suite struct SigningTests {
   static let text = Array("Test".utf8)
 
-  @Test("an ECDSA signature that RFC 6979 publishes is right, written in either way", arguments: CurveVectors.ecdsa)
+  @Test("ECDSA signatures published in RFC 6979 are accepted in both encodings", arguments: CurveVectors.ecdsa)
   func publishedECDSA(vector: CurveVectors.ECDSA) throws {
     let key = try PrivateKey(external: secret(vector.privateForm), family: .ec).publicKey
     let message = Array(vector.message.utf8)
@@ -28,14 +28,15 @@ internal import Testing
     }
   }
 
-  @Test("a PKCS #1 signature is the one Wycheproof publishes: there is no other")
+  @Test("a PKCS #1 signature equals Wycheproof's, because the scheme is deterministic")
   func publishedPKCS1() throws {
     let key = try PrivateKey(external: secret(RSAVectors.privateForm), family: .rsa)
     let signature = try key.sign(Self.text, .rsaPKCS1(.sha256, .message))
     #expect(signature == RSAVectors.pkcs1Signature)
     let right = try key.publicKey.verify(RSAVectors.pkcs1Signature, of: Self.text, .rsaPKCS1(.sha256, .message))
     #expect(right)
-    // The same, padded by hand: DigestInfo of SHA-256 (RFC 8017, section 9.2), and all of it.
+    // The same signature with manual padding: first only the DigestInfo of SHA-256 (RFC 8017, section 9.2), then the
+    // whole block.
     let digest = try HashFunction.sha256.digest(Self.text)
     let info = hex("3031300d060960864801650304020105000420") + digest
     let fromInfo = try key.sign(info, .rsaPKCS1Raw)
@@ -47,7 +48,7 @@ internal import Testing
     #expect(fromNumber == signature)
   }
 
-  @Test("a PSS signature that Wycheproof publishes is right, and not for another scheme")
+  @Test("a PSS signature from Wycheproof is accepted, but not under another scheme")
   func publishedPSS() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
     let digest = try HashFunction.sha256.digest(Self.text)
@@ -64,7 +65,7 @@ internal import Testing
     #expect(!crossed)
   }
 
-  @Test("every scheme of every key signs what it verifies, and nothing else passes", arguments: keys)
+  @Test("every scheme of every key verifies what it signs, and refuses altered data and signatures", arguments: keys)
   func everyScheme(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     let publicKey = key.publicKey
@@ -83,7 +84,7 @@ internal import Testing
         #expect(signature.count == 2 * key.algorithm.blockCount)
       }
 
-      // Not in the last bits: of a digest longer than the order of the curve, they do not count.
+      // Change a bit at the front: if a digest is longer than the order of the curve, its last bits are ignored.
       var otherData = data
       otherData[1] ^= 1
       var wrong: [([UInt8], [UInt8])] = [
@@ -104,7 +105,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("another key's signature is not right")
+  @Test("a signature by another key is refused")
   func otherKey() throws {
     let one = try PrivateKey.generate(.ec(.p256))
     let other = try PrivateKey.generate(.ec(.p256))
@@ -113,7 +114,7 @@ internal import Testing
     #expect(!right)
   }
 
-  @Test("a digest of another length and bytes that do not fit are refused")
+  @Test("a digest of the wrong length and input of the wrong size are refused")
   func lengths() throws {
     let rsa = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let ec = try PrivateKey.generate(.ec(.p256))
@@ -122,7 +123,7 @@ internal import Testing
         do {
           let data = repeated(0xff, count)
           _ = operation == 0 ? try key.sign(data, scheme) : try key.publicKey.verify([1], of: data, scheme) ? [] : [1]
-          // What only the modulus can tell is, in verifying, a signature that is not right.
+          // Verifying cannot detect a number that is not below the modulus; it only reports a wrong signature.
           #expect(operation == 1 && scheme == .rsaRaw && count == 256, "\(scheme) took \(count) bytes")
         } catch {
           guard case .badParameters = error else {
@@ -146,7 +147,7 @@ internal import Testing
     refused(rsa, 256, .rsaRaw)
   }
 
-  @Test("one key signs for many threads at once")
+  @Test("one key signs in many threads at once")
   func threads() async throws {
     let key = try PrivateKey.generate(.ec(.p256))
     let shared = Shared(key)

@@ -6,7 +6,7 @@ func secret(_ text: String) -> SecretBytes { secret(Array(text.utf8)) }
 
 func bytes(of secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
-/// Bytes from hexadecimal digits; spaces and line ends are for the eye.
+/// Bytes from hexadecimal digits. Spaces and newlines are ignored.
 func hex(_ digits: String) -> [UInt8] {
   let values = digits.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue ?? 0) }
   return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
@@ -14,7 +14,7 @@ func hex(_ digits: String) -> [UInt8] {
 
 func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
-/// SplitMix64: the same seed gives the same test again.
+/// SplitMix64. The same seed gives the same numbers, so that a failure can be reproduced.
 struct Seeded: RandomNumberGenerator {
   private var state: UInt64
 

@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite struct X25519Tests {
   @Test(
-    "two sides agree on what RFC 7748, section 5.2, says",
+    "X25519 gives the results in RFC 7748, section 5.2",
     arguments: [
       (
         "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
@@ -24,7 +24,7 @@ internal import Testing
     #expect(bytes(of: shared) == hex(output))
   }
 
-  @Test("public keys and the shared secret are those of RFC 7748, section 6.1")
+  @Test("public keys and the shared secret equal those in RFC 7748, section 6.1")
   func agreement() throws {
     let alice = secret(hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
     let bob = secret(hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
@@ -39,9 +39,9 @@ internal import Testing
     #expect(ofBob == shared)
   }
 
-  // The points of order 1, 2, 4 and 8, and two that are over the prime and stand for the same.
+  // The points of order 1, 2, 4 and 8, and two encodings of such points that are not below the prime.
   @Test(
-    "a public key that gives zeros with every private key is refused",
+    "a public key of small order is refused",
     arguments: [
       "0000000000000000000000000000000000000000000000000000000000000000",
       "0100000000000000000000000000000000000000000000000000000000000000",

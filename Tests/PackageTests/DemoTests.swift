@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// `scripts/demo` on a machine with a reader that is made up: a stand-in for whorl notes how it is called.
+/// Runs `scripts/demo` as on a machine with a reader: a stand-in for whorl records how it is called.
 @Suite("make demo")
 struct DemoTests {
   @Test(
-    "a real reader is used through libfprint alone, where taking all fingers out again takes none of the desktop's out",
+    "a real reader is used through libfprint, so that the clean-up does not delete fingers of fprintd",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
   func realReader() async throws {
     let calls = try await calls(answer: "y")
@@ -14,14 +14,14 @@ struct DemoTests {
   }
 
   @Test(
-    "what a person has in a configuration of their own has no part in it",
+    "the user's own configuration is not used",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
   func ownConfiguration() async throws {
     for call in try await calls(answer: "n") { #expect(!call.contains("/of/the/person"), "\(call)") }
   }
 
   @Test(
-    "a reader that cannot be had is told of, with the way to have it, and a virtual one takes its place",
+    "an unusable reader is reported with advice, and a virtual reader is used instead",
     arguments: [(69, "no permission to open the reader"), (75, "[busy]: held by fprintd")])
   func reader(status: Int, problem: String) async throws {
     try await withTemporaryFolder { folder in
@@ -38,7 +38,8 @@ struct DemoTests {
     }
   }
 
-  /// The arguments of each call of whorl, and its folder of configurations, up to the first that fails: `init`.
+  /// The arguments of each call of whorl and its configuration folder, up to the first call that fails, which is
+  /// `init`.
   private func calls(answer: String) async throws -> [String] {
     try await withTemporaryFolder { folder in
       try writeScript(

@@ -11,12 +11,12 @@ struct DependencyTableTests {
     package = try await PackageDescription.ofThisPackage()
   }
 
-  @Test("lists every target of the package once, and no other")
+  @Test("lists every target of the package once, and nothing else")
   func listsEveryTarget() {
     #expect(table.targets.sorted() == package.targets.map(\.name).sorted())
   }
 
-  @Test("holds: every arrow between targets points down it")
+  @Test("is obeyed: every target depends only on lower layers")
   func arrowsPointDown() throws {
     let layers = table.layers
     for target in package.targets {
@@ -28,7 +28,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("refuses arrows that point up, sideways, at a program from a test, or at test support from the product")
+  @Test("refuses a dependency upwards, sideways, of a test on a program, or of the product on test support")
   func refusesOtherArrows() {
     #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
     #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
@@ -38,7 +38,7 @@ struct DependencyTableTests {
     #expect(!LayerTable.Layer.testSupport.mayUse(.number(5), asTarget: "ProgramDriver"))
   }
 
-  @Test("has test targets in its row of tests, and nothing else there")
+  @Test("lists exactly the test targets in its row of tests")
   func testsAreTests() {
     let layers = table.layers
     for target in package.targets {
@@ -56,7 +56,7 @@ struct DependencyTableTests {
     #expect(reaching.sorted() == ["GLibKit", "ReaderService", "whorl-reader"])
   }
 
-  @Test("packages from outside: GRDB in the vault alone, ArgumentParser in programs alone")
+  @Test("allows two external packages: GRDB in the vault and ArgumentParser in programs")
   func outsidePackages() {
     for target in package.targets {
       for product in target.outsideDependencies {
@@ -69,8 +69,8 @@ struct DependencyTableTests {
     }
   }
 
-  // SwiftPM lets a file import any module that happens to be built already.
-  @Test("covers what the files import, not the manifest alone")
+  // SwiftPM lets a file import any module that happens to have been built.
+  @Test("is obeyed by the imports of the files, not only by the manifest")
   func importsAreDeclared() throws {
     let names = Set(package.targets.map(\.name))
     for target in package.targets where target.type != "system" {
@@ -83,7 +83,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("has the examples of Examples/Package.swift, from the same sources, over products of the library alone")
+  @Test("lists the examples of Examples/Package.swift, which have the same sources and use library products only")
   func examplesAreAPackageToo() async throws {
     let examples = try await PackageDescription.of("Examples/Package.swift").targets
     #expect(examples.count == 6)

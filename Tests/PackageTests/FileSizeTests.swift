@@ -2,9 +2,9 @@ import Testing
 
 @Suite("Files stay small enough to read in one go")
 struct FileSizeTests {
-  /// What CONTRIBUTING.md asks for; more is a warning.
+  /// The limit in CONTRIBUTING.md. A longer file is a warning.
   static let asked = 400
-  /// What is not let through.
+  /// A longer file fails the test.
   static let limit = 500
 
   @Test("no source file, test or script is longer than 500 lines; longer than 400 is a warning")

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Generated files")
 struct GeneratedFileTests {
-  @Test("the statuses are what their generator makes of its list today")
+  @Test("the file of statuses equals the output of its generator")
   func statuses() async throws {
     let generated = try await run("scripts/generate-statuses")
     #expect(generated.status == 0, "\(generated.errors)")

@@ -1,6 +1,6 @@
-/// The table of layers in CONTRIBUTING.md: the rules it states, and which target lies where.
+/// The table of layers in CONTRIBUTING.md: the layer of each target, and the rules below the table.
 struct LayerTable {
-  /// A layer of the table; `T` is the support for tests, which stands beside the numbered ones.
+  /// A layer of the table. `T` holds the targets that support tests.
   enum Layer: Hashable {
     case number(Int)
     case testSupport
@@ -9,7 +9,8 @@ struct LayerTable {
 
   let rows: [(layer: Layer, targets: [String])]
 
-  /// Reads the first table whose heading begins with `| layer |`. Targets are the words in backticks of its second column.
+  /// Parses the first table whose heading begins with `| layer |`. The targets are the words in backticks in its second
+  /// column.
   init(markdown: String) {
     let lines = markdown.split(separator: "\n", omittingEmptySubsequences: false)
     let table = lines.drop { !$0.hasPrefix("| layer |") }.dropFirst(2).prefix { $0.hasPrefix("|") }
@@ -38,8 +39,8 @@ struct LayerTable {
 }
 
 extension LayerTable.Layer {
-  /// The rules below the table: downwards only; test support uses layers 0 to 4 and its own, and serves `whorl-finger`,
-  /// `whorl-bench` and tests.
+  /// The rules below the table. A target uses lower layers only. Test support uses layers 0 to 4 and itself, and is
+  /// used by tests, `whorl-finger` and `whorl-bench`.
   func mayUse(_ other: Self, asTarget name: String) -> Bool {
     switch (self, other) {
     case (_, .tests): false

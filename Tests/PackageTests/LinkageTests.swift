@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("What the built programs link")
+@Suite("The libraries that the built programs link")
 struct LinkageTests {
-  // A hostile template ends the process that parses it, and libfprint obeys its environment: it stays in one process.
+  // Parsing a malicious template may crash the process, and libfprint obeys its environment, so only one process may
+  // load it.
   @Test("no binary but whorl-reader links libfprint or GLib, the test runner included")
   func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
@@ -20,7 +21,7 @@ struct LinkageTests {
     }
   }
 
-  // Keys and USB never meet, in the other direction.
+  // The reverse of the rule above: the process that talks USB must not hold keys.
   @Test("the reader process links neither the cryptography nor the database of the vault")
   func theReaderHoldsNoVault() async throws {
     let libraries = try await sharedLibraries(of: try Repository.products.appending(path: "whorl-reader"))
@@ -28,7 +29,7 @@ struct LinkageTests {
     #expect(!libraries.contains { $0.hasPrefix("libcrypto") || $0.hasPrefix("libsqlite3") }, "\(libraries)")
   }
 
-  /// Every ELF program or shared object beside the test runner.
+  /// All ELF programs and shared objects in the test runner's folder.
   private func builtBinaries() throws -> [URL] {
     try FileManager.default.contentsOfDirectory(at: try Repository.products, includingPropertiesForKeys: nil)
       .filter { file in

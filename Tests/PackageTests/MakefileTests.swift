@@ -3,7 +3,7 @@ import Testing
 
 @Suite("make")
 struct MakefileTests {
-  @Test("help lists every target of the Makefile, each in one line, and is what make alone does")
+  @Test("help lists every target of the Makefile in one line, and is the default target")
   func helpListsEveryTarget() async throws {
     let help = try await run("make", "--no-print-directory", "help")
     #expect(help.status == 0)
@@ -17,7 +17,7 @@ struct MakefileTests {
   }
 
   @Test(
-    "has the targets people expect",
+    "has the usual targets",
     arguments: [
       "setup", "demo", "examples", "test", "lint", "format", "bench", "campaign", "build", "install", "uninstall",
       "clean",
@@ -26,7 +26,7 @@ struct MakefileTests {
     #expect(try Repository.text("Makefile").split(separator: "\n").contains { $0.hasPrefix("\(name):") })
   }
 
-  @Test("install puts the programs in their places and uninstall leaves nothing behind")
+  @Test("install puts the programs in their folders, and uninstall removes everything")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
       let places = ["DESTDIR": folder.path, "PREFIX": "/usr", "BIN": try Repository.products.path]
@@ -48,16 +48,16 @@ struct MakefileTests {
     }
   }
 
-  @Test("the CI run uses targets of the Makefile and nothing else")
+  @Test("the CI run uses only targets of the Makefile")
   func continuousIntegration() throws {
     let commands = try Repository.text(".ci/run").split(separator: "\n")
       .filter { !$0.hasPrefix("#") && !$0.hasPrefix("set ") && !$0.hasPrefix("cd ") }
     #expect(commands == ["make lint", "make docs", "make test"])
   }
 
-  /// What the runner printed and with which status it ended, and whether that is a success.
+  /// Each argument: the runner's output, its exit status, and whether `make test` must succeed.
   @Test(
-    "test succeeds only when the runner says at its end that tests passed",
+    "test succeeds only if the runner reports at its end that tests passed",
     arguments: [
       ("Test run with 2 tests in 1 suite passed after 0.1 seconds.", 0, true),
       ("Test run with 1 test in 0 suites passed after 0.1 seconds with 1 warning.", 0, true),

@@ -1,23 +1,23 @@
 import Foundation
 
-/// What the package says of itself, as `swift package dump-package` prints it.
+/// The description of the package that `swift package dump-package` prints.
 struct PackageDescription: Decodable {
   let targets: [Target]
 
   struct Target: Decodable {
     let name: String
     let type: String
-    /// Where it lies, unless that is the usual place.
+    /// The folder of the target, unless it is the default one.
     let path: String?
     let dependencies: [Dependency]
 
-    /// The targets of this package it depends on.
+    /// The targets of this package that it depends on.
     var targetDependencies: [String] { dependencies.compactMap(\.target) }
-    /// The products of other packages it depends on.
+    /// The products of other packages that it depends on.
     var outsideDependencies: [String] { dependencies.compactMap(\.product) }
   }
 
-  /// `"Name"` and `.target(name:)` name a target, `.product(name:package:)` a product of another package.
+  /// `"Name"` and `.target(name:)` are targets of this package. `.product(name:package:)` is a product of another one.
   struct Dependency: Decodable {
     let target: String?
     let product: String?
@@ -44,7 +44,7 @@ struct PackageDescription: Decodable {
 
   static func ofThisPackage() async throws -> PackageDescription { try await of("Package.swift") }
 
-  /// Describes a copy of a manifest in a folder of its own: `swift test` holds the lock of the package's own folder.
+  /// Describes a copy of a manifest in a new folder, because `swift test` holds the lock of the package's folder.
   static func of(_ path: String) async throws -> PackageDescription {
     try await withTemporaryFolder { folder in
       let manifest = Repository.root.appending(path: path)
@@ -59,7 +59,7 @@ struct PackageDescription: Decodable {
     let reason: String
   }
 
-  /// The targets of this package that `name` reaches, over however many steps.
+  /// The targets of this package that `name` depends on, directly or indirectly.
   func reached(from name: String) -> Set<String> {
     var found: Set<String> = []
     var next = [name]

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The checkout these tests belong to, and the programs built from it.
+/// The checkout that contains these tests, and the programs built from it.
 enum Repository {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The folder of the built programs: that of the test runner, which SwiftPM builds beside them.
+  /// The folder of the built programs, which is the folder of the test runner.
   static var products: URL {
     get throws {
       URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -18,7 +18,7 @@ enum Repository {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
 
-  /// Paths, relative to the root, of the files under the folders whose names end in one of `extensions`.
+  /// The paths, relative to the root, of the files in these folders whose extension is one of `extensions`.
   static func files(under folders: [String], extensions: Set<String>) throws -> [String] {
     try folders.flatMap { folder -> [String] in
       let start = root.appending(path: folder)
@@ -30,19 +30,19 @@ enum Repository {
   }
 }
 
-/// What a finished program left behind.
+/// The output and exit status of a program.
 struct Finished {
   let status: Int32
   let output: String
   let errors: String
 }
 
-/// Runs a program of the system to its end, without standard input. `environment` is added to the runner's own.
-/// The caller's thread is not held meanwhile: other tests need it, and there are few.
+/// Runs a program of the system until it exits, without standard input. `environment` is added to the runner's
+/// environment. Suspends meanwhile instead of blocking one of the few threads that tests run on.
 func run(
   _ command: String, _ arguments: String..., in folder: URL = Repository.root, environment: [String: String] = [:]
 ) async throws -> Finished {
-  // Into files: two pipes read one after the other could fill up and wait for each other.
+  // Output goes to files. With pipes that are read one after the other, the program could block on a full one.
   try await withTemporaryFolder { work in
     let output = work.appending(path: "output")
     let errors = work.appending(path: "errors")
@@ -53,7 +53,7 @@ func run(
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [command] + arguments
     process.currentDirectoryURL = folder
-    // `make test` leaves its own flags here, which are not meant for a make of ours.
+    // `make test` exports its own flags, which must not reach the `make` that a test starts.
     let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
     process.environment = inherited.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
@@ -70,7 +70,7 @@ func run(
   }
 }
 
-/// Gives a new empty folder, and removes it with all that is in it.
+/// Calls the body with a new empty folder and deletes that folder afterwards.
 func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-package-tests-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

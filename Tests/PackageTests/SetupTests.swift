@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// `scripts/setup` on systems that are made up: stand-ins for pkg-config, apt-get and sudo come first on its PATH.
+/// Runs `scripts/setup` as on other systems: stand-ins for pkg-config, apt-get and sudo come first in its PATH.
 @Suite("make setup")
 struct SetupTests {
-  @Test("touches nothing when all is there, and says so in one line")
+  @Test("changes nothing if nothing is missing, and says so in one line")
   func allThere() async throws {
     try await withSystem(id: "debian", packagesThere: true) { system in
       let setup = try await system.setup()
@@ -15,7 +15,7 @@ struct SetupTests {
     }
   }
 
-  @Test("installs what is missing on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
+  @Test("installs missing packages on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
   func installs(id: String) async throws {
     try await withSystem(id: id, packagesThere: false) { system in
       let setup = try await system.setup()
@@ -30,7 +30,7 @@ struct SetupTests {
     }
   }
 
-  @Test("says so when apt-get did not bring what was asked for")
+  @Test("reports packages that are still missing after apt-get")
   func installationThatDoesNotHelp() async throws {
     try await withSystem(id: "debian", packagesThere: false, installerWorks: false) { system in
       let setup = try await system.setup()
@@ -40,7 +40,7 @@ struct SetupTests {
   }
 
   @Test(
-    "names what is missing on other systems, installs nothing and fails",
+    "on other systems names the missing packages, installs nothing and fails",
     arguments: [
       ("fedora", "dnf install", "libfprint-devel"), ("arch", "pacman -S", " libfprint "),
       ("plan9", "by their Debian names", "libfprint-2-dev"),
@@ -55,7 +55,7 @@ struct SetupTests {
   }
 
   @Test(
-    "names the version it wants when Swift is too old, and takes that version itself", arguments: ["6.1.3", "5.10"])
+    "names the version it needs if Swift is too old, and accepts that version", arguments: ["6.1.3", "5.10"])
   func oldSwift(version: String) async throws {
     try await withSystem(id: "debian", packagesThere: true, swift: version) { system in
       let setup = try await system.setup()
@@ -68,7 +68,7 @@ struct SetupTests {
     }
   }
 
-  @Test("knows every package the manifest names for apt, and a name for each on every system")
+  @Test("lists every apt package of the manifest, with its name on each system")
   func packageTableIsComplete() throws {
     let table = try Repository.text("scripts/packages.txt").split(separator: "\n").filter { !$0.hasPrefix("#") }
     let debian = table.map { $0.split(separator: " ")[2] }
@@ -80,7 +80,7 @@ struct SetupTests {
   }
 }
 
-/// A made-up system in a folder of its own.
+/// A simulated system in its own folder.
 private struct MadeUpSystem {
   let folder: URL
 
@@ -93,7 +93,7 @@ private struct MadeUpSystem {
       ])
   }
 
-  /// How apt-get was called, a call in a line.
+  /// The calls of apt-get, one in each line.
   func installerCalls() throws -> [String] {
     let log = folder.appending(path: "calls")
     guard FileManager.default.fileExists(atPath: log.path) else { return [] }

@@ -5,7 +5,7 @@ import Testing
 struct UdevRulesTests {
   static let name = "70-whorl-reader.rules"
 
-  @Test("opens exactly the readers the installed libfprint supports, and none it knows as unsupported")
+  @Test("gives access to exactly the readers that the installed libfprint supports")
   func matchesInstalledList() async throws {
     let generated = try await run("udev/generate")
     #expect(generated.status == 0, "\(generated.errors)")
@@ -19,7 +19,7 @@ struct UdevRulesTests {
     #expect(opened.isDisjoint(with: unsupported))
   }
 
-  @Test("has only lines of the few forms udev is to see")
+  @Test("contains only the expected kinds of lines")
   func hasPlainForm() async throws {
     let lines = try await run("udev/generate").output.split(separator: "\n")
     for line in lines {
@@ -37,7 +37,7 @@ struct UdevRulesTests {
     #expect(lines.filter { $0.contains("GOTO=") }.count == 3)
   }
 
-  @Test("udev itself finds nothing wrong with it", .enabled("this udev has no verify") { await udevCanVerify() })
+  @Test("passes udevadm verify", .enabled("this udev has no verify") { await udevCanVerify() })
   func passesUdevVerify() async throws {
     try await withTemporaryFolder { folder in
       let rules = folder.appending(path: Self.name)
@@ -47,13 +47,13 @@ struct UdevRulesTests {
     }
   }
 
-  @Test("is read before the rule that acts on its tag, and after those that name the device's properties")
+  @Test("sorts before the rule that acts on its tag, and after those that set the device's properties")
   func sortsBeforeItsTagIsActedOn() throws {
     #expect(try Repository.text("Makefile").contains("UDEV_RULES = \(Self.name)"))
     #expect(Self.name < "73-seat-late.rules" && Self.name > "50-udev-default.rules")
   }
 
-  @Test("takes nothing from the list but device numbers and plain driver names")
+  @Test("copies only device numbers and plain driver names from the list")
   func hostileList() async throws {
     let generated = try await generate(
       from: """
@@ -76,7 +76,7 @@ struct UdevRulesTests {
   }
 
   @Test(
-    "is not made from a list without a supported reader",
+    "is not generated from a list without a supported reader",
     arguments: ["", "# Known unsupported devices\nusb:v5678p0001*\n"])
   func emptyList(list: String) async throws {
     let generated = try await generate(from: list)
@@ -84,7 +84,7 @@ struct UdevRulesTests {
     #expect(generated.output.isEmpty)
   }
 
-  @Test("make install-udev puts it in place and make uninstall-udev removes it")
+  @Test("is installed by make install-udev and removed by make uninstall-udev")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
       let rule = folder.appending(path: "etc/udev/rules.d/\(Self.name)")
@@ -107,7 +107,7 @@ struct UdevRulesTests {
     }
   }
 
-  /// Found by its known places, not by the generator's own search.
+  /// Looks in the known places, without the generator's own search.
   private func installedList() throws -> String? {
     let names = ["60-autosuspend-libfprint-2.hwdb", "60-autosuspend-fingerprint-reader.hwdb"]
     for name in names {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A connection")
 struct ConnectionTests {
-  @Test("carries every kind of value there and back")
+  @Test("carries every type of value in both directions")
   func values() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -24,7 +24,7 @@ struct ConnectionTests {
     #expect(received[13].asDictionary?.isEmpty == true)
   }
 
-  @Test("says which member of which interface was called, and with what")
+  @Test("delivers the path, interface, member and arguments of a call")
   func header() async throws {
     let bus = try Loopback(
       server: .init(call: {
@@ -35,7 +35,7 @@ struct ConnectionTests {
     #expect(answer.compactMap(\.asString) == ["/org/whorl/Test", "org.whorl.Test1", "Ask", "uay"])
   }
 
-  @Test("passes open files, each side owning its own")
+  @Test("passes file descriptors, of which each side owns its own copy")
   func descriptors() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -48,7 +48,7 @@ struct ConnectionTests {
     #expect(read(theirs.rawValue, &byte, 1) == 1)
   }
 
-  @Test("delivers signals in order, and before the answer they were emitted ahead of")
+  @Test("delivers signals in order, and before an answer that was sent after them")
   func signals() async throws {
     let seen = Collected<UInt32>()
     let bus = try Loopback(
@@ -62,9 +62,10 @@ struct ConnectionTests {
     #expect(seen.elements == Array(0..<100))
   }
 
-  // Such a preference makes the loop turn between a call's steps, which must not let the answer in before its wait.
+  // With such a preference other jobs run on the loop between the steps of a call. An answer must not be handled before
+  // the call waits for it.
   @Test(
-    "answers every call of tasks that prefer another executor, also calls that are cancelled",
+    "answers every call of tasks with an executor preference, including cancelled calls",
     .timeLimit(.minutes(1)))
   func preferredExecutor() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
@@ -85,7 +86,7 @@ struct ConnectionTests {
     #expect(answered.isSuperset(of: (0..<2_000 as Range<UInt32>).filter { $0 % 7 != 0 }))
   }
 
-  @Test("throws the peer's errors under their names")
+  @Test("throws the peer's errors with their names")
   func errors() async throws {
     let bus = try Loopback(server: .init(call: { $0.fail("org.whorl.Test1.Error.Busy", "fprintd") }))
     defer { bus.close() }
@@ -94,14 +95,14 @@ struct ConnectionTests {
     }
   }
 
-  @Test("fails a call that its object drops unanswered")
+  @Test("answers a call with an error if its handler drops it")
   func dropped() async throws {
     let bus = try Loopback(server: .init(call: { _ in }))
     defer { bus.close() }
     await #expect(throws: BusError.self) { _ = try await bus.client.call(target, "Ask") }
   }
 
-  @Test("answers calls in any order, each to its own caller")
+  @Test("delivers answers that come out of order to the right callers")
   func interleaved() async throws {
     let held = Collected<BusCall>()
     let bus = try Loopback(
@@ -121,7 +122,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("gives a cancelled caller its answer at once and drops the late one")
+  @Test("fails a cancelled call at once and drops the late answer")
   func cancellation() async throws {
     let held = Collected<BusCall>()
     let bus = try Loopback(server: .init(call: { $0.member == "Wait" ? held.append($0) : $0.answer() }))
@@ -134,7 +135,7 @@ struct ConnectionTests {
     _ = try await bus.client.call(target, "Again")
   }
 
-  @Test("ends every waiting call when the peer goes, and tells its owner once")
+  @Test("fails every waiting call when the peer disconnects, and calls the closed handler once")
   func disconnection() async throws {
     let held = Collected<BusCall>()
     let ends = Collected<Bool>()
@@ -151,16 +152,16 @@ struct ConnectionTests {
     bus.close()
   }
 
-  @Test("leaves nothing open behind, fifty times over")
+  @Test("leaves no descriptor open after fifty connections")
   func flat() async {
-    // In a process of its own: the other tests open files meanwhile.
+    // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {
       try await oneExchange()
-      // The first sleep opens what the runtime needs for timers, for good.
+      // The first sleep opens the descriptors that the runtime needs for timers, and keeps them.
       try await Task.sleep(for: .milliseconds(50))
       let before = try openDescriptors()
       for _ in 0..<50 { try await oneExchange() }
-      // The last connection of the count before may have been closing still.
+      // The last connection before the count may still have been closing.
       #expect(try await eventually { try openDescriptors() <= before })
     }
   }
@@ -173,7 +174,7 @@ private func oneExchange() async throws {
   bus.close()
 }
 
-/// Runs tasks on a thread outside the pool.
+/// Runs tasks on its own thread, outside the thread pool.
 private final class OneThread: TaskExecutor {
   private let queue = DispatchQueue(label: "test")
 

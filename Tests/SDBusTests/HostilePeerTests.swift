@@ -2,9 +2,9 @@ import Glibc
 import SDBus
 import Testing
 
-@Suite("A peer that sends what it may not")
+@Suite("A peer that breaks the protocol")
 struct HostilePeerTests {
-  /// The greeting of an ordinary client, as bytes.
+  /// The bytes of an ordinary client's authentication handshake.
   private var greeting: [UInt8] {
     let identity = String(getuid()).utf8.flatMap { byte in
       [byte >> 4, byte & 15].map { "0123456789abcdef".utf8.map { $0 }[Int($0)] }
@@ -12,7 +12,7 @@ struct HostilePeerTests {
     return [0] + Array("AUTH EXTERNAL ".utf8) + identity + Array("\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8)
   }
 
-  /// Sends the bytes to a server and says whether it ended the connection over them.
+  /// Sends the bytes to a server and returns whether the server closed the connection.
   private func isRefused(_ bytes: [UInt8]) async throws -> Bool {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -24,12 +24,12 @@ struct HostilePeerTests {
     return try await eventually { ends.elements.count == 1 }
   }
 
-  @Test("loses the connection over a greeting that is none")
+  @Test("is disconnected after an invalid handshake")
   func noGreeting() async throws {
     #expect(try await isRefused(Array("GET / HTTP/1.1\r\n\r\n".utf8)))
   }
 
-  @Test("gets no further under another user's name")
+  @Test("cannot authenticate as another user")
   func otherUser() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -42,7 +42,7 @@ struct HostilePeerTests {
     #expect(String(decoding: answer.prefix(max(count, 0)), as: UTF8.self).hasPrefix("REJECTED"))
   }
 
-  @Test("loses the connection over rubbish after the greeting")
+  @Test("is disconnected after random bytes that follow the handshake")
   func rubbish() async throws {
     var random = SplitMix(state: 20)
     for _ in 0..<20 {
@@ -51,13 +51,13 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("loses the connection over a message that claims four gigabytes")
+  @Test("is disconnected after a message header that announces four gigabytes")
   func claimedLength() async throws {
     let header: [UInt8] = [0x6C, 1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0]
     #expect(try await isRefused(greeting + header))
   }
 
-  @Test("loses the connection over a message larger than the limit, one within it passes")
+  @Test("is disconnected after a message over the size limit, but not after one within it")
   func tooLarge() async throws {
     var limits = BusConnection.Limits()
     limits.messageBytes = 100_000
@@ -69,7 +69,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("loses the connection over a message of countless empty values")
+  @Test("is disconnected after a message with too many empty values")
   func countless() async throws {
     var limits = BusConnection.Limits()
     limits.messageBytes = 100_000
@@ -81,7 +81,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "loses the connection when it reads nothing, and nobody waits for its answer", .timeLimit(.minutes(1)))
+    "is disconnected if it does not read, and calls to it fail", .timeLimit(.minutes(1)))
   func readsNothing() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(theirs) }
@@ -98,7 +98,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("loses the connection when it asks for too much at once")
+  @Test("is disconnected after too many unanswered calls")
   func tooManyCalls() async throws {
     var limits = BusConnection.Limits()
     limits.openCalls = 8
@@ -113,7 +113,7 @@ struct HostilePeerTests {
   }
 }
 
-/// A small generator with a seed, so that a failure can be run again.
+/// A random number generator with a seed, so that a failure can be reproduced.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

@@ -5,7 +5,7 @@ import Testing
 
 let target = BusTarget(path: "/org/whorl/Test", interface: "org.whorl.Test1")
 
-/// Two connected sockets, to be taken over.
+/// Two connected sockets. The caller owns them.
 func socketPair() throws -> (Int32, Int32) {
   var pair: [Int32] = [-1, -1]
   try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
@@ -31,14 +31,14 @@ struct Loopback {
   }
 }
 
-/// Collects what arrives on the loop.
+/// Collects values that arrive on the loop.
 final class Collected<Element: Sendable>: Sendable {
   private let storage = Mutex<[Element]>([])
   func append(_ element: Element) { storage.withLock { $0.append(element) } }
   var elements: [Element] { storage.withLock { $0 } }
 }
 
-/// Waits until the condition holds, for ten seconds at most.
+/// Waits until the condition holds, for at most ten seconds.
 func eventually(_ condition: @Sendable () throws -> Bool) async throws -> Bool {
   for _ in 0..<2_000 {
     if try condition() { return true }

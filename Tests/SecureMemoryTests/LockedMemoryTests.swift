@@ -2,15 +2,15 @@ internal import Glibc
 internal import SecureMemory
 internal import Testing
 
-/// Each in a process of its own, where no other test uses the memory that was just given back.
+/// Each test runs in its own process, so that no other test reuses the memory that was just freed.
 @Suite struct LockedMemoryTests {
-  @Test("the memory of a secret is wiped when its owner lets go, the unused part of it too")
+  @Test("the memory of a secret is wiped when it is destroyed, including its unused capacity")
   func wiped() async {
     await #expect(processExitsWith: .success) {
       var address: UInt = 0
       do {
         var secret = SecretBytes(copying: pattern(200).span)
-        // Bytes that were cut off and bytes never part of the secret are within the same 256.
+        // The block has 256 bytes: it holds the removed bytes and bytes that were never part of the secret.
         secret.resize(to: 100)
         address = secret.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
         UnsafeMutablePointer<UInt8>(bitPattern: address + 255)?.pointee = 0x77
@@ -21,7 +21,7 @@ internal import Testing
     }
   }
 
-  @Test("a large secret takes its memory with it, and one that grew leaves no smaller copy behind")
+  @Test("the memory of a large secret is unmapped, and a secret that grew leaves no copy behind")
   func unmapped() async {
     await #expect(processExitsWith: .success) {
       var small: UInt = 0
@@ -38,23 +38,23 @@ internal import Testing
     }
   }
 
-  @Test("secrets are locked, left out of core dumps and kept from forked children", arguments: [32, 1 << 20])
+  @Test("secrets are locked in memory, and excluded from core dumps and forked children", arguments: [32, 1 << 20])
   func flags(count: Int) throws {
     let secret = SecretBytes(count: count)
     let address = secret.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
     let flags = try #require(mappingFlags(at: address))
-    // The kernel's names: locked, do not dump, do not copy on fork.
+    // The kernel's flags for locked, not dumped and not copied on fork.
     #expect(flags.contains("lo"))
     #expect(flags.contains("dd"))
     #expect(flags.contains("dc"))
   }
 
-  @Test("where nothing may be locked, secrets work all the same")
+  @Test("secrets work even if no memory may be locked")
   func withoutLocking() async {
     await #expect(processExitsWith: .success) {
       var none = rlimit(rlim_cur: 0, rlim_max: 0)
       setrlimit(__rlimit_resource_t(__RLIMIT_MEMLOCK.rawValue), &none)
-      // Root may lock beyond any limit.
+      // Drop root's privileges, because RLIMIT_MEMLOCK does not apply to root.
       if getuid() == 0 { setuid(65534) }
       var page = [UInt8](repeating: 0, count: 4096)
       let refused = mlock(&page, page.count) != 0
@@ -66,20 +66,21 @@ internal import Testing
     }
   }
 
-  @Test("memory does not grow with the number of secrets made, only with those alive")
+  @Test("memory grows with the number of live secrets, not with the number ever made")
   func flat() async {
     await #expect(processExitsWith: .success) {
       func churn() { for count in 0..<20_000 { _ = SecretBytes(count: count % 600) } }
       churn()
       let before = addressSpace()
       churn()
-      // Were they kept, the small ones of a churn alone would take some 550 pages.
+      // If slots were not reused, the small secrets alone would take some 550 pages.
       #expect(addressSpace() <= before + 100)
     }
   }
 }
 
-/// What this process holds at an address, or nil where it holds nothing: without the fault a pointer would cause.
+/// Reads this process's memory at an address, or returns nil if nothing is mapped there. Dereferencing a pointer would
+/// crash.
 private func ownMemory(at address: UInt, count: Int) -> [UInt8]? {
   let fd = open("/proc/self/mem", O_RDONLY)
   defer { close(fd) }
@@ -101,7 +102,8 @@ private func range(ofMapping line: Substring) -> Range<UInt>? {
   return ends.count == 2 ? ends[0]..<ends[1] : nil
 }
 
-/// In pages: the number of mappings would tell nothing, since the kernel joins neighbours.
+/// The size of the address space in pages. The number of mappings is not a measure, because the kernel merges
+/// neighbours.
 private func addressSpace() -> Int {
   lines(of: "/proc/self/statm").first?.split(separator: " ").first.flatMap { Int($0) } ?? .max
 }

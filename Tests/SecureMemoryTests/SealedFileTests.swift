@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Secrets in a sealed memory file")
 struct SealedFileTests {
-  @Test("come out as they went in, each from its own place")
+  @Test("are read back unchanged, each from its position")
   func severalSecrets() throws {
     var writer = try SealedFile.Writer()
     var places: [SealedFile.Place] = []
@@ -19,7 +19,7 @@ struct SealedFileTests {
     #expect(total == 70_032)
   }
 
-  @Test("cannot be changed any more by whoever made the file")
+  @Test("cannot be changed by the process that made the file")
   func isSealed() throws {
     let file = try SealedFile.make(of: SecretBytes(copying: pattern(32).span))
     let descriptor = file.descriptor
@@ -30,7 +30,7 @@ struct SealedFileTests {
     #expect(mapped == MAP_FAILED)
   }
 
-  @Test("are refused from any other file: one without seals, one on a disk, a socket, nothing")
+  @Test("are refused from an unsealed memory file, a file on disk, a socket and a bad descriptor")
   func unsealedFiles() throws {
     var path = Array("/tmp/whorl-sealed-XXXXXX".utf8CString)
     let onDisk = mkstemp(&path)
@@ -43,7 +43,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("are refused where the file is over the limit")
+  @Test("are refused if the file is over the size limit")
   func tooLong() throws {
     let file = try SealedFile.make(of: SecretBytes(count: 101))
     let descriptor = dup(file.descriptor)
@@ -52,7 +52,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("are refused from places outside the file, however large the numbers")
+  @Test("are refused at positions outside the file, however large the numbers are")
   func placesOutside() throws {
     let file = try SealedFile.make(of: SecretBytes(count: 10))
     for (offset, count) in [(0, 11), (10, 1), (11, 0), (-1, 1), (1, -1), (.max, .max), (1, .max)] {
@@ -62,7 +62,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("leave no descriptor behind, whichever way they end")
+  @Test("leave no descriptor open, after success and after failure")
   func noDescriptorLeft() async {
     await #expect(processExitsWith: .success) {
       let before = dup(0)
@@ -78,7 +78,7 @@ struct SealedFileTests {
     }
   }
 
-  /// Returns a descriptor of the caller's own.
+  /// Returns a new descriptor that the caller owns.
   private func unsealedMemoryFile() -> Int32 {
     let name = "/dev/shm/whorl-unsealed-\(getpid())"
     let descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

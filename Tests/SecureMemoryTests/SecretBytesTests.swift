@@ -2,8 +2,8 @@ internal import SecureMemory
 internal import Synchronization
 internal import Testing
 
-/// Holds a secret the way a type of the vault does. Not private: the name of a private type prints with an address,
-/// whose digits may be any.
+/// Holds a secret as types of the vault do. It is not private, because the printed name of a private type contains an
+/// address, whose digits could equal the secret's.
 final class Holder: Sendable {
   let secret: SecretBytes
   let name = "holder"
@@ -24,7 +24,7 @@ final class Holder: Sendable {
     #expect(hasAddress)
   }
 
-  @Test("a secret is all zeros even in memory another secret has used")
+  @Test("a new secret is all zeros even in memory that another secret has used")
   func zeroFilledAgain() {
     for count in [1, 32, 256, 1024, 5000] {
       for _ in 0..<200 {
@@ -35,7 +35,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("a copy holds the same bytes and goes its own way", arguments: [0, 5, 300, 10_000])
+  @Test("a copy holds the same bytes and changes independently", arguments: [0, 5, 300, 10_000])
   func copies(count: Int) {
     let original = SecretBytes(copying: pattern(count).span)
     var copy = original.copy()
@@ -47,7 +47,7 @@ final class Holder: Sendable {
     #expect(fromBuffer == pattern(count))
   }
 
-  @Test("equal means the same bytes and the same length")
+  @Test("secrets are equal if they have the same bytes and length")
   func equality() {
     let secret = SecretBytes(copying: pattern(100).span)
     let twin = SecretBytes(copying: pattern(100).span)
@@ -66,7 +66,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("a resized secret keeps its beginning, and what it gains is zero")
+  @Test("a resized secret keeps its bytes, and the added ones are zero")
   func resizing() {
     var secret = SecretBytes(copying: pattern(200).span)
     for (size, kept) in [(10, 10), (250, 10), (5000, 10), (3, 3), (100_000, 3), (0, 0), (300, 0)] {
@@ -76,7 +76,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("what a body returns or throws comes out of the loan, non-copyable values too")
+  @Test("the closure's result or error is passed on, including noncopyable values")
   func loans() {
     let secret = SecretBytes(copying: pattern(8).span)
     let half = secret.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<4])) }
@@ -86,8 +86,8 @@ final class Holder: Sendable {
     }
   }
 
-  // That a secret itself is not printed needs no test: without `Copyable` it does not compile.
-  @Test("what holds a secret prints neither its bytes nor its length")
+  // The secret itself needs no such test: a noncopyable value cannot be printed, because that does not compile.
+  @Test("a type that holds a secret prints neither its bytes nor its length")
   func neverPrinted() {
     let holder = Holder(SecretBytes(copying: [UInt8](repeating: UInt8(ascii: "s"), count: 4711).span))
     var dumped = ""
@@ -107,7 +107,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("thousands of secrets live side by side, in many tasks at once, without touching one another")
+  @Test("thousands of secrets in many concurrent tasks do not overwrite one another")
   func sharing() async {
     let mistakes = await withTaskGroup(of: Int.self) { group in
       for task in 0..<8 {

@@ -2,8 +2,8 @@ internal import Glibc
 internal import SecureMemory
 internal import Testing
 
-/// A pipe with both ends open; each is closed once.
-private final class Pipe: @unchecked Sendable {  // the descriptors are only ever closed by one task
+/// A pipe. Each end is closed once.
+private final class Pipe: @unchecked Sendable {  // only one task closes the descriptors
   let reading: Int32
   private(set) var writing: Int32
 
@@ -30,14 +30,14 @@ private final class Pipe: @unchecked Sendable {  // the descriptors are only eve
   }
 }
 
-/// On a thread of its own: a task that blocks would take one of the few that run all tests.
+/// Runs blocking work on its own thread, because a blocked task would occupy one of the few threads that run all tests.
 private func onThread(_ body: @escaping @Sendable () -> Void) {
   final class Work: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
   var thread = pthread_t()
-  // The thread takes over the reference that is passed retained, exactly once.
+  // Passed retained; the thread takes over the reference exactly once.
   let work = Unmanaged.passRetained(Work(body)).toOpaque()
   let result = pthread_create(
     &thread, nil,
@@ -49,7 +49,7 @@ private func onThread(_ body: @escaping @Sendable () -> Void) {
   pthread_detach(thread)
 }
 
-/// `SecretBytes` cannot pass through `Result` or `#expect(throws:)` results, so what matters is taken out here.
+/// Copies the secret out: a `SecretBytes` fits neither into `Result` nor through `#expect(throws:)`.
 private func read(_ pipe: Pipe, limit: Int) -> Result<[UInt8], ReadError> {
   do { return .success(bytes(of: try SecretBytes.read(from: pipe.reading, limit: limit))) } catch {
     return .failure(error)
@@ -64,7 +64,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretInputTests {
-  @Test("everything up to the end is read, byte for byte", arguments: [0, 1, 255, 256, 257, 4096, 60_000])
+  @Test("the whole input is read, byte for byte", arguments: [0, 1, 255, 256, 257, 4096, 60_000])
   func reads(count: Int) {
     let pipe = Pipe()
     pipe.put(pattern(count))
@@ -72,7 +72,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 60_000) == .success(pattern(count)))
   }
 
-  @Test("a mebibyte arrives whole through a pipe that holds less", .timeLimit(.minutes(1)))
+  @Test("a mebibyte is read completely through a pipe with a smaller buffer", .timeLimit(.minutes(1)))
   func readsLarge() {
     let pipe = Pipe()
     onThread {
@@ -82,7 +82,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 1 << 20) == .success(pattern(1 << 20)))
   }
 
-  @Test("one byte over the limit is too long, the limit itself is not", arguments: [0, 1, 255, 256, 1000])
+  @Test("input of the limit's length is read, one byte more is too long", arguments: [0, 1, 255, 256, 1000])
   func limits(limit: Int) {
     let exact = Pipe()
     exact.put(pattern(limit))
@@ -94,7 +94,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(over, limit: limit) == .failure(.tooLong(limit: limit)))
   }
 
-  @Test("a limit beyond all memory reserves nothing")
+  @Test("a huge limit does not reserve memory in advance")
   func noLimit() {
     let pipe = Pipe()
     pipe.put("x")
@@ -102,7 +102,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: .max) == .success(Array("x".utf8)))
   }
 
-  @Test("a descriptor that does not block is waited for", .timeLimit(.minutes(1)))
+  @Test("reading from a non-blocking descriptor waits for input", .timeLimit(.minutes(1)))
   func nonBlocking() {
     let pipe = Pipe()
     _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
@@ -118,7 +118,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 10) == .success(Array("very late".utf8)))
   }
 
-  @Test("a descriptor that is not open is an error with its number")
+  @Test("reading from a closed descriptor is an error with its errno")
   func badDescriptor() {
     #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.read(from: -1, limit: 10).count }
     #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.readLine(from: -1, limit: 10).count }
@@ -127,7 +127,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretLineTests {
-  @Test("lines come one by one, and the next reader gets the rest")
+  @Test("lines are read one by one, and the rest stays for the next reader")
   func lines() {
     let pipe = Pipe()
     pipe.put("old passcode\n\nnew\r\nand the rest\nof it")
@@ -138,7 +138,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 100) == .success(Array("and the rest\nof it".utf8)))
   }
 
-  @Test("a last line may lack its newline; after it the input has ended")
+  @Test("the last line may lack its newline, and reading after it reports the end of input")
   func lastLine() {
     let pipe = Pipe()
     pipe.put("last")
@@ -147,7 +147,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(readLine(pipe) == .failure(.endOfInput))
   }
 
-  @Test("a line longer than the limit is too long, one as long is not")
+  @Test("a line of the limit's length is read, a longer one is too long")
   func limits() {
     let pipe = Pipe()
     pipe.put("12345\n123456\n")
@@ -155,7 +155,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(readLine(pipe, limit: 5) == .failure(.tooLong(limit: 5)))
   }
 
-  @Test("a line is handed over before the input ends", .timeLimit(.minutes(1)))
+  @Test("a line is returned before the input ends", .timeLimit(.minutes(1)))
   func doesNotWaitForTheEnd() {
     let pipe = Pipe()
     pipe.put("passcode\n")
@@ -164,9 +164,9 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretOutputTests {
-  @Test("a reader that has gone is an error, and the process lives on")
+  @Test("writing to a closed pipe is an error and does not kill the process")
   func closed() async {
-    // In a process of its own, where SIGPIPE certainly has its deadly default.
+    // In a new process, where SIGPIPE certainly has its default action of killing the process.
     await #expect(processExitsWith: .success) {
       signal(SIGPIPE, SIG_DFL)
       var ends: [Int32] = [-1, -1]
@@ -181,7 +181,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     }
   }
 
-  @Test("a full pipe that does not block is waited for until all is written", .timeLimit(.minutes(1)))
+  @Test("writing to a full non-blocking pipe waits until everything is written", .timeLimit(.minutes(1)))
   func partialWrites() {
     let pipe = Pipe()
     _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)
@@ -189,12 +189,12 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
       #expect(throws: Never.self) { try SecretBytes(copying: pattern(300_000).span).write(to: pipe.writing) }
       pipe.closeWriting()
     }
-    // Until the writer has found the pipe full.
+    // Give the writer time to fill the pipe.
     usleep(100_000)
     #expect(read(pipe, limit: 1 << 20) == .success(pattern(300_000)))
   }
 
-  @Test("nothing is written for an empty secret")
+  @Test("an empty secret writes nothing")
   func empty() {
     let pipe = Pipe()
     #expect(throws: Never.self) { try SecretBytes(count: 0).write(to: pipe.writing) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The names of Core Foundation")
 struct CoreFoundationTests {
-  @Test("truth values and the allocator are as optional as Apple's")
+  @Test("Booleans and the allocator are optional where Apple's are")
   func constants() {
     let query: [CFString: Any] = [kSecReturnData: kCFBooleanTrue!, kSecReturnRef: kCFBooleanFalse as Any]
     #expect(query[kSecReturnData] as? Bool == true)
@@ -13,7 +13,7 @@ struct CoreFoundationTests {
     #expect(allocator == nil)
   }
 
-  @Test("constants go where code puts them: keys, values, text")
+  @Test("constants work as dictionary keys, values and strings")
   func bridging() {
     let literal = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", kSecReturnData: true] as CFDictionary
     let typed: [String: Any] = [
@@ -28,7 +28,7 @@ struct CoreFoundationTests {
     #expect("\(kSecClass)" == "class")
   }
 
-  @Test("an error tells its code, domain, words and the rest")
+  @Test("an error has a code, a domain, a description and user info")
   func errors() throws {
     var error: Unmanaged<CFError>?
     #expect(SecAccessControlCreateWithFlags(nil, "?", [], &error) == nil)
@@ -46,7 +46,7 @@ struct CoreFoundationTests {
     #expect(CFErrorCopyFailureReason(made) == nil)
   }
 
-  @Test("equal objects have the same hash, and say what they are")
+  @Test("equal objects have the same hash and a description")
   func hashes() throws {
     let key = try newKey()
     let again = try #require(SecKeyCopyPublicKey(key))
@@ -60,7 +60,7 @@ struct CoreFoundationTests {
     #expect(CFCopyDescription(nil) == nil)
   }
 
-  @Test("objects tell their types apart")
+  @Test("objects of different types have different type identifiers")
   func types() throws {
     let objects: [(CFTypeRef, CFTypeID)] = [
       ("x" as NSString, CFStringGetTypeID()), (NSData(), CFDataGetTypeID()), (NSDictionary(), CFDictionaryGetTypeID()),
@@ -76,7 +76,7 @@ struct CoreFoundationTests {
     #expect(CFEqual(nil, nil))
   }
 
-  @Test("bytes can be looked at and copied")
+  @Test("the bytes of data can be read and copied")
   func bytes() throws {
     let data = try #require(
       [UInt8](arrayLiteral: 1, 2, 3).withUnsafeBufferPointer {
@@ -98,7 +98,7 @@ struct CoreFoundationTests {
     #expect(Data(one) != other)
     #expect(SecRandomCopyBytes(kSecRandomDefault, 0, &one) == errSecSuccess)
     #expect(SecRandomCopyBytes(kSecRandomDefault, -1, &one) != errSecSuccess)
-    // More than may be locked in memory.
+    // More than the limit of locked memory.
     var many = Data(count: 16 << 20)
     #expect(many.withUnsafeMutableBytes { SecRandomCopyBytes(nil, $0.count, $0.baseAddress!) } == errSecSuccess)
     #expect(many.suffix(32) != Data(count: 32))

@@ -25,7 +25,7 @@ struct StatusTests {
     for (status, value) in values { #expect(status == value) }
   }
 
-  @Test("have words, known ones and unknown ones")
+  @Test("have messages, and so do unknown ones")
   func words() {
     #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "There is no such item.")
     #expect(SecCopyErrorMessageString(errSecUnsupportedKeyUsageMask, nil) as String? == "Unsupported key usage mask.")
@@ -38,7 +38,7 @@ struct StatusTests {
     }
   }
 
-  @Test("of authentication are three: cancelled, nobody may be asked, and the rest")
+  @Test("of authentication are cancelled, interaction not allowed, and failed for everything else")
   func authentication() {
     #expect(VaultError.cancelled.status == errSecUserCanceled)
     #expect(VaultError.interactionNotAllowed.status == errSecInteractionNotAllowed)
@@ -50,7 +50,7 @@ struct StatusTests {
     for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
   }
 
-  @Test("tell a store that cannot be used from an item that is not there")
+  @Test("distinguish an unusable store from a missing item")
   func stores() {
     #expect(VaultError.storeNotFound("x").status == errSecNotAvailable)
     #expect(VaultError.storeDamaged("x").status == errSecInvalidKeychain)

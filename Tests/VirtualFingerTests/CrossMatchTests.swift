@@ -2,9 +2,9 @@ import Fingerprint
 import Testing
 import VirtualFinger
 
-@Suite("Fingers through the real matcher")
+@Suite("Synthetic fingers in the real matcher")
 struct CrossMatchTests {
-  @Test("every fresh impression matches its own finger and none of the others")
+  @Test("every new impression matches its own finger and no other")
   func matrix() async throws {
     let fingers = (1...2).flatMap { person in
       Finger.allCases.map { SyntheticFinger(person: person, finger: $0) }
@@ -19,7 +19,7 @@ struct CrossMatchTests {
       var falseRejects: [String] = []
       var falseAccepts: [String] = []
       for (index, finger) in fingers.enumerated() {
-        // The others first, all of which must be passed over before the finger's own print is reached.
+        // The finger's own print comes last, so the matcher must first reject all others.
         let others = prints[..<index] + prints[(index + 1)...]
         for number in impressions {
           let image = finger.impression(number)

@@ -4,7 +4,7 @@ import Testing
 @Suite("whorl-finger")
 struct FingerProgramTests {
   @Test(
-    "ends with the status that tells what went wrong",
+    "exits with the status of what went wrong",
     arguments: [
       (["image", "right-index", "-o", "/dev/null"], 0),
       (["--help"], 0),
@@ -22,7 +22,7 @@ struct FingerProgramTests {
     #expect(try run(arguments) == status)
   }
 
-  /// Runs the program that lies beside the test runner, without its output.
+  /// Runs the program from the test runner's folder and discards its output.
   private func run(_ arguments: [String]) throws -> Int32 {
     var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count)
@@ -34,7 +34,7 @@ struct FingerProgramTests {
     for descriptor: Int32 in [1, 2] {
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }
-    // posix_spawn: copies the words; they are ours to free.
+    // posix_spawn copies the words. This function frees them.
     var words: [UnsafeMutablePointer<CChar>?] = ([String(program)] + arguments).map { strdup($0) } + [nil]
     defer { words.forEach { free($0) } }
     var child: pid_t = 0

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Image files")
 struct ImageFileTests {
-  @Test("what is written is read again, pixel for pixel")
+  @Test("a written image is read back pixel for pixel")
   func roundTrip() throws {
     let image = SyntheticFinger(person: 1, finger: .leftThumb).impression(3)
     try withTemporaryFile { path in
@@ -15,7 +15,7 @@ struct ImageFileTests {
     }
   }
 
-  @Test("a width that is no multiple of 4 is filled up with white on the right")
+  @Test("a width that is not a multiple of 4 is padded with white on the right")
   func padding() throws {
     let image = GrayImage(width: 5, height: 2, pixels: Array(0..<10))
     let padded = GrayImage(
@@ -27,16 +27,16 @@ struct ImageFileTests {
     }
   }
 
-  @Test("grey values kept in the alpha channel are found; a mask is laid over white")
+  @Test("grey values in an alpha channel are used, and a mask is composed over white")
   func alpha() throws {
-    // Pairs of grey and alpha, 4 × 1, written by another program.
+    // Pairs of grey and alpha, 4 × 1 pixels, as another program wrote them.
     let inAlpha = GrayImage.flattened([50, 10, 90, 20, 255, 30, 50, 255])
     #expect(inAlpha == [10, 20, 30, 255])
     let masked = GrayImage.flattened([50, 0, 90, 255, 40, 255, 100, 51])
     #expect(masked == [255, 90, 40, 224])
   }
 
-  @Test("a file that is missing or no image is an error that names it")
+  @Test("a missing file or one that is not an image is an error that names the file")
   func broken() throws {
     #expect(throws: ImageFileError.self) { try GrayImage(png: "/nonexistent/finger.png") }
     try withTemporaryFile { path in

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import VirtualFinger
 
-/// libfprint's virtual image reader, open in a process of its own, with fingers to press on it.
+/// libfprint's virtual image reader, opened in its own process, and fingers to press on it.
 struct ImageReader {
   let process: ReaderProcess
   let touches: VirtualImageReader
@@ -50,7 +50,7 @@ struct ImageReader {
     return EnrolledPrint(id: EnrolmentID(bytes: Array(repeating: number, count: 16)), template: try await scan.value)
   }
 
-  /// Presses once the reader asks for a finger, and returns when the finger has been lifted.
+  /// Presses when the reader asks for a finger, and returns when the finger has been lifted.
   func identify(
     _ prints: [EnrolledPrint], pressing: @Sendable () async throws -> Void
   ) async throws -> ScanOutcome {

@@ -6,7 +6,7 @@ import VirtualFinger
 
 @Suite("Driving a virtual reader with storage")
 struct StorageReaderTests {
-  @Test("what is put on the chip is there, a scan waits its turn, and an unplugged reader is gone")
+  @Test("inserted prints are on the chip, a scan waits for its action, and unplugging removes the reader")
   func story() async throws {
     try await withSocket { socket in
       let program = try #require(ReaderProgram.locate(), "whorl-reader is built with the tests")

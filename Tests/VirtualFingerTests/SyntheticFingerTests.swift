@@ -6,12 +6,12 @@ import VirtualFinger
 struct SyntheticFingerTests {
   private let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
-  @Test("the same touch of the same finger is the same image")
+  @Test("the same touch of the same finger gives the same image")
   func deterministic() {
     #expect(finger.impression(7) == SyntheticFinger(person: 1, finger: .rightIndex).impression(7))
   }
 
-  @Test("a finger does not change from one release to the next")
+  @Test("a finger is the same in every release")
   func frozen() {
     let image = finger.impression(0)
     var seen = ""
@@ -22,11 +22,12 @@ struct SyntheticFingerTests {
     }
     let expected =
       "......#......##..#.....#.#####.#...#..#..#...#.#.##.#.#.#..#..#.##..###.#..##.#..###.....#.##..#.....##..#.##......#...."
-    // Another machine's mathematics may differ in the last bit, and a point on the edge of a ridge fall the other way.
+    // On another machine floating-point results may differ in the last bit, so that a point on the edge of a ridge has
+    // the other colour.
     #expect(zip(seen, expected).count { $0 == $1 } >= seen.count - 4, "\(seen)")
   }
 
-  @Test("every touch, every finger and every person gives another image")
+  @Test("every touch, finger and person gives a different image")
   func different() {
     let images = [
       finger.impression(0), finger.impression(1), SyntheticFinger(person: 1, finger: .leftIndex).impression(0),
@@ -36,13 +37,13 @@ struct SyntheticFingerTests {
     #expect(Set(images).count == images.count)
   }
 
-  @Test("an image is what a sensor of 500 dpi gives: dark ridges about 9 pixels apart, white around them")
+  @Test("an image looks like a 500 dpi scan: dark ridges about 9 pixels apart on white")
   func looks() {
     let image = finger.impression(0)
     #expect(image.width == 256 && image.height == 288)
     let corners = [0, image.width - 1, image.pixels.count - image.width, image.pixels.count - 1]
     #expect(corners.allSatisfy { image.pixels[$0] > 200 })
-    // Ridges cross the middle row or the middle column, whichever way they run there.
+    // Whatever their direction, ridges cross the middle row or the middle column.
     func crossings(_ values: [UInt8]) -> Int { zip(values, values.dropFirst()).count { $0 >= 128 && $1 < 128 } }
     let rows = (120..<170).map { row in
       crossings(Array(image.pixels[row * image.width + 78..<row * image.width + 178]))

@@ -9,7 +9,7 @@ struct VirtualReaderTests {
   private let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private let left = SyntheticFinger(person: 1, finger: .leftMiddle)
 
-  @Test("where no reader listens there is a clear error, once patience ends and not before")
+  @Test("a press on a reader that does not listen fails when its time runs out, and not before")
   func absent() {
     let reader = VirtualImageReader(socket: "/tmp/whorl-no-such-reader", patience: .milliseconds(100))
     let start = ContinuousClock.now
@@ -21,13 +21,13 @@ struct VirtualReaderTests {
     #expect(throws: VirtualReaderError.pathTooLong(socket: long)) { try VirtualStorageReader(socket: long).unplug() }
   }
 
-  @Test("a press waits for the reader to be opened and a scan to be armed, and is then that scan's")
+  @Test("a press waits until the reader is open and a scan is armed, and goes to that scan")
   func waits() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
       let print = try await reader.enroll(right, 1)
       try await reader.process.close()
-      // Where the reader takes longer to be opened than a press is patient, the scan would wait for ever.
+      // If the reader took longer to open than the press waits, the scan would wait for ever.
       let touches = VirtualImageReader(socket: reader.touches.socket, patience: .seconds(60))
       let early = Task { [right] in
         try await onOwnThread { () throws(VirtualReaderError) in try touches.press(right.impression(20)) }
@@ -40,7 +40,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a press that no scan asked for is an error, and does not go to a later scan")
+  @Test("a press without a scan is an error, and no later scan gets it")
   func withdrawn() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
@@ -51,7 +51,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a finger that stays on the sensor is seen there, and the scan is done once it is lifted")
+  @Test("a finger on the sensor is reported, and the scan ends when it is lifted")
   func held() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
@@ -64,7 +64,7 @@ struct VirtualReaderTests {
       }
       let finger = try reader.touches.hold(right.impression(30))
       for await event in events where event == .fingerPresent { break }
-      // Far longer than a match takes: libfprint finishes a scan of an image reader only when the finger has left.
+      // Far longer than a match takes. libfprint finishes a scan of an image reader only when the finger is lifted.
       let early = Task {
         try await Task.sleep(for: .milliseconds(500))
         sink.yield(.fingerNeeded)
@@ -79,7 +79,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("an error of the device ends the scan as that error")
+  @Test("a device error ends the scan with that error")
   func deviceError() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
