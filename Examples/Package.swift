@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, as a client of Whorl writes it: nothing here reaches beyond the three library products.
+// A separate package, as a client of Whorl writes it. It uses only the three library products.
 let localAuthentication = Target.Dependency.product(name: "LocalAuthentication", package: "whorl")
 let security = Target.Dependency.product(name: "Security", package: "whorl")
 let whorl = Target.Dependency.product(name: "Whorl", package: "whorl")
@@ -18,6 +18,6 @@ let package = Package(
     .executableTarget(
       name: "password-helper", dependencies: [localAuthentication, security], path: "PasswordHelper"),
   ],
-  // That of the code that people bring along.
+  // The language mode that most existing code uses.
   swiftLanguageModes: [.v5]
 )

@@ -1,8 +1,8 @@
 import CSQLite
 import Foundation
 
-/// What adding and deleting an item writes, written by SQLite alone: the rows of a store, of the same sizes and in the
-/// same places of its indexes, with nothing sealed in them.
+/// Makes with SQLite alone the writes that adding and deleting an item makes: rows of the same sizes, at the same
+/// places of the same indexes, with random bytes instead of sealed ones.
 final class BareRows {
   private let database: Connection
   private let insertItem, insertTag, authority, lastRow, deleteTag, deleteItem, begin, commit: Connection.Statement
@@ -10,7 +10,7 @@ final class BareRows {
   private var seed: UInt64 = .random(in: 0...(.max))
   private var item: (row: Int64, tags: [[UInt8]])?
 
-  /// Writes into a copy of the store's database.
+  /// Opens a copy of the store's database for writing.
   init(copying store: String, to path: String) throws {
     for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     try Connection("\(store)/vault.db").execute("VACUUM INTO '\(path)'")
@@ -57,7 +57,7 @@ final class BareRows {
     try commit.run([])
   }
 
-  /// As evenly spread as what is sealed, and nearly free: they are no part of what is measured.
+  /// Random bytes, distributed like sealed ones. They are cheap to make, so they do not distort the measurement.
   private func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -1,31 +1,31 @@
 import Fingerprint
 import Glibc
 
-/// A command line to be measured as a whole process, from before it is spawned until it is reaped.
+/// A command that is measured as a whole process, from before it is spawned until it is reaped.
 struct ChildProgram {
   var name: String
   var arguments: [String]
   var environment: [String] = []
-  /// What it finds on standard input.
+  /// The contents of standard input.
   var input = ""
-  /// What it must answer; nil when that does not matter.
+  /// The output that is expected. Nil if any output is accepted.
   var expected: String?
 
-  /// What one run took.
+  /// The cost of one run.
   struct Run {
     var nanoseconds: UInt64
-    /// The most memory it had resident, or its parent had before `exec`, whichever was more.
+    /// The peak resident memory in KiB, of the program or of this process before `exec`, whichever is larger.
     var peakKiB: Int
   }
 
-  /// Runs it once; fails when it does.
+  /// Runs the command once. Fails if it fails.
   @discardableResult
   func run() throws(BenchFailure) -> Run {
     let (run, _) = try run(keepingOutput: false)
     return run
   }
 
-  /// Runs it once and holds its answer against what is expected.
+  /// Runs the command once and compares its output with what is expected.
   func check() throws(BenchFailure) {
     let (_, output) = try run(keepingOutput: true)
     guard let expected, output != expected else { return }
@@ -33,7 +33,7 @@ struct ChildProgram {
   }
 
   private func run(keepingOutput: Bool) throws(BenchFailure) -> (Run, String) {
-    // Files without names: no pipe's wake-ups are measured.
+    // Input and output are unnamed files, so that no wake-ups of pipes are measured.
     let input = Self.unnamedFile()
     let output = keepingOutput ? Self.unnamedFile() : open("/dev/null", O_WRONLY)
     defer {
@@ -49,9 +49,9 @@ struct ChildProgram {
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    // secret-tool names what it finds there.
+    // secret-tool writes the attributes of the item to standard error.
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // strdup's copies are freed below.
+    // The copies made by strdup are freed below.
     let words = arguments.map { strdup($0) } + [nil]
     let variables = environment.map { strdup($0) } + [nil]
     defer { for word in words + variables { free(word) } }
@@ -83,20 +83,20 @@ struct ChildProgram {
   }
 }
 
-/// Why nothing could be measured.
+/// Why a measurement failed.
 struct BenchFailure: Error {
   var text: String
   init(_ text: String) { self.text = text }
 }
 
-/// Measures programs in rounds, each once a round and in another order every time, so that what disturbs the machine
-/// for a while disturbs them alike.
+/// Measures programs in rounds. Each round runs every program once, in random order, so that other load on the machine
+/// affects all of them equally.
 struct Rounds {
   struct Entry {
     var program: ChildProgram
-    /// Puts back what the program changed; not measured.
+    /// Undoes the program's changes. Not measured.
     var undo: ChildProgram?
-    /// Takes part in one of so many rounds, where one run takes long.
+    /// Runs only in every Nth round, for a program that takes long.
     var every = 1
   }
 

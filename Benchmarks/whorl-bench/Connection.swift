@@ -1,11 +1,11 @@
 import CSQLite
 
-/// A connection of bare SQLite, closed with the object.
+/// A plain SQLite connection, closed with this object.
 final class Connection {
   private var handle: OpaquePointer?
 
   init(_ path: String) throws {
-    // Ours to close, even when opening fails.
+    // The handle must be closed even if opening fails.
     guard sqlite3_open(path, &handle) == SQLITE_OK else { throw BenchFailure("cannot open \(path)") }
   }
 
@@ -17,7 +17,7 @@ final class Connection {
 
   func prepare(_ text: String) throws -> Statement {
     var statement: OpaquePointer?
-    // Ours to finalize.
+    // This object finalises the statement.
     guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK, let statement else {
       throw BenchFailure("SQLite: \(text)")
     }
@@ -29,7 +29,7 @@ final class Connection {
     case integer(Int64)
   }
 
-  /// A prepared statement, finalized with the object; `sqlite3_close_v2` waits for it.
+  /// A prepared statement, finalised with this object. `sqlite3_close_v2` waits for that.
   final class Statement {
     private let handle: OpaquePointer
 
@@ -37,12 +37,12 @@ final class Connection {
 
     deinit { sqlite3_finalize(handle) }
 
-    /// Runs it to its first row, of which the first column is given where it is a number.
+    /// Executes the statement up to its first row. Returns the first column if it is a number.
     @discardableResult
     func run(_ values: [Value] = []) throws -> Int64 {
       for (place, value) in values.enumerated() {
         switch value {
-        // Copied by SQLite: a null destructor would mean that the bytes stay, minus one means that they do not.
+        // SQLite copies the bytes because of the destructor -1 (SQLITE_TRANSIENT). With a null destructor it would not.
         case .blob(let bytes):
           sqlite3_bind_blob(
             handle, Int32(place + 1), bytes, Int32(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))

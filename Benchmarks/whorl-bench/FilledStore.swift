@@ -4,7 +4,7 @@ import ReaderClient
 import SecureMemory
 import Vault
 
-/// A store with so many items that need no finger, named `service-1/me` and so on.
+/// A store with a given number of items that need no finger, named `service-1/me` and so on.
 enum FilledStore {
   static func item(_ number: Int) -> String { "service-\(number)/me" }
   static func secret(_ number: Int) -> String { "secret-\(number)" }

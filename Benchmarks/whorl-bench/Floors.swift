@@ -2,7 +2,7 @@ import CSQLite
 import Keys
 import SecureMemory
 
-/// What the parts of a `get` and a `set` cost by themselves, in this process.
+/// The cost of each part of a `get` and a `set`, measured in this process.
 enum Floors {
   static func samples(database path: String, scratch: String) throws -> [Samples] {
     let key = try Random.key()
@@ -20,7 +20,7 @@ enum Floors {
 
   private static func lookup(_ path: String) throws -> Samples {
     let database = try Connection(path)
-    // The index of a name that is not there: the same way down the tree.
+    // Search for a name that does not exist, which descends the index in the same way.
     let statement = try database.prepare("SELECT secret FROM item WHERE owner = 0 AND name_index = randomblob(32)")
     return try Samples.taking("floor: SQLite lookup among 100,000", 2_000) { try statement.run() }
   }
@@ -30,7 +30,7 @@ enum Floors {
     return try Samples.taking("floor: SQLite commit, WAL and FULL", 200) { try bare.commit() }
   }
 
-  /// One small durable commit at a time.
+  /// Makes one small durable commit at a time.
   final class Committing {
     private let database: Connection
 

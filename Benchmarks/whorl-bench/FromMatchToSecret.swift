@@ -5,7 +5,7 @@ import SecureMemory
 import Vault
 import VirtualFinger
 
-/// From the reader's finished match to the secret written: the time a person feels after the touch.
+/// The time from the reader's match to the written secret, which is the delay a person feels after the touch.
 struct FromMatchToSecret {
   let folder: String
   let program: String
@@ -21,7 +21,7 @@ struct FromMatchToSecret {
     let person = Toucher(recoveryKey: recoveryKey) { _ in try finger.scan("right-index") }
     _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
 
-    // A pipe, as a program that waits for the secret would hold it.
+    // The secret is written to a pipe, as for a program that waits for it.
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { throw BenchFailure("no pipe") }
     defer { for end in ends { close(end) } }
@@ -45,7 +45,7 @@ struct FromMatchToSecret {
         _ = read(ends[0], &bytes, bytes.count)
         samples.nanoseconds.append(nanoseconds)
       }
-      // The first one warms up.
+      // Discard the first sample, which warms up the caches.
       samples.nanoseconds.removeFirst()
       all.append(samples)
     }

@@ -5,10 +5,10 @@ import Synchronization
 import Vault
 import VirtualFinger
 
-/// How long a touch takes among 1, 5 and 10 enrolled fingers: through the vault, which tries the most recently matched
-/// first, and beside it libfprint's own floor, which is the same touch in the reader process without any vault.
+/// The time of a touch with 1, 5 and 10 enrolled fingers. It is measured through the vault, which tries the most
+/// recently matched finger first, and with libfprint alone in the reader process.
 ///
-/// From the finger on the sensor to the end, so that finding the minutiae is part of both.
+/// The time runs from the finger on the sensor to the result, so both include finding the minutiae.
 final class GalleryTimes: Sendable {
   static let sizes = [1, 5, 10]
   static let touches = 10
@@ -100,13 +100,14 @@ final class GalleryTimes: Sendable {
       for (place, _) in Self.places(size) {
         var samples = Samples(name: "whole touch, \(size) enrolled, \(place)")
         for number in 0..<(Self.touches + size) {
-          // The finger that matched longest ago is tried last: taking turns always finds the worst case.
+          // The finger that matched longest ago is tried last, so taking the fingers in turn always measures the worst
+          // case.
           wanted.withLock { $0 = Finger.allCases[place == "tried last" ? number % size : 0] }
           let end = try? await person.with(vault) { context in
             _ = try await vault.secrets(of: [item.id], reason: nil, in: context)
             return ScanClock.now()
           }
-          // The first turn brings the fingers into their order.
+          // The first pass over the fingers only sets their order.
           if let end, number >= size { samples.nanoseconds.append(end - touchedAt.withLock { $0 }) }
         }
         all.append(samples)
@@ -120,7 +121,7 @@ final class GalleryTimes: Sendable {
     size == 1 ? [("the only one", 0)] : [("tried first", 0), ("tried last", size - 1)]
   }
 
-  /// Presses in a thread of its own: the press returns when the reader has read it, and that waits for the caller.
+  /// Presses on another thread: the press returns when the reader has read it, and for that the caller must go on.
   private func press(_ finger: Finger, _ reader: VirtualImageReader) {
     let number = presses.withLock {
       $0 += 1

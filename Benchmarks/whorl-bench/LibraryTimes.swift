@@ -4,10 +4,10 @@ import Keys
 import Security
 import Whorl
 
-/// What a program sees that keeps a store open and calls `Security`: each call in this process, on stores that
+/// The time of each call of `Security` in a program that keeps a store open. Runs in this process, on stores that
 /// `scripts/bench` has filled.
 struct LibraryTimes {
-  /// The folder with the stores.
+  /// The folder that contains the stores.
   let work: String
 
   func measure(into report: inout Report) throws {
@@ -68,8 +68,8 @@ struct LibraryTimes {
     var commits = Samples(name: "floor: SQLite commit, WAL and FULL")
   }
 
-  /// Calls as a person's program makes them: not back to back, so that none waits for what another left to be done.
-  /// What SQLite does alone takes its turn among them, for a disk is not equally fast at all times.
+  /// Makes the calls with pauses, as an interactive program does, so that no call waits for cleanup of the one before.
+  /// The commits of plain SQLite are interleaved, because the speed of a disk varies over time.
   private func addAndDelete() throws -> Writes {
     let bare = try Floors.Committing("\(work)/library-floor.db")
     let rows = try BareRows(copying: "\(work)/whorl-100000", to: "\(work)/library-rows.db")

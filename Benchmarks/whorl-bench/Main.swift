@@ -1,10 +1,10 @@
 import Glibc
 
-/// Measures Whorl beside its peers. `scripts/bench` prepares what it works on and calls it.
+/// Measures Whorl and comparable programs. `scripts/bench` prepares the stores and runs this program.
 @main
 enum Main {
   static let usage = """
-    usage: whorl-bench fill DIR COUNT   make a store with so many items
+    usage: whorl-bench fill DIR COUNT   make a store with COUNT items
            whorl-bench measure WORK [--json FILE] [--rounds N] [--strict]
            whorl-bench library WORK                      the calls of the library alone
 

@@ -1,11 +1,12 @@
 import Glibc
 import ReaderClient
 
-/// One run of everything, in a folder that `scripts/bench` has prepared:
+/// One run of all measurements, in a folder that `scripts/bench` has prepared:
 ///
 ///     whorl-100 whorl-1000 whorl-100000   stores
-///     keyring-100 keyring-1000            with `bus`, the address of the session bus its daemon is on, and `run`
-///     pass-100 pass-1000                  password stores; `gnupg` has their key
+///     keyring-100 keyring-1000            GNOME keyrings: `bus` holds the address of their session bus, and `run` is
+///                                         their runtime folder
+///     pass-100 pass-1000                  password stores, whose key is in `gnupg`
 struct Measurement {
   static let sizes = [100, 1_000, 100_000]
   static let peerSizes = [100, 1_000]
@@ -20,7 +21,7 @@ struct Measurement {
     self.work = work
     self.rounds = rounds
     let me = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      // Writes no terminator.
+      // readlink writes no terminating NUL.
       count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
     }
     guard let slash = me.lastIndex(of: UInt8(ascii: "/")) else {
@@ -32,7 +33,8 @@ struct Measurement {
 
   func report() async throws -> Report {
     var report = Report()
-    // First: a child is charged the memory its parent had when it was spawned, and this program's grows.
+    // Measured first: a child is charged the memory that its parent had when it was spawned, and this program's memory
+    // grows.
     let peak = try peak(get(100_000))
     let programs = try measurePrograms()
     for name in programs.order { if let samples = programs.samples[name] { report.add(samples) } }

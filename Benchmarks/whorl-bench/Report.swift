@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// A line of the issue that a number can keep or break.
+/// A performance promise, and the number that shows whether it is kept.
 struct Promise: Encodable {
   var text: String
-  /// The bound, in `unit`.
+  /// The limit, in `unit`.
   var atMost: Double
   var measured: Double
-  /// `x` for a ratio of two medians.
+  /// The unit; `x` for the ratio of two medians.
   var unit: String
 
   var isKept: Bool { measured <= atMost }
@@ -25,11 +25,11 @@ struct Promise: Encodable {
   }
 }
 
-/// Everything one run found.
+/// All results of one run.
 struct Report: Encodable {
   private struct Line: Encodable {
     var name: String
-    /// Milliseconds.
+    /// In milliseconds.
     var median: Double
     var p10: Double
     var p90: Double
@@ -50,7 +50,7 @@ struct Report: Encodable {
     promises.append(Promise(text: text, atMost: atMost, measured: measured, unit: unit))
   }
 
-  /// Both tables, for people.
+  /// Both tables as text.
   var text: String {
     var lines = [Self.row(["what was timed", "median", "p10", "p90", "runs"], times.map(\.name))]
     for time in times {
@@ -79,7 +79,7 @@ struct Report: Encodable {
 
   private static func milliseconds(_ value: Double) -> String { "\(short(value)) ms" }
 
-  /// Three digits that count.
+  /// Three significant digits.
   private static func short(_ value: Double) -> String {
     guard value.isFinite else { return "-" }
     let scale = value < 1 ? 1000.0 : value < 10 ? 100.0 : value < 100 ? 10.0 : 1.0

@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
 
-/// Times of one thing, in nanoseconds, in the order they were taken.
+/// The durations of one operation, in nanoseconds, in the order they were measured.
 struct Samples {
   var name: String
   var nanoseconds: [UInt64] = []
@@ -17,7 +17,7 @@ struct Samples {
     return Double(sorted[low]) + (Double(sorted[high]) - Double(sorted[low])) * (at - Double(low))
   }
 
-  /// Times `body` so many times after one run that is not counted.
+  /// Measures `body` `count` times, after one run that is not counted.
   static func taking(_ name: String, _ count: Int, _ body: () throws -> Void) rethrows -> Samples {
     var samples = Samples(name: name)
     try body()
@@ -25,7 +25,7 @@ struct Samples {
     return samples
   }
 
-  /// Times `body` once more.
+  /// Measures `body` once more.
   mutating func take(_ body: () throws -> Void) rethrows {
     let start = ScanClock.now()
     try body()

@@ -2,11 +2,10 @@ import Fingerprint
 import SecureMemory
 import Vault
 
-/// The person in front of a store that is measured: gives the recovery key when it is asked for, and a touch whenever
-/// one is wanted.
+/// Plays the user of a measured store: gives the recovery key when asked for it, and a touch when one is wanted.
 struct Toucher: Sendable {
   let recoveryKey: String
-  /// Presents a finger; told for which enrolment, or nil for a reading.
+  /// Presents a finger. The argument is the finger being enrolled, or nil for a verification.
   let touch: @Sendable (Finger?) async throws -> Void
 
   func with<T: Sendable>(_ vault: Vault, _ body: (ContextHandle) async throws -> T) async throws -> T {

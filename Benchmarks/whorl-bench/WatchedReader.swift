@@ -1,7 +1,7 @@
 import Fingerprint
 import Synchronization
 
-/// A reader that notes when the last finished result arrived in its process, and is otherwise the one it stands for.
+/// Wraps a reader, and records when its last result arrived in this process.
 final class WatchedReader: FingerprintReader {
   private let reader: any FingerprintReader
   private let finished = Mutex<UInt64>(0)

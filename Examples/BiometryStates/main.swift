@@ -1,8 +1,8 @@
-// What a program can know about biometry before it asks for a finger, and how a lockout ends.
+// Shows what a program can know about biometry before it asks for a finger, and how a lockout ends.
 //
-//     biometry-states              says what there is
-//     biometry-states finger       asks for a finger, and for nothing else
-//     biometry-states passcode     asks for whatever the owner has; a right passcode ends a lockout
+//     biometry-states              prints the state of biometry
+//     biometry-states finger       asks for a finger only
+//     biometry-states passcode     asks for a finger or the passcode; the right passcode ends a lockout
 
 import LocalAuthentication
 

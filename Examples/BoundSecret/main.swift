@@ -1,13 +1,13 @@
 // swift-format-ignore-file: NeverForceUnwrap
-// As articles write it: what cannot be nil here is unwrapped.
+// Force-unwraps what cannot be nil here, as articles about the keychain do.
 
-// A secret that is bound to the fingers enrolled now: whoever enrols another finger later does not inherit it.
+// A secret that is bound to the fingers enrolled now. Somebody who enrols another finger later cannot read it.
 //
-//     bound-secret add        stores it; nothing is asked
+//     bound-secret add        stores it without a prompt
 //     bound-secret read       reads it without a context: the keychain asks for a finger
-//     bound-secret evaluate   asks first, through an LAContext, and reads it twice with that
+//     bound-secret evaluate   asks for a finger through an LAContext first, then reads the secret twice with it
 //
-// Try `whorl enroll left-thumb` between `add` and `read`.
+// Run `whorl enroll left-thumb` between `add` and `read` to see the difference.
 
 import LocalAuthentication
 

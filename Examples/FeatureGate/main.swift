@@ -1,4 +1,4 @@
-// One feature of a program, which its user may choose to open with a finger.
+// A feature of a program that its user may choose to open with a finger.
 //
 //     feature-gate status | enable | export | disable
 
@@ -11,7 +11,7 @@ func attempt(_ done: String, _ body: () async throws -> Void) async {
     try await body()
     print(done)
   } catch BiometricFeatureGateError.notEnabled {
-    // Never a way in: the feature asks for what it asked for before there was a gate.
+    // A gate that is not enabled grants nothing: the feature asks for its own password, as it did before.
     print("a finger does not open this feature: type the notes' own password instead")
   } catch BiometricFeatureGateError.refused(.authenticationFailed) {
     print("refused: that finger is not enrolled")

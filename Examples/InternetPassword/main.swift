@@ -1,8 +1,8 @@
 // swift-format-ignore-file: NeverForceUnwrap
-// As articles write it: what cannot be nil here is unwrapped.
+// Force-unwraps what cannot be nil here, as articles about the keychain do.
 
-// The password of a server, behind a finger or the passcode: read with a context of our own, again within its reuse
-// window, and left out of a broad search that must not ask anybody.
+// A server's password that needs a finger or the passcode. It is read with a context, read again within the reuse
+// window of the touch, and skipped in a broad search that must not prompt.
 
 import LocalAuthentication
 
@@ -22,7 +22,7 @@ func base(_ account: String) -> [String: Any] {
   ]
 }
 
-// 1. Stored: nothing is asked, whatever guards the item.
+// 1. Add: there is no prompt, whatever protects the item.
 let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, .userPresence, nil)!
 var guarded = base("alice")
 guarded[kSecAttrAccessControl as String] = access
@@ -33,7 +33,7 @@ var open = base("newsletter")
 open[kSecValueData as String] = "no secret at all".data(using: .utf8)!
 check(SecItemAdd(open as CFDictionary, nil), "stored that of newsletter, which nobody guards")
 
-// 2. Read through a context of our own, which says why, and lets one touch serve for ten seconds.
+// 2. Read with a context. It gives the reason for the prompt, and allows one touch to be reused for ten seconds.
 func password(of account: String, _ context: LAContext) -> String {
   var query = base(account)
   query[kSecReturnAttributes as String] = true
@@ -53,7 +53,8 @@ context.localizedReason = "read your password"
 context.touchIDAuthenticationAllowableReuseDuration = 10
 print("with a touch: \(password(of: "alice", context))")
 
-// 3. Another context within the window takes that touch; one without a window would ask, and is not let.
+// 3. A second context with a reuse window reuses that touch. A context without one would have to prompt, which is
+// forbidden here.
 let later = LAContext()
 later.touchIDAuthenticationAllowableReuseDuration = 10
 later.interactionNotAllowed = true
@@ -63,7 +64,7 @@ let strict = LAContext()
 strict.interactionNotAllowed = true
 print("without a window: \(password(of: "alice", strict))")
 
-// 4. A broad search that leaves out what it would have to ask for.
+// 4. Search broadly, and skip the items that need a prompt.
 let everything: [String: Any] = [
   kSecClass as String: kSecClassInternetPassword,
   kSecMatchLimit as String: kSecMatchLimitAll,
@@ -77,7 +78,7 @@ for item in found as? [[String: Any]] ?? [] {
   print("found \(item[kSecAttrAccount as String] ?? "?") at \(item[kSecAttrServer as String] ?? "?")")
 }
 
-// 5. Deleted: nothing is asked.
+// 5. Delete: there is no prompt.
 check(SecItemDelete(base("alice") as CFDictionary), "deleted the password of alice")
 check(SecItemDelete(base("newsletter") as CFDictionary), "deleted that of newsletter")
 check(SecItemDelete(base("alice") as CFDictionary), "deleted it again")

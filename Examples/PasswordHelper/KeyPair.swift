@@ -1,9 +1,9 @@
 // swift-format-ignore-file: NeverForceUnwrap
-// As articles write it: what cannot be nil here is unwrapped.
+// Force-unwraps what cannot be nil here, as articles about the keychain do.
 
 import Security
 
-/// A key pair that is found again by its tag. The private half signs where it lies, after a finger, and never comes out.
+/// A key pair that is found by its tag. The private key stays in the store, and signs there after a touch.
 struct KeyPair {
   let tag: Data
 
@@ -30,7 +30,7 @@ struct KeyPair {
     return key
   }
 
-  /// The private key, as something to use; nil where there is none.
+  /// A reference to the private key. Nil if there is no such key.
   func find() -> SecKey? {
     let query: [String: Any] = [
       kSecClass as String: kSecClassKey,

@@ -1,13 +1,13 @@
 import Security
 
-/// What many programs write once and never look at again: passwords by service and account.
+/// A typical keychain wrapper: passwords by service and account.
 enum PasswordHelper {
   enum Failure: Error {
     case notText
     case status(OSStatus)
   }
 
-  /// Stores a password, over an earlier one where there is one.
+  /// Stores a password. Replaces an existing one.
   static func set(_ password: String, service: String, account: String) throws {
     let data = Data(password.utf8)
     var item = query(service, account)
@@ -20,7 +20,7 @@ enum PasswordHelper {
     guard status == errSecSuccess else { throw Failure.status(status) }
   }
 
-  /// The password; nil where there is none.
+  /// Returns the password, or nil if there is none.
   static func get(service: String, account: String) throws -> String? {
     var item = query(service, account)
     item[kSecReturnData] = kCFBooleanTrue

@@ -1,7 +1,7 @@
 // swift-format-ignore-file: NeverForceUnwrap
-// As articles write it: what cannot be nil here is unwrapped.
+// Force-unwraps what cannot be nil here, as articles about the keychain do.
 
-// A password helper, a key pair under an application tag, and an item under a password of the application's own.
+// A password helper, a key pair with an application tag, and an item that is protected by an application password.
 
 import LocalAuthentication
 import Security
@@ -15,7 +15,7 @@ print("set again: \(try PasswordHelper.get(service: service, account: account) ?
 try PasswordHelper.delete(service: service, account: account)
 print("deleted: \(try PasswordHelper.get(service: service, account: account) ?? "nothing")")
 
-// 2. A key pair by its tag: making and finding it ask for nothing, signing asks for a finger.
+// 2. A key pair by its tag: generating and finding it do not prompt; signing asks for a finger.
 let pair = KeyPair(tag: "org.example.keys.signing")
 _ = pair.delete()
 _ = try pair.create()
@@ -41,7 +41,7 @@ if SecKeyCopyExternalRepresentation(key, &exportError) == nil {
 }
 print("key deleted: \(pair.delete() == errSecSuccess)")
 
-// 3. An item under a password of the application's own, which a context carries.
+// 3. An item under an application password, which is set on a context.
 func context(password: String) -> LAContext {
   let context = LAContext()
   context.setCredential(password.data(using: .utf8), type: .applicationPassword)

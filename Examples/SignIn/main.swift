@@ -1,7 +1,7 @@
-// Signing in with a finger, and what to do when that does not work.
+// Signing in with a finger, and the fallback if that fails.
 //
-//     sign-in             a finger, or the passcode in its place; then the account's own password
-//     sign-in finger      a finger alone; then the account's own password
+//     sign-in             a finger or the passcode; the account's own password as the fallback
+//     sign-in finger      a finger only; the account's own password as the fallback
 
 import LocalAuthentication
 
@@ -10,7 +10,7 @@ enum Session {
   case signedIn(how: String)
 }
 
-/// The way in that was there before fingers were: the program's own.
+/// Signs in with the account's own password, as before fingers were supported.
 func signInWithPassword() -> Session {
   print("password of the account:")
   return readLine() == "tulip" ? .signedIn(how: "the password") : .signedOut
