@@ -19,7 +19,16 @@ package final class HelperProgram: Sendable {
   ///
   /// - Parameter path: a full path.
   package init(at path: String) throws(HelperProgramError) {
-    let entry = try PathWalk.end(of: path)
+    let entry: PathWalk.Entry
+    do throws(PathWalkError) {
+      entry = try PathWalk.end(of: path)
+    } catch {
+      switch error {
+      case .missing(let code): throw .missing(path: path, code: code)
+      case .untrusted(let component, let problem):
+        throw .untrusted(path: path, component: component, problem: problem)
+      }
+    }
     guard entry.kind == S_IFREG else { throw .missing(path: path, code: EACCES) }
     // fcntl: the copy is ours to close
     let copy = fcntl(entry.descriptor.rawValue, F_DUPFD_CLOEXEC, 3)
@@ -44,15 +53,7 @@ package enum HelperProgramError: Error, Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - component: the file, folder or symbolic link that somebody else controls.
-  case untrusted(path: String, component: String, problem: Problem)
-
-  package enum Problem: Sendable, Hashable {
-    /// The value is a user id.
-    case owner(UInt32)
-    case writableByAnybody
-    /// The value is a group id.
-    case writableByGroup(UInt32)
-  }
+  case untrusted(path: String, component: String, problem: PathWalkError.Problem)
 
   /// One line for people: what, why, what to do.
   package var words: String {

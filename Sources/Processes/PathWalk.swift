@@ -1,15 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// Follows a path from the root one component at a time, and refuses one that somebody else could change.
-enum PathWalk {
+/// Follows a path from the root one component at a time, and refuses one that somebody other than root and the effective
+/// user could change: by a component they own, or a folder they can write to.
+package enum PathWalk {
   /// As many symbolic links as the kernel follows in one path (path_resolution(7)).
   private static let linkLimit = 40
 
-  /// The file or folder that the path leads to.
-  static func end(of path: String) throws(HelperProgramError) -> Entry {
-    guard path.hasPrefix("/") else { throw .missing(path: path, code: EINVAL) }
-    let root = try Entry(of: path, "/", at: "/", in: nil)
+  /// Follows a full path to its end, and looks at every component, those of symbolic links too.
+  package static func check(_ path: String) throws(PathWalkError) { _ = try end(of: path) }
+
+  /// The file or folder that a full path leads to.
+  static func end(of path: String) throws(PathWalkError) -> Entry {
+    guard path.hasPrefix("/") else { throw .missing(code: EINVAL) }
+    let root = try Entry("/", at: "/", in: nil)
     var trail = [root]
     // The next component is the last of these.
     var remaining = components(of: path)
@@ -22,14 +26,14 @@ enum PathWalk {
         continue
       }
       let place = (folder.place == "/" ? "/" : "\(folder.place)/") + name
-      let entry = try Entry(of: path, name, at: place, in: folder.descriptor)
+      let entry = try Entry(name, at: place, in: folder.descriptor)
       guard entry.kind == S_IFLNK else {
         trail.append(entry)
         continue
       }
       links += 1
-      guard links <= linkLimit else { throw .missing(path: path, code: ELOOP) }
-      guard let target = entry.target, !target.isEmpty else { throw .missing(path: path, code: ENOENT) }
+      guard links <= linkLimit else { throw .missing(code: ELOOP) }
+      guard let target = entry.target, !target.isEmpty else { throw .missing(code: ENOENT) }
       if target.hasPrefix("/") { trail = [root] }
       remaining += components(of: target)
     }
@@ -51,17 +55,16 @@ enum PathWalk {
     /// `S_IFREG`, `S_IFDIR`, `S_IFLNK` …
     var kind: mode_t { status.st_mode & S_IFMT }
 
-    /// - Parameter path: the whole path that is followed, for the error.
-    init(of path: String, _ name: String, at place: String, in folder: Descriptor?) throws(HelperProgramError) {
+    init(_ name: String, at place: String, in folder: Descriptor?) throws(PathWalkError) {
       let flags = whorl_o_path | O_NOFOLLOW | O_CLOEXEC
       let opened = Descriptor(taking: folder.map { openat($0.rawValue, name, flags) } ?? open(name, flags))
-      guard let opened else { throw .missing(path: path, code: errno) }
+      guard let opened else { throw .missing(code: errno) }
       var status = stat()
-      guard fstat(opened.rawValue, &status) == 0 else { throw .missing(path: path, code: errno) }
+      guard fstat(opened.rawValue, &status) == 0 else { throw .missing(code: errno) }
       descriptor = opened
       self.place = place
       self.status = status
-      if let problem { throw .untrusted(path: path, component: place, problem: problem) }
+      if let problem { throw .untrusted(component: place, problem: problem) }
     }
 
     /// Where a symbolic link points.
@@ -74,7 +77,7 @@ enum PathWalk {
     }
 
     /// How somebody other than root and the effective user could change it; nil where nobody could.
-    private var problem: HelperProgramError.Problem? {
+    private var problem: PathWalkError.Problem? {
       guard status.st_uid == 0 || status.st_uid == geteuid() else { return .owner(status.st_uid) }
       // A symbolic link's mode means nothing: only its owner, and who can write to its folder, can change it.
       guard kind != S_IFLNK else { return nil }
@@ -93,5 +96,24 @@ enum PathWalk {
       return getxattr("/proc/self/fd/\(descriptor.rawValue)", list, nil, 0) < 0 && errno != ERANGE
         && PrivateGroup.isPrivate(status.st_gid)
     }
+  }
+}
+
+/// Why a path may not be followed.
+package enum PathWalkError: Error, Sendable, Hashable {
+  /// A component is not there, or cannot be looked at; the code is an errno.
+  case missing(code: Int32)
+  /// Somebody else could put something in the place of what the path leads to.
+  ///
+  /// - Parameters:
+  ///   - component: the file, folder or symbolic link that somebody else controls.
+  case untrusted(component: String, problem: Problem)
+
+  package enum Problem: Sendable, Hashable {
+    /// The value is a user id.
+    case owner(UInt32)
+    case writableByAnybody
+    /// The value is a group id.
+    case writableByGroup(UInt32)
   }
 }

@@ -141,9 +141,9 @@ struct HelperProgramTests {
 
 private struct Refusal: Equatable {
   var component: String
-  var problem: HelperProgramError.Problem
+  var problem: PathWalkError.Problem
 
-  init(component: String, _ problem: HelperProgramError.Problem) {
+  init(component: String, _ problem: PathWalkError.Problem) {
     (self.component, self.problem) = (component, problem)
   }
 }

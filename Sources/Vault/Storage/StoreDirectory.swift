@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 
 /// The folder of a store, and why it may be trusted: ours, private, no symlink, and on a way that nobody
 /// else can change.
@@ -79,7 +80,26 @@ struct StoreDirectory: Sendable {
     guard info.st_mode & 0o077 == 0 else {
       throw .unsafeDirectory("\(path) is open to other users: chmod 700 \(path)")
     }
-    try StorePath.requireTrusted(path)
+    try Self.requireTrusted(path)
+  }
+
+  /// Refuses a folder that somebody other than root and the effective user could put another one in the place of.
+  private static func requireTrusted(_ path: String) throws(VaultError) {
+    do throws(PathWalkError) {
+      try PathWalk.check(path)
+    } catch {
+      switch error {
+      case .missing(let code): throw .inputOutput("cannot look at \(path): \(String(cString: strerror(code)))")
+      case .untrusted(let component, .owner(let user)):
+        throw .unsafeDirectory(
+          "user \(user) owns \(component) and can replace the store: name another with --store")
+      case .untrusted(let component, .writableByAnybody):
+        throw .unsafeDirectory("\(component) is writable by others, who can replace the store: chmod o-w it")
+      case .untrusted(let component, .writableByGroup(let group)):
+        throw .unsafeDirectory(
+          "\(component) is writable by group \(group), which can replace the store: chmod g-w it")
+      }
+    }
   }
 
   private static func absolute(_ path: String) throws(VaultError) -> String {
