@@ -136,10 +136,10 @@ struct DoctorTests {
       let checked = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
       #expect(checked.status == 65)
       let line = try #require(checked.text.split(separator: "\n").first { $0.hasPrefix("fail  data: ") })
-      #expect(line.contains("'whorl unlock' accepts it") && !line.contains("backup"), "\(line)")
+      #expect(line.contains("'whorl unlock' lists what came back") && !line.contains("backup"), "\(line)")
       let status = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
-      #expect(status.text.contains("fingers   refused until the passcode"), "\(status.text)")
-      #expect(try await store.unlocked("unlock").status == 0)
+      #expect(status.text.contains("fingers   refused until what was put back is accepted"), "\(status.text)")
+      #expect(try await store.unlocked("unlock", "--accept-restore").status == 0)
       #expect(try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)").status == 0)
     }
   }
