@@ -1,9 +1,9 @@
 internal import Foundation
+internal import KeySchemes
 internal import SecureMemory
 internal import Testing
 
 @testable internal import Keys
-internal import KeySchemes
 
 /// Held against certificates that the `openssl` command makes, and against what it says about them.
 @Suite(.enabled(if: OpenSSLCommand.exists, "there is no openssl command")) struct CertificateTests {
