@@ -41,10 +41,15 @@ final class PseudoTerminal: Sendable {
     posix_spawn_file_actions_addopen(&actions, 2, name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 0, input ?? name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output ?? name, O_RDWR, 0)
+    // As a shell starts a program: none of the signals that the test runner was started without is blocked or ignored.
     var none = sigset_t()
+    var all = sigset_t()
     sigemptyset(&none)
+    sigfillset(&all)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | posixSpawnSetsid))
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | posixSpawnSetsid))
     let path = try Programs.path(program)
     let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"].merging(environment) { $1 }

@@ -184,6 +184,10 @@ struct RollbackTests {
     await #expect(throws: Vault.restoreChanged) {
       try await Person(passcodes: [right]).with(vault) { _ = try await vault.acceptRestore(shown.id, in: $0) }
     }
+    let owner = Person(newPasscode: "another", recoveryKey: store.recoveryKey)
+    await #expect(throws: Vault.restoreChanged) {
+      _ = try await owner.with(vault) { try await vault.recover(accepting: shown.id, in: $0) }
+    }
     #expect(try await vault.status().restoreDetected)
     try await vault.acceptRestore(by: Person(passcodes: [right]))
     #expect(try await !vault.status().restoreDetected)
