@@ -78,7 +78,9 @@ public func SecCertificateCopyEmailAddresses(
 
 /// The serial number: the content of its DER integer, big-endian.
 ///
-/// - Parameter error: never set; every certificate has one.
+/// - Parameters:
+///   - certificate: whose serial number.
+///   - error: never set; every certificate has one.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
   _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

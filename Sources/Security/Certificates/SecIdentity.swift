@@ -49,7 +49,10 @@ public func SecIdentityCopyPrivateKey(
 
 /// The identity of a certificate, stored or not, whose private key is in the store.
 ///
-/// - Parameter keychainOrArray: means nothing here; there is one store.
+/// - Parameters:
+///   - keychainOrArray: means nothing here; there is one store.
+///   - certificateRef: the certificate.
+///   - identityRef: gets the identity; left as it is where there is none.
 /// - Returns: `errSecItemNotFound` where the private key is not in the store.
 @discardableResult
 public func SecIdentityCreateWithCertificate(
