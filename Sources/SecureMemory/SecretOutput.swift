@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Why a secret could not be written.
@@ -56,8 +57,7 @@ private func withoutBrokenPipeSignal(_ write: () -> Int) -> (result: Int, code: 
   let result = write()
   let code = errno
   if result < 0, code == EPIPE, !wasPending {
-    var now = timespec()
-    while sigtimedwait(&pipe, nil, &now) < 0, errno == EINTR {}
+    while whorl_wait_for_signal(&pipe, 0) < 0, errno == EINTR {}
   }
   pthread_sigmask(SIG_SETMASK, &before, nil)
   return (result, code)
