@@ -19,6 +19,7 @@ let package = Package(
   products: [
     .library(name: "Whorl", targets: ["Whorl"]),
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
+    .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "Security", targets: ["Security"]),
     .executable(name: "whorl", targets: ["whorl"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
@@ -31,77 +32,102 @@ let package = Package(
   targets: [
     // Layer 0: system libraries, a module map and reasoned shims each
     .systemLibrary(
-      name: "CFprint", pkgConfig: "libfprint-2", providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-    .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+      name: "CFprint", path: "Sources/System/CFprint", pkgConfig: "libfprint-2",
+      providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CSystemd", path: "Sources/System/CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
     // Layer 1
-    .target(name: "SecureMemory", dependencies: ["CLinux"], swiftSettings: strict),
-    .target(name: "KeySchemes", swiftSettings: strict),
-    .target(name: "GLibKit", dependencies: ["CFprint"], swiftSettings: strict),
-    .target(name: "SDBus", dependencies: ["CSystemd"], swiftSettings: strict),
-    .target(name: "TerminalGuard"),
+    .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory", swiftSettings: strict),
+    .target(name: "KeySchemes", path: "Sources/Common/KeySchemes", swiftSettings: strict),
+    .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit", swiftSettings: strict),
+    .target(name: "SDBus", dependencies: ["CSystemd"], path: "Sources/Common/SDBus", swiftSettings: strict),
+    .target(name: "Executors", path: "Sources/Common/Executors", swiftSettings: strict),
+    .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
 
     // Layer 2
-    .target(name: "Processes", dependencies: ["CLinux"], swiftSettings: strict),
-    .target(name: "Fingerprint", dependencies: ["SecureMemory"], swiftSettings: strict),
-    .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], swiftSettings: strict),
+    .target(name: "Processes", dependencies: ["CLinux"], path: "Sources/Common/Processes", swiftSettings: strict),
+    .target(
+      name: "Fingerprint", dependencies: ["SecureMemory"], path: "Sources/Common/Fingerprint", swiftSettings: strict),
+    .target(
+      name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys",
+      swiftSettings: strict),
 
     // Layer 3
-    .target(name: "Recordings", swiftSettings: strict),
-    .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], swiftSettings: strict),
+    .target(name: "Recordings", path: "Sources/Reader/Recordings", swiftSettings: strict),
     .target(
-      name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"], swiftSettings: strict),
+      name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement",
+      swiftSettings: strict),
+    .target(
+      name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
+      path: "Sources/Reader/ReaderBus", swiftSettings: strict),
+    .target(
+      name: "SecretModel", dependencies: ["SecureMemory", "Fingerprint", "KeySchemes"],
+      path: "Sources/Vault/SecretModel", swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: [
-        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint",
+        "Executors",
+        "CSQLite", "Processes", "SecureMemory", "SecretModel", "Keys", "KeySchemes", "Fingerprint",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: strict),
+      path: "Sources/Vault/Vault", swiftSettings: strict),
 
     // Layer 4
     .target(
       name: "ReaderService",
       dependencies: ["CFprint", "CPNG", "GLibKit", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
-      swiftSettings: strict),
+      path: "Sources/Reader/ReaderService", swiftSettings: strict),
     .target(
       name: "ReaderClient",
-      dependencies: ["CLinux", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
-      swiftSettings: strict),
+      dependencies: ["Executors", "CLinux", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
+      path: "Sources/Reader/ReaderClient", swiftSettings: strict),
 
     // Layer 5
     .target(
       name: "Whorl",
-      dependencies: ["CLinux", "TerminalGuard", "SecureMemory", "Fingerprint", "ReaderClient", "Vault"],
-      swiftSettings: strict),
+      dependencies: [
+        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "ReaderClient", "Vault",
+      ],
+      path: "Sources/Client/Whorl", swiftSettings: strict),
 
     // Layer 6 and 7: the Apple-shaped API
     .target(
-      name: "Security", dependencies: ["Whorl", "Vault", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
-      swiftSettings: strict),
+      name: "KeychainServices",
+      dependencies: ["Executors", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
+      path: "Sources/Client/KeychainServices", swiftSettings: strict),
     .target(
-      name: "LocalAuthentication", dependencies: ["Security", "Whorl", "Vault", "Fingerprint", "SecureMemory"],
-      swiftSettings: strict),
+      name: "LocalAuthentication",
+      dependencies: ["Executors", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"],
+      path: "Sources/Client/LocalAuthentication", swiftSettings: strict),
+    // The same under Apple's name, for code that must stay unchanged: it makes `canImport(Security)` true in every
+    // target of a build.
+    .target(
+      name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
     // Layer 8: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "Vault", "ReaderClient", "Confinement", "Recordings", "SecureMemory", "Fingerprint", "CLinux",
+        "Whorl", "SecretModel", "Vault", "ReaderClient", "Confinement", "Recordings", "SecureMemory", "Fingerprint",
+        "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: strict),
+      path: "Sources/Programs/CommandLine", swiftSettings: strict),
     .executableTarget(
       name: "whorl-reader",
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
-      swiftSettings: strict),
+      path: "Sources/Programs/whorl-reader", swiftSettings: strict),
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
-      name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"], swiftSettings: strict
+      name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
+      path: "Tests/Support/whorl-intruder", swiftSettings: strict
     ),
     .executableTarget(
       name: "whorl-finger",
@@ -109,7 +135,7 @@ let package = Package(
         "VirtualFinger", "Fingerprint",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: strict),
+      path: "Sources/Programs/whorl-finger", swiftSettings: strict),
 
     .executableTarget(
       name: "whorl-bench",
@@ -139,30 +165,43 @@ let package = Package(
 
     // Code as articles print it, as a program that tests put a person in front of.
     .executableTarget(
-      name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/PublishedCode",
+      name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
       swiftSettings: client),
 
     // Layer T: fingers for machines without a reader
-    .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], swiftSettings: strict),
+    .target(
+      name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Tests/Support/VirtualFinger",
+      swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own
     // memory, a vault as a person meets it
-    .target(name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"], swiftSettings: strict),
-    .target(name: "MemorySearch", dependencies: ["SecureMemory"], swiftSettings: strict),
+    .target(
+      name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"],
+      path: "Tests/Support/ProgramDriver", swiftSettings: strict),
+    .target(
+      name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
       name: "VaultDriver",
       dependencies: ["Keys", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
-      swiftSettings: strict),
+      path: "Tests/Support/VaultDriver", swiftSettings: strict),
 
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
     // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
-    .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], swiftSettings: strict),
-    .testTarget(name: "SDBusTests", dependencies: ["SDBus"], swiftSettings: strict),
-    .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], swiftSettings: strict),
-    .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], swiftSettings: strict),
-    .testTarget(name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"], swiftSettings: strict),
+    .testTarget(
+      name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests",
+      swiftSettings: strict),
+    .testTarget(name: "SDBusTests", dependencies: ["SDBus"], path: "Tests/Common/SDBusTests", swiftSettings: strict),
+    .testTarget(
+      name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests", swiftSettings: strict
+    ),
+    .testTarget(
+      name: "FingerprintTests", dependencies: ["Fingerprint"], path: "Tests/Common/FingerprintTests",
+      swiftSettings: strict),
+    .testTarget(
+      name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"],
+      path: "Tests/Common/ProcessesTests", swiftSettings: strict),
     .testTarget(
       name: "KeysTests", dependencies: ["MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
-      swiftSettings: strict),
+      path: "Tests/Vault/KeysTests", swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
@@ -170,10 +209,10 @@ let package = Package(
         "ReaderClient", "ReaderBus", "Confinement", "SDBus", "SecureMemory", "Fingerprint", "VirtualFinger",
         "ProgramDriver",
       ],
-      swiftSettings: strict),
+      path: "Tests/Reader/ReaderTests", swiftSettings: strict),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
-      swiftSettings: strict),
+      path: "Tests/Support/VirtualFingerTests", swiftSettings: strict),
     .testTarget(
       name: "VaultTests",
       dependencies: [
@@ -181,32 +220,32 @@ let package = Package(
         "ProgramDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: strict),
+      path: "Tests/Vault/VaultTests", swiftSettings: strict),
     .testTarget(
       name: "SecurityTests",
       dependencies: [
         "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver",
         "VirtualFinger",
       ],
-      swiftSettings: strict),
+      path: "Tests/Client/SecurityTests", swiftSettings: strict),
     // Code as articles print it, in the language mode it was written in.
     .testTarget(
       name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "VaultDriver"],
-      swiftSettings: [.swiftLanguageMode(.v5)]),
+      path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",
       dependencies: [
         "LocalAuthentication", "Security", "Whorl", "Vault", "Fingerprint", "SecureMemory", "ReaderClient",
         "VaultDriver", "VirtualFinger",
       ],
-      swiftSettings: strict),
+      path: "Tests/Client/LocalAuthenticationTests", swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
         "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory", "ReaderClient",
       ],
-      swiftSettings: strict),
+      path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.
     .testTarget(
       name: "HardeningTests",
@@ -216,8 +255,8 @@ let package = Package(
         "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: strict),
-    .testTarget(name: "PackageTests", swiftSettings: strict),
+      path: "Tests/Programs/HardeningTests", swiftSettings: strict),
+    .testTarget(name: "PackageTests", path: "Tests/PackageTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -6,6 +6,6 @@ struct GeneratedFileTests {
   func statuses() async throws {
     let generated = try await run("scripts/generate-statuses")
     #expect(generated.status == 0, "\(generated.errors)")
-    #expect(generated.output == (try Repository.text("Sources/Security/Status/RareStatuses.swift")))
+    #expect(generated.output == (try Repository.text("Sources/Client/KeychainServices/Status/RareStatuses.swift")))
   }
 }

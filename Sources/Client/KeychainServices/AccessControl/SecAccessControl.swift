@@ -1,0 +1,78 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+package import SecretModel
+
+/// When an item can be read, and what has to happen before. Equal to another of the same protection and flags.
+public final class SecAccessControl: NSObject, Sendable {
+  let protection: Protection
+  package let access: AccessControl
+
+  init(protection: Protection, access: AccessControl) {
+    self.protection = protection
+    self.access = access
+  }
+
+  /// Whether something has to happen before an item is read.
+  package var isConstrained: Bool { access.isConstrained }
+
+  /// Whether both say the same.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? SecAccessControl else { return false }
+    return protection == other.protection && access == other.access
+  }
+
+  /// Equal for equal ones.
+  public override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(protection)
+    hasher.combine(access)
+    return hasher.finalize()
+  }
+
+  /// The protection and the bits of the flags.
+  public override var description: String { "<SecAccessControl: \(protection.rawValue);\(access.flags.rawValue)>" }
+}
+
+extension AccessControl {
+  /// Whether something has to happen before an item is read.
+  var isConstrained: Bool { !flags.subtracting([.privateKeyUsage, .or, .and]).isEmpty }
+}
+
+/// The identifier of access controls.
+@discardableResult
+public func SecAccessControlGetTypeID() -> CFTypeID { 300 }
+
+/// An access control for new items.
+///
+/// - Parameters:
+///   - allocator: of no meaning here.
+///   - protection: one of `kSecAttrAccessible…`, as `CFString` or as `String`.
+///   - flags: what has to happen before the item is read; nothing where empty.
+///   - error: gets `errSecParam` where the answer is nil; the caller releases it.
+/// - Returns: nil for an unknown protection, for `or` with `and`, for both kinds of biometry, for `userPresence` with
+///   anything but `applicationPassword` or `privateKeyUsage`, for a companion that is not one of several under `or`,
+///   and for unknown flags.
+@discardableResult
+public func SecAccessControlCreateWithFlags(
+  _ allocator: CFAllocator?, _ protection: Any, _ flags: SecAccessControlCreateFlags,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecAccessControl? {
+  guard let protection = Protection(protection) else {
+    error?.set(NSError(status: errSecParam, "The protection is none of kSecAttrAccessible…."))
+    return nil
+  }
+  do {
+    let access = try AccessControl(AccessControl.Flags(rawValue: UInt64(flags.rawValue)))
+    return SecAccessControl(protection: protection, access: access)
+  } catch {
+    let why = if case .invalidAccessControl(let why) = error { why } else { "they have no meaning together" }
+    set(why)
+    return nil
+  }
+
+  func set(_ why: String) {
+    error?.set(NSError(status: errSecParam, "The flags of the access control make no sense: \(why)."))
+  }
+}

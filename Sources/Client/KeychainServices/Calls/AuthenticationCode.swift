@@ -1,0 +1,119 @@
+internal import Fingerprint
+internal import Foundation
+package import SecretModel
+
+/// What an authentication came to: the codes of `LAError`, which `LocalAuthentication` gives its names to. They are here
+/// because a key that is used reports them too.
+package enum AuthenticationCode: Int, CaseIterable, Sendable {
+  case authenticationFailed = -1
+  case userCancel = -2
+  case userFallback = -3
+  case systemCancel = -4
+  case passcodeNotSet = -5
+  case biometryNotAvailable = -6
+  case biometryNotEnrolled = -7
+  case biometryLockout = -8
+  case appCancel = -9
+  case invalidContext = -10
+  case companionNotAvailable = -11
+  case biometryNotPaired = -12
+  case biometryDisconnected = -13
+  case invalidDimensions = -14
+  case notInteractive = -1004
+
+  /// The domain of the codes.
+  package static let domain = "com.apple.LocalAuthentication"
+
+  /// What people read of it where a caller shows `localizedDescription`.
+  package var words: String {
+    switch self {
+    case .authenticationFailed: "The fingerprint or the passcode was not the right one."
+    case .userCancel: "Authentication was cancelled."
+    case .userFallback: "The fallback was chosen."
+    case .systemCancel: "Authentication was ended by the system."
+    case .passcodeNotSet: "No passcode is set."
+    case .biometryNotAvailable: "No fingerprint reader can be used."
+    case .biometryNotEnrolled: "No fingers are enrolled."
+    case .biometryLockout: "Too many touches matched no enrolled finger: the passcode is needed."
+    case .appCancel: "Authentication was ended by the program."
+    case .invalidContext: "The authentication context is no longer valid."
+    case .companionNotAvailable: "No companion device can be used."
+    case .biometryNotPaired: "No fingerprint reader is paired."
+    case .biometryDisconnected: "The fingerprint reader was unplugged."
+    case .invalidDimensions: "There is no room for the prompt."
+    case .notInteractive: "Authentication would need the person, who may not be asked."
+    }
+  }
+
+  /// Every way a call to the vault can end, so that a new one has to be given its code here.
+  package init(_ error: VaultError) {
+    self =
+      switch error {
+      // The person, or the program
+      case .authenticationFailed, .wrongPasscode, .wrongApplicationPassword, .wrongRecoveryKey, .malformedRecoveryKey,
+        .passcodeDelayed:
+        .authenticationFailed
+      case .cancelled: .userCancel
+      case .userFallback: .userFallback
+      case .appCancelled: .appCancel
+      case .contextInvalidated: .invalidContext
+      case .interactionNotAllowed: .notInteractive
+
+      // What is set up
+      case .passcodeNotSet, .storeNotFound: .passcodeNotSet
+      case .notEnrolled, .fingersNotAccepted: .biometryNotEnrolled
+      case .biometryLockout: .biometryLockout
+
+      // Readers
+      case .reader(let error): Self(error)
+      case .printsGone: .biometryNotAvailable
+
+      // Ended by what happened elsewhere
+      case .systemCancelled, .busy, .timedOut: .systemCancel
+
+      // What the answer cannot be trusted after, and what makes no sense: refused
+      case .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone, .secretTooLong,
+        .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
+        .invalidRequest:
+        .authenticationFailed
+
+      // A store that cannot be used answers for no finger
+      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
+        .restoreDetected, .recoveryKeyRequired,
+        .newerFormat, .olderFormat, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch, .outcomeUnknown:
+        .biometryNotAvailable
+      }
+  }
+
+  private init(_ error: ReaderError) {
+    self =
+      switch error {
+      case .removed: .biometryDisconnected
+      case .cancelled: .userCancel
+      case .busy, .suspended, .printsChanged: .systemCancel
+      case .absent, .permissionDenied, .tooHot, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
+        .processDied, .cannotStart, .device:
+        .biometryNotAvailable
+      }
+  }
+}
+
+extension VaultError {
+  /// What keeps somebody from authenticating, as `NSError`; the vault's own error goes along under
+  /// `NSUnderlyingErrorKey`.
+  package var authenticationError: NSError {
+    let code = AuthenticationCode(self)
+    return NSError(
+      domain: AuthenticationCode.domain, code: code.rawValue,
+      userInfo: [
+        NSLocalizedDescriptionKey: authenticationWords ?? code.words, NSDebugDescriptionErrorKey: "\(self)",
+        NSUnderlyingErrorKey: self,
+      ])
+  }
+
+  /// What people read, where the error says more than its code.
+  private var authenticationWords: String? {
+    guard case .passcodeDelayed(let seconds) = self else { return nil }
+    return "Too many wrong passcodes: the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."
+  }
+}

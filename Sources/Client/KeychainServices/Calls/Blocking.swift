@@ -1,0 +1,33 @@
+internal import Executors
+internal import SecretModel
+internal import Synchronization
+
+/// Runs a call of the asynchronous library to its end and blocks the calling thread, as Apple's calls do.
+///
+/// The calling thread itself does the work, so that nothing here ever waits for a thread of the cooperative pool, of
+/// which the caller may hold the last one; and a call costs no change of threads.
+package func blocking<Value: Sendable, Failure: Error>(
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
+) -> Result<Value, Failure> {
+  let outcome = Outcome<Value, Failure>()
+  WaitingThread.run {
+    do throws(Failure) {
+      outcome.set(.success(try await body()))
+    } catch {
+      outcome.set(.failure(error))
+    }
+  }
+  return outcome.value
+}
+
+/// What a call came to: written before the waiting thread is told, read after it.
+private final class Outcome<Value: Sendable, Failure: Error>: Sendable {
+  private let result = Mutex<Result<Value, Failure>?>(nil)
+
+  func set(_ value: Result<Value, Failure>) { result.withLock { $0 = value } }
+
+  var value: Result<Value, Failure> {
+    guard let value = result.withLock({ $0 }) else { preconditionFailure("the call has not ended") }
+    return value
+  }
+}

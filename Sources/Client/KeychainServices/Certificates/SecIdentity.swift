@@ -1,0 +1,79 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import Keys
+internal import SecretModel
+internal import Whorl
+
+/// A certificate and its private key. Equal to another of the same certificate and key.
+public final class SecIdentity: NSObject, Sendable {
+  let certificate: SecCertificate
+  let privateKey: SecKey
+
+  init(_ certificate: SecCertificate, _ privateKey: SecKey) {
+    self.certificate = certificate
+    self.privateKey = privateKey
+  }
+
+  /// Whether certificate and key are the same.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? SecIdentity else { return false }
+    return certificate.isEqual(other.certificate) && privateKey.isEqual(other.privateKey)
+  }
+
+  /// Equal for equal ones.
+  public override var hash: Int { certificate.hash }
+
+  /// Its subject in words, and the kind of its key.
+  public override var description: String { "<SecIdentity: \(certificate), \(privateKey)>" }
+}
+
+/// The certificate of an identity.
+@discardableResult
+public func SecIdentityCopyCertificate(
+  _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
+) -> OSStatus {
+  certificateRef.pointee = identityRef.certificate
+  return errSecSuccess
+}
+
+/// The private key of an identity. It asks for what its access control says when it is used, not now.
+@discardableResult
+public func SecIdentityCopyPrivateKey(
+  _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
+) -> OSStatus {
+  privateKeyRef.pointee = identityRef.privateKey
+  return errSecSuccess
+}
+
+/// The identity of a certificate, stored or not, whose private key is in the store.
+///
+/// - Parameters:
+///   - keychainOrArray: means nothing here; there is one store.
+///   - certificateRef: the certificate.
+///   - identityRef: gets the identity; left as it is where there is none.
+/// - Returns: `errSecItemNotFound` where the private key is not in the store.
+@discardableResult
+public func SecIdentityCreateWithCertificate(
+  _ keychainOrArray: CFTypeRef?, _ certificateRef: SecCertificate, _ identityRef: UnsafeMutablePointer<SecIdentity?>
+) -> OSStatus {
+  status { () throws(KeychainFailure) in
+    let key: [CFString: Any] = [
+      kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
+      kSecAttrApplicationLabel: Data(certificateRef.certificate.publicKeyHash),
+      kSecAttrSynchronizable: kSecAttrSynchronizableAny,
+    ]
+    let finder = ItemFinder(try KeychainQuery(key as CFDictionary), limit: 1)
+    let items = try call { store throws(VaultError) in try await finder.items(in: store) }
+    let found = SecKey(items[0], context: nil, reason: nil)
+    guard let publicKey = found.publicKey, publicKey == certificateRef.certificate.publicKey else {
+      throw KeychainFailure(errSecItemNotFound)
+    }
+    identityRef.pointee = SecIdentity(certificateRef, found)
+  }
+}
+
+/// The identifier of identities.
+@discardableResult
+public func SecIdentityGetTypeID() -> CFTypeID { 304 }

@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Keys
+internal import SecretModel
+
+/// What an attribute holds, and which class has it:
+///
+/// | given | for an attribute of | taken as | comes back as |
+/// | --- | --- | --- | --- |
+/// | text | text | itself | text |
+/// | data | text | text, where it is UTF-8; else itself | data |
+/// | data | bytes | itself | data |
+/// | text | bytes | its UTF-8 | text |
+/// | a number or a Boolean | a number or a Boolean | the number | a number |
+/// | text that is a number | a number | the number | a number |
+/// | other text | a number | itself | text |
+/// | text or a number | a code, such as `kSecAttrKeyTypeRSA` or 42 | text | text |
+/// | a date | a date | itself | a date |
+/// | a whole X.501 name in DER, or its normalized content | an X.501 name | its normalized content | data |
+/// | anything else | | `errSecParam` | |
+/// | anything | an attribute the class does not have | `errSecNoSuchAttr` | |
+enum AttributeKind {
+  case text
+  /// Text that no client gives as data.
+  case name
+  case bytes
+  case number
+  /// One of a set of names, some of which look like numbers.
+  case code
+  case truth
+  case date
+  /// An X.501 name, which is kept normalized.
+  case distinguishedName
+
+  /// Nil where the class has no such attribute; without a class, any class may have it.
+  static func of(_ key: String, in itemClass: ItemClass?) -> AttributeKind? {
+    if let itemClass { return rows[itemClass]?[key] }
+    return ItemClass.allCases.lazy.compactMap { rows[$0]?[key] }.first
+  }
+
+  func read(_ value: Any) throws(KeychainFailure) -> AttributeValue {
+    switch self {
+    case .text: try AttributeReading.textOrData(value)
+    case .name: .text(try AttributeReading.text(value))
+    case .bytes: .bytes(try AttributeReading.bytes(value))
+    case .number: try AttributeReading.number(value)
+    case .code: .text(try AttributeReading.code(value))
+    case .truth: .number(try AttributeReading.truth(value) ? 1 : 0)
+    case .date: .date(try AttributeReading.date(value).timeIntervalSinceReferenceDate)
+    case .distinguishedName: .bytes(AttributeReading.distinguishedName(try AttributeReading.bytes(value)))
+    }
+  }
+
+  /// Whether a value that is kept as `kept` is to come back as the other of text and data.
+  func isKeptAsAnother(_ value: Any, _ kept: AttributeValue) -> Bool {
+    guard hasTwoForms else { return false }
+    return switch kept {
+    case .text: value is Data
+    case .bytes: value is String
+    case .number, .date: false
+    }
+  }
+
+  /// Whether ``isKeptAsAnother(_:_:)`` can be.
+  var hasTwoForms: Bool {
+    switch self {
+    case .text, .bytes: true
+    case .name, .number, .code, .truth, .date, .distinguishedName: false
+    }
+  }
+
+  private static let shared: [String: AttributeKind] = ["agrp": .name, "labl": .text, "crtr": .number]
+
+  private static let passwords: [String: AttributeKind] = [
+    "desc": .text, "icmt": .text, "acct": .text, "type": .number, "invi": .truth, "nega": .truth, "scrp": .number,
+    "cusi": .truth, "alis": .bytes,
+  ]
+
+  private static let rows: [ItemClass: [String: AttributeKind]] = [
+    .genericPassword: shared.merging(passwords) { $1 }.merging(["svce": .text, "gena": .bytes]) { $1 },
+    .internetPassword: shared.merging(passwords) { $1 }.merging([
+      "sdmn": .text, "srvr": .text, "path": .text, "ptcl": .code, "atyp": .code, "port": .number,
+    ]) { $1 },
+    .key: shared.merging([
+      "kcls": .code, "type": .code, "klbl": .bytes, "atag": .bytes, "bsiz": .number, "esiz": .number, "sdat": .date,
+      "edat": .date, "tkid": .name, "perm": .truth, "priv": .truth, "modi": .truth, "sens": .truth, "asen": .truth,
+      "extr": .truth,
+      "next": .truth, "encr": .truth, "decr": .truth, "drve": .truth, "sign": .truth, "vrfy": .truth, "snrc": .truth,
+      "vyrc": .truth, "wrap": .truth, "unwp": .truth,
+    ]) { $1 },
+    .certificate: shared.merging([
+      "subj": .distinguishedName, "issr": .distinguishedName, "slnr": .bytes, "skid": .bytes, "pkhh": .bytes,
+      "ctyp": .number, "cenc": .number, "alis": .bytes,
+    ]) { $1 },
+  ]
+}
+
+/// Reads the values of a client's dictionary; each fails with `errSecParam`.
+enum AttributeReading {
+  static func text(_ value: Any) throws(KeychainFailure) -> String {
+    guard let text = value as? String else { throw .parameter }
+    return text
+  }
+
+  /// Some clients give accounts and services as data; they name the same items as those that give text.
+  static func textOrData(_ value: Any) throws(KeychainFailure) -> AttributeValue {
+    guard let data = value as? Data else { return .text(try text(value)) }
+    return String(data: data, encoding: .utf8).map { .text($0) } ?? .bytes(Array(data))
+  }
+
+  static func bytes(_ value: Any) throws(KeychainFailure) -> [UInt8] {
+    if let data = value as? Data { return Array(data) }
+    guard let text = value as? String else { throw .parameter }
+    return Array(text.utf8)
+  }
+
+  /// A whole name is normalized, and its header left out; what is none is taken for a content normalized before.
+  static func distinguishedName(_ bytes: [UInt8]) -> [UInt8] {
+    DistinguishedName(der: bytes)?.normalizedContent ?? bytes
+  }
+
+  static func number(_ value: Any) throws(KeychainFailure) -> AttributeValue {
+    if let number = value as? NSNumber { return .number(number.int64Value) }
+    guard let text = value as? String else { throw .parameter }
+    if let number = Int64(text), String(number) == text { return .number(number) }
+    return .text(text)
+  }
+
+  static func code(_ value: Any) throws(KeychainFailure) -> String {
+    switch try number(value) {
+    case .number(let number): String(number)
+    case .text(let text): text
+    case .bytes, .date: throw .parameter
+    }
+  }
+
+  static func truth(_ value: Any) throws(KeychainFailure) -> Bool {
+    guard let number = value as? NSNumber else { throw .parameter }
+    return number.boolValue
+  }
+
+  static func date(_ value: Any) throws(KeychainFailure) -> Date {
+    guard let date = value as? Date else { throw .parameter }
+    return date
+  }
+}

@@ -1,0 +1,114 @@
+internal import Foundation
+internal import Keys
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// One item of a result, in the shape the query asked for.
+struct ResultRow: Sendable {
+  /// Where the secret of a row comes from.
+  enum Secret: Sendable {
+    /// It was not asked for.
+    case none
+    /// It stays in locked memory until the row is looked at.
+    case released(ReleasedItem)
+    /// The client's own, which it has just added.
+    case given(Data)
+    /// It is a certificate, which is no secret.
+    case certificate(Certificate)
+  }
+
+  let item: Item
+  let secret: Secret
+  let returns: KeychainQuery.Returns
+  /// What a key that is referred to goes on to ask with.
+  let context: AuthenticationContext?
+  let reason: String?
+
+  /// The row as the client gets it: the one thing wanted, or a dictionary of several.
+  var object: AnyObject {
+    switch returns {
+    case .data: return data
+    case .reference: return reference
+    case .persistentReference: return PersistentReference.data(item.id)
+    default: break
+    }
+    let dictionary = returns.contains(.attributes) ? item.attributeDictionary : NSMutableDictionary()
+    if returns.contains(.data) { dictionary.setObject(data, forKey: kSecValueData) }
+    if returns.contains(.reference) { dictionary.setObject(reference, forKey: kSecValueRef) }
+    if returns.contains(.persistentReference) {
+      dictionary.setObject(PersistentReference.data(item.id), forKey: kSecValuePersistentRef)
+    }
+    return dictionary
+  }
+
+  private var data: NSData {
+    switch secret {
+    case .none: NSData()
+    // Copies the borrowed bytes.
+    case .released(let item): item.secret.withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) }
+    case .given(let data): NSData(data: data)
+    case .certificate(let certificate): NSData(data: Data(certificate.der))
+    }
+  }
+
+  private var reference: NSObject {
+    if case .certificate(let certificate) = secret { return SecCertificate(certificate) }
+    return item.itemClass == .key ? SecKey(item, context: context, reason: reason) : SecKeychainItem(item.id)
+  }
+}
+
+extension ResultRow.Secret {
+  /// The secret of an item as it was released.
+  ///
+  /// - Throws: `errSecDecode` for a certificate that is none.
+  init(_ released: ReleasedItem?, of item: Item) throws(KeychainFailure) {
+    switch (released, item.itemClass) {
+    case (nil, _): self = .none
+    case (let released?, .certificate):
+      guard let certificate = Certificate(der: released.secret.withUnsafeBytes { Array($0) }) else {
+        throw KeychainFailure(errSecDecode, "a stored certificate is none")
+      }
+      self = .certificate(certificate)
+    case (let released?, _): self = .released(released)
+    }
+  }
+}
+
+/// Many results. A row becomes a dictionary when it is looked at: bridging a thousand at once takes longer than finding
+/// them.
+///
+/// Read from any thread, as any array: the rows never change, and the lock guards what was made of them.
+final class ResultArray: NSArray {
+  private let rows: [ResultRow]
+  private let lock = NSLock()
+  private var objects: [AnyObject?]
+
+  init(_ rows: [ResultRow]) {
+    self.rows = rows
+    objects = Array(repeating: nil, count: rows.count)
+    super.init(objects: UnsafePointer<AnyObject>?.none, count: 0)
+  }
+
+  required init(objects: UnsafePointer<AnyObject>?, count: Int) {
+    rows = []
+    self.objects = []
+    super.init(objects: objects, count: count)
+  }
+
+  required convenience init?(coder: NSCoder) { nil }
+
+  required convenience init(arrayLiteral elements: Any...) { self.init([]) }
+
+  override var count: Int { rows.count }
+
+  override func object(at index: Int) -> Any {
+    precondition(rows.indices.contains(index), "index \(index) of \(rows.count) results")
+    return lock.withLock {
+      if let made = objects[index] { return made }
+      let made = rows[index].object
+      objects[index] = made
+      return made
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import SecretModel
+internal import Whorl
+
+/// Removes every item a query finds, all of them or none. Never asks for anything.
+///
+/// Of an identity the certificate is removed, and the private key unless another certificate of the store belongs to it.
+///
+/// - Parameter query: which items: a class or a reference at least. Without an access group, those of the program's own.
+/// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that names neither a class nor a
+///   reference.
+@discardableResult
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+  status { () throws(KeychainFailure) in
+    if let identities = try IdentityQuery(query) { return try identities.delete() }
+    var query = try KeychainQuery(changing: query)
+    // Nobody is asked, so that there is nothing to fail.
+    query.interaction = .allow
+    query.context = nil
+    let finder = ItemFinder(query, limit: nil, changing: true)
+    try call { store throws(VaultError) in
+      _ = try await store.delete(finder.search) { finder.hasDates($0) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import SecretModel
+internal import Whorl
+
+/// Changes every item a query finds, all of them or none.
+///
+/// - Parameters:
+///   - query: which items: a class or a reference at least; without an access group, those of the program's own.
+///     Nothing can be returned of them.
+///   - attributesToUpdate: attributes, and the secret, that take the place of what there is. An access control takes the
+///     place of the earlier one; a new `kSecAttrAccessible` leaves the constraints as they are.
+/// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would become another's
+///   double, `errSecUnimplemented` for identities: their certificate and their key are updated each for itself.
+///
+/// An item that is protected asks for what reading it asks for: one touch for all of them.
+@discardableResult
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+  status { () throws(KeychainFailure) in
+    guard try IdentityQuery(query) == nil else { throw KeychainFailure(errSecUnimplemented) }
+    let query = try KeychainQuery(changing: query)
+    guard query.returns.isEmpty else { throw .parameter }
+    guard attributesToUpdate.object(forKey: kSecClass) == nil else { throw KeychainFailure(errSecNoSuchAttr) }
+    let new = try KeychainQuery(attributesToUpdate, ofChangeTo: query.itemClass)
+    let change = try new.change()
+    let secret = new.secret.map(SecretCarrier.init)
+    let finder = ItemFinder(query, limit: nil, changing: true)
+    let (context, reason) = (new.context ?? query.context, query.reason)
+    let becomesSynchronizable = new.synchronizable == .yes
+    try call { store throws(VaultError) in
+      let items = try await finder.items(in: store)
+      if becomesSynchronizable, change.access == nil, items.contains(where: { $0.access.isConstrained }) {
+        throw .invalidRequest("a constrained item cannot be synchronizable")
+      }
+      try CertificateAttributes.check(change, replacesData: secret != nil, of: items)
+      var change = change
+      if let secret {
+        let others = try KeyAttributes.changes(of: items, to: secret, beside: change)
+        change.attributes.merge(others) { given, _ in given }
+      }
+      try await store.update(items.map(\.id), change, secret: secret?.copy(), reason: reason, using: context)
+    }
+  }
+}
+
+extension KeychainQuery {
+  /// Reads what is to be changed about items of a class.
+  fileprivate init(_ dictionary: CFDictionary, ofChangeTo itemClass: ItemClass?) throws(KeychainFailure) {
+    try self.init(dictionary, assuming: itemClass)
+    guard !mentionsMatching, returns.isEmpty, ids == nil, key == nil, certificate == nil else { throw .parameter }
+  }
+
+  fileprivate func change() throws(KeychainFailure) -> ItemChange {
+    var change = ItemChange(attributes: attributes.mapValues { $0 })
+    for (name, isOther) in isOtherForm { change.attributes[name.mark] = .some(isOther ? .number(1) : nil) }
+    if let protection = try settledProtection() {
+      change.accessibility = protection.accessibility
+      change.attributes[.accessible] = .text(protection.rawValue)
+    }
+    change.access = accessControl?.access
+    switch synchronizable {
+    case nil: break
+    case .no: change.attributes[.synchronizable] = .some(nil)
+    case .yes: change.attributes[.synchronizable] = .number(1)
+    case .any: throw .parameter
+    }
+    return change
+  }
+}

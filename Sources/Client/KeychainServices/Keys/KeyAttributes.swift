@@ -1,0 +1,97 @@
+internal import KeySchemes
+internal import Keys
+internal import SecretModel
+internal import SecureMemory
+
+/// The attributes of a key that follow from the key itself.
+enum KeyAttributes {
+  /// What is known of a public key, or of the private key it belongs to.
+  static func of(_ publicKey: PublicKey, isPrivate: Bool, staysInVault: Bool = false)
+    -> [AttributeName: AttributeValue]
+  {
+    let size = AttributeValue.number(Int64(publicKey.algorithm.bitCount))
+    var attributes: [AttributeName: AttributeValue] = [
+      .keyClass: .text(isPrivate ? "1" : "0"), .keyType: .text(type(of: publicKey.algorithm.family)),
+      .keySizeInBits: size, .effectiveKeySize: size, .applicationLabel: .bytes(publicKey.label),
+      .publicKey: .bytes(publicKey.external),
+    ]
+    let isRSA = publicKey.algorithm.family == .rsa
+    let uses: [(name: String, holds: Bool)] = [
+      ("priv", isPrivate), ("modi", true), ("sens", staysInVault), ("asen", staysInVault), ("extr", !staysInVault),
+      ("next", staysInVault), ("encr", !isPrivate && isRSA), ("decr", isPrivate && isRSA),
+      ("drve", !isRSA || isPrivate),
+      ("sign", isPrivate), ("vrfy", !isPrivate), ("snrc", false), ("vyrc", false), ("wrap", !isPrivate && isRSA),
+      ("unwp", isPrivate && isRSA),
+    ]
+    for use in uses { attributes[AttributeName(rawValue: use.name)] = .number(use.holds ? 1 : 0) }
+    return attributes
+  }
+
+  /// What follows from a key that comes as data; nothing where it is none this module knows.
+  static func read(_ given: [AttributeName: AttributeValue], _ secret: SecretCarrier)
+    -> [AttributeName: AttributeValue]
+  {
+    guard case .text(let type)? = given[.keyType], let family = family(of: type) else { return [:] }
+    switch given[.keyClass] {
+    case .text("1"):
+      let publicKey = secret.withSecret { secret -> PublicKey? in
+        do throws(KeysError) {
+          return try PrivateKey(stored: secret, family: family).publicKey
+        } catch {
+          return nil
+        }
+      }
+      return publicKey.map { of($0, isPrivate: true) } ?? [:]
+    // Without a class it is a public key, as an absent class is on Apple's systems.
+    case .text("0"), nil:
+      let bytes = secret.withSecret { $0.withUnsafeBytes { Array($0) } }
+      return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
+    default: return [:]
+    }
+  }
+
+  /// What else changes about stored keys that get other bytes: their public half, and what was read off it, where the
+  /// program has not said otherwise.
+  ///
+  /// - Throws: `VaultError.invalidRequest` where it is not the same for all of them.
+  static func changes(of items: [Item], to secret: SecretCarrier, beside change: ItemChange) throws(VaultError)
+    -> [AttributeName: AttributeValue?]
+  {
+    var all: [AttributeName: AttributeValue?]?
+    for item in items where item.itemClass == .key {
+      let new = read(item.attributes.merging(change.attributes.compactMapValues { $0 }) { $1 }, secret)
+      let old = publicKey(of: item).map { of($0, isPrivate: false) } ?? [:]
+      var changes: [AttributeName: AttributeValue?] = [:]
+      for name in [AttributeName.publicKey, .applicationLabel, .keySizeInBits, .effectiveKeySize]
+      where item.attributes[name] == old[name] && old[name] != new[name] {
+        changes[name] = .some(new[name])
+      }
+      guard all == nil || all == changes else { throw .invalidRequest("these keys cannot get the same bytes") }
+      all = changes
+    }
+    return all ?? [:]
+  }
+
+  /// The public half of a stored key; nil for one that this module cannot use.
+  static func publicKey(of item: Item) -> PublicKey? {
+    guard case .text(let type)? = item.attributes[.keyType], let family = family(of: type),
+      case .bytes(let bytes)? = item.attributes[.publicKey]
+    else { return nil }
+    return try? PublicKey(external: bytes, family: family)
+  }
+
+  static func type(of family: KeyFamily) -> String {
+    switch family {
+    case .ec: "73"
+    case .rsa: "42"
+    }
+  }
+
+  static func family(of type: String) -> KeyFamily? {
+    switch type {
+    case "73": .ec
+    case "42": .rsa
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import KeySchemes
+internal import Keys
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// Signs. A key in the store is used there, after what its access control asks for.
+///
+/// - Returns: nil for an algorithm that is none of this key's, for data that is no digest of the right length, and where
+///   somebody did not authenticate; `error` says which (the last as an `LAError`), and the caller releases it.
+@discardableResult
+public func SecKeyCreateSignature(
+  _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  value(error) { () throws(KeychainFailure) in
+    let scheme = try supported(algorithm.signatureScheme, by: key, isPrivate: true) { $0.supports($1) }
+    let data = Array(dataToSign as Data)
+    return try key.perform(.sign(data, scheme)) { privateKey throws(KeysError) in
+      let signature = try privateKey.sign(data, scheme)
+      return SecretBytes(copying: signature.span)
+    }
+  }
+}
+
+/// Whether a signature is one of this key's, for this data.
+///
+/// - Returns: false with `errSecVerifyFailed` where it is not, and false with `errSecParam` for an algorithm that is none
+///   of this key's.
+@discardableResult
+public func SecKeyVerifySignature(
+  _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool {
+  value(error) { () throws(KeychainFailure) in
+    let scheme = try supported(algorithm.signatureScheme, by: key, isPrivate: false) { $0.supports($1) }
+    do throws(KeysError) {
+      guard let publicKey = key.publicKey,
+        try publicKey.verify(Array(signature as Data), of: Array(signedData as Data), scheme)
+      else { throw KeysError.authenticationFailed }
+      return true
+    } catch .authenticationFailed {
+      throw KeychainFailure(errSecVerifyFailed)
+    } catch {
+      throw KeychainFailure(error)
+    }
+  } ?? false
+}
+
+/// Encrypts to a public key.
+///
+/// - Returns: nil, with `errSecParam`, for an algorithm that is none of this key's and for a plaintext it does not take.
+@discardableResult
+public func SecKeyCreateEncryptedData(
+  _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  value(error) { () throws(KeychainFailure) in
+    let scheme = try supported(algorithm.encryptionScheme, by: key, isPrivate: false) { $0.supports($1) }
+    guard let publicKey = key.publicKey else { throw .parameter }
+    do throws(KeysError) {
+      let sealed = try SecretCarrier(plaintext as Data).withSecret { plaintext throws(KeysError) in
+        try publicKey.encrypt(plaintext, scheme)
+      }
+      return NSData(data: Data(sealed))
+    } catch {
+      throw KeychainFailure(error)
+    }
+  }
+}
+
+/// Decrypts with a private key. A key in the store is used there, after what its access control asks for.
+///
+/// - Returns: nil, with `errSecParam`, for what was not encrypted to this key like that, and with an `LAError` where
+///   somebody did not authenticate.
+@discardableResult
+public func SecKeyCreateDecryptedData(
+  _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  value(error) { () throws(KeychainFailure) in
+    let scheme = try supported(algorithm.encryptionScheme, by: key, isPrivate: true) { $0.supports($1) }
+    let data = Array(ciphertext as Data)
+    return try key.perform(.decrypt(data, scheme)) { privateKey throws(KeysError) in
+      try privateKey.decrypt(data, scheme)
+    }
+  }
+}
+
+/// Agrees on a secret with the owner of a public key. A key in the store is used there, after what its access control
+/// asks for.
+///
+/// - Parameters:
+///   - privateKey: a key of an elliptic curve.
+///   - algorithm: one of `SecKeyAlgorithm`'s ECDH ones.
+///   - publicKey: the other side's, on the same curve.
+///   - parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a digest
+///     where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+///   - error: why there is no result.
+/// - Returns: nil, with `errSecParam`, for keys that do not go together, and with an `LAError` where somebody did not
+///   authenticate.
+@discardableResult
+public func SecKeyCopyKeyExchangeResult(
+  _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
+  _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+  value(error) { () throws(KeychainFailure) in
+    let scheme = try supported(algorithm.exchangeScheme?.scheme, by: privateKey, isPrivate: true) { $0.supports($1) }
+    guard let peer = publicKey.publicKey, !publicKey.isPrivate, peer.algorithm == privateKey.publicKey?.algorithm else {
+      throw KeychainFailure(errSecParam, "the two keys do not go together")
+    }
+    let size = try parameters.object(forKey: SecKeyKeyExchangeParameter.requestedSize.rawValue).map {
+      value throws(KeychainFailure) -> Int in
+      guard let size = value as? NSNumber else { throw .parameter }
+      return size.intValue
+    }
+    let info = try parameters.object(forKey: SecKeyKeyExchangeParameter.sharedInfo.rawValue).map {
+      value throws(KeychainFailure) -> [UInt8] in
+      guard let info = value as? Data else { throw .parameter }
+      return Array(info)
+    }
+    let (count, shared) = (size ?? algorithm.exchangeScheme?.hash?.count ?? 0, info ?? [])
+    return try privateKey.perform(.exchange(with: peer.external, scheme, size: count, sharedInfo: shared)) {
+      privateKey throws(KeysError) in
+      try privateKey.exchange(with: peer, scheme, requestedSize: count, sharedInfo: shared)
+    }
+  }
+}
+
+/// Whether a key can do something like that.
+@discardableResult
+public func SecKeyIsAlgorithmSupported(
+  _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
+) -> Bool {
+  guard let kind = key.publicKey?.algorithm else { return false }
+  return switch operation {
+  case .sign: key.isPrivate && algorithm.signatureScheme?.supports(kind) == true
+  case .verify: !key.isPrivate && algorithm.signatureScheme?.supports(kind) == true
+  case .encrypt: !key.isPrivate && algorithm.encryptionScheme?.supports(kind) == true
+  case .decrypt: key.isPrivate && algorithm.encryptionScheme?.supports(kind) == true
+  case .keyExchange: key.isPrivate && algorithm.exchangeScheme?.scheme.supports(kind) == true
+  }
+}
+
+/// The scheme, where this half of the pair has it.
+private func supported<Scheme>(
+  _ scheme: Scheme?, by key: SecKey, isPrivate: Bool, _ supports: (Scheme, KeyAlgorithm) -> Bool
+) throws(KeychainFailure) -> Scheme {
+  guard let scheme, let kind = key.publicKey?.algorithm, key.isPrivate == isPrivate, supports(scheme, kind) else {
+    throw KeychainFailure(errSecParam, "this key does not do that with this algorithm")
+  }
+  return scheme
+}
+
+extension SecKey {
+  /// Uses a private key where it is.
+  fileprivate func perform(
+    _ use: KeyUse, inMemory: (borrowing PrivateKey) throws(KeysError) -> SecretBytes
+  ) throws(KeychainFailure) -> NSData {
+    switch place {
+    case .publicKey: throw .parameter
+    case .memory(let holder, _):
+      return try holder.use { key throws(KeysError) in SecretCarrier(try inMemory(key)) }.data
+    case .store(let id, _, let context, let reason):
+      return try call { store throws(VaultError) in
+        SecretCarrier(try await store.useKey(id, use, reason: reason, using: context))
+      }.data
+    }
+  }
+}

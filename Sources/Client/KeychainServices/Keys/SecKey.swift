@@ -1,0 +1,126 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are Apple's.
+
+public import Foundation
+internal import KeySchemes
+internal import Keys
+internal import SecretModel
+internal import Whorl
+
+/// A cryptographic key: a public one, a private one in this process, or one in the store, which is used there. Equal to
+/// another that is the same half of the same pair.
+public final class SecKey: NSObject, Sendable {
+  /// Where the key is.
+  enum Place: Sendable {
+    case publicKey
+    /// In this process, in libcrypto's memory. `staysInVault`: never to be handed out.
+    case memory(PrivateKeyHolder, staysInVault: Bool)
+    /// In the store. `context` and `reason` are what the client found it with, and what it is used with.
+    case store(ItemID, staysInVault: Bool, context: AuthenticationContext?, reason: String?)
+  }
+
+  let place: Place
+  /// Nil for a key in the store that this module cannot use, such as a symmetric one.
+  let publicKey: PublicKey?
+  let attributes: [AttributeName: AttributeValue]
+
+  init(_ publicKey: PublicKey) {
+    place = .publicKey
+    self.publicKey = publicKey
+    attributes = KeyAttributes.of(publicKey, isPrivate: false)
+  }
+
+  init(_ privateKey: consuming PrivateKey, staysInVault: Bool, isOfSecureEnclave: Bool = false) {
+    publicKey = privateKey.publicKey
+    var attributes = KeyAttributes.of(privateKey.publicKey, isPrivate: true, staysInVault: staysInVault)
+    if isOfSecureEnclave { attributes[.tokenID] = .text(kSecAttrTokenIDSecureEnclave as String) }
+    self.attributes = attributes
+    place = .memory(PrivateKeyHolder(privateKey), staysInVault: staysInVault)
+  }
+
+  /// The key that an item is.
+  init(_ item: Item, context: AuthenticationContext?, reason: String?) {
+    attributes = item.attributes
+    publicKey = KeyAttributes.publicKey(of: item)
+    place = .store(
+      item.id, staysInVault: item.access.flags.contains(.privateKeyUsage), context: context, reason: reason)
+  }
+
+  var isPrivate: Bool { attributes[.keyClass] == .text("1") }
+
+  /// The item in the store, where there is one.
+  var storedItem: ItemID? { if case .store(let id, _, _, _) = place { id } else { nil } }
+
+  /// SHA-1 of the public key.
+  var publicLabel: [UInt8] { publicKey?.label ?? [] }
+
+  /// Whether the private key is only ever used, never handed out.
+  var staysInVault: Bool {
+    switch place {
+    case .publicKey: false
+    case .memory(_, let stays), .store(_, let stays, _, _): stays
+    }
+  }
+
+  /// The key's bytes, for an item that it becomes.
+  func material() throws(KeychainFailure) -> SecretCarrier {
+    switch place {
+    case .publicKey: return SecretCarrier(Data(publicKey?.external ?? []))
+    case .memory(let holder, _): return try holder.external()
+    case .store: throw KeychainFailure(errSecDuplicateItem)
+    }
+  }
+
+  /// Whether both are the same half of the same pair.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? SecKey, isPrivate == other.isPrivate else { return false }
+    guard let publicKey, let otherKey = other.publicKey else {
+      return storedItem != nil && storedItem == other.storedItem
+    }
+    return publicKey == otherKey
+  }
+
+  /// Equal for equal ones.
+  public override var hash: Int { publicKey?.hashValue ?? storedItem.hashValue }
+
+  /// Its kind and size, and never its bytes.
+  public override var description: String {
+    let half = isPrivate ? "private" : "public"
+    guard let publicKey else { return "<SecKey: in the store>" }
+    let family = publicKey.algorithm.family == .rsa ? "RSA" : "EC"
+    return "<SecKey: \(family) \(half), \(publicKey.algorithm.bitCount) bits>"
+  }
+}
+
+/// Keeps a private key, which is not copyable, where several may use it.
+final class PrivateKeyHolder: Sendable {
+  private let key: PrivateKey
+
+  init(_ key: consuming PrivateKey) { self.key = key }
+
+  func external() throws(KeychainFailure) -> SecretCarrier {
+    try use { key throws(KeysError) in SecretCarrier(try key.external()) }
+  }
+
+  func use<Value>(_ body: (borrowing PrivateKey) throws(KeysError) -> Value) throws(KeychainFailure) -> Value {
+    do throws(KeysError) {
+      return try body(key)
+    } catch {
+      throw KeychainFailure(error)
+    }
+  }
+}
+
+extension KeychainFailure {
+  init(_ error: KeysError) {
+    switch error {
+    case .badParameters(let why): self.init(errSecParam, why)
+    case .authenticationFailed: self.init(errSecParam, "the ciphertext was not made for this key")
+    case .library, .random: self.init(errSecInternalError)
+    }
+  }
+}
+
+/// The identifier of keys.
+@discardableResult
+public func SecKeyGetTypeID() -> CFTypeID { 302 }

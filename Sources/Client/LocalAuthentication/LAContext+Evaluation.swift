@@ -1,0 +1,117 @@
+internal import Dispatch
+internal import Executors
+internal import Fingerprint
+internal import KeychainServices
+package import SecretModel
+internal import Synchronization
+package import Whorl
+
+extension LAContext {
+  /// The context in the store, as the caller has set it up by now.
+  package func authenticationContext() throws(VaultError) -> AuthenticationContext {
+    let (existing, invalidated) = state.withLock { ($0.context, $0.invalidated) }
+    guard !invalidated else { throw .contextInvalidated }
+    if let existing {
+      existing.options = options
+      return existing
+    }
+    let made = try store().makeContext(prompt: prompt)
+    let kept = state.withLock { state in
+      // Another thread may have made one meanwhile; the one that is kept is the only one that is ever used.
+      if state.context == nil { state.context = made }
+      return (context: state.context ?? made, invalidated: state.invalidated)
+    }
+    guard !kept.invalidated else {
+      kept.context.invalidate()
+      throw .contextInvalidated
+    }
+    kept.context.options = options
+    return kept.context
+  }
+
+  private var options: AuthenticationContext.Options {
+    state.withLock { state in
+      var options = AuthenticationContext.Options()
+      options.interactionNotAllowed = state.interactionNotAllowed
+      options.fallbackTitle = state.localizedFallbackTitle
+      options.cancelTitle = state.localizedCancelTitle
+      let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
+      // What is no number at all compares as false, and reuses nothing.
+      options.reuseDuration =
+        state.reuseDuration > 0 ? .milliseconds(Int64(min(state.reuseDuration, longest) * 1000)) : .zero
+      return options
+    }
+  }
+
+  /// Throws what keeps the policy from being evaluated.
+  func check(_ policy: LAPolicy) throws(LAError) {
+    let wanted = AuthenticationPolicy(policy)
+    let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in
+      let context = try self.authenticationContext()
+      await self.noteBiometryType()
+      guard let wanted else { return }
+      try await context.canEvaluate(wanted)
+      if wanted == .biometrics { await self.noteDomainState() }
+    }
+    if case .failure(let problem) = outcome { throw LAError(problem) }
+    guard wanted != nil else { throw .noCompanion }
+  }
+
+  /// Replies that no companion can be used, unless the context is no longer valid.
+  func answerWithoutCompanion(_ reply: @escaping @Sendable (Bool, (any Error)?) -> Void) {
+    let outcome = state.withLock { $0.invalidated } ? LAError(VaultError.contextInvalidated) : .noCompanion
+    replies.async { reply(false, outcome) }
+  }
+
+  /// Runs an evaluation and calls the reply with its outcome. The context stays until then, as its caller may have let
+  /// go of it.
+  func answer(
+    _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
+    by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
+  ) {
+    Task(executorPreference: BackgroundThread.shared) {
+      let outcome: LAError?
+      do throws(VaultError) {
+        let context = try self.authenticationContext()
+        guard reason.contains(where: { !$0.isWhitespace }) else {
+          throw .invalidRequest("an evaluation needs a reason to show")
+        }
+        try await evaluation(context)
+        outcome = nil
+      } catch {
+        outcome = LAError(error)
+      }
+      self.replies.async { reply(outcome == nil, outcome) }
+    }
+  }
+
+  private func noteBiometryType() async {
+    let type = (try? store()).map { store in { await store.hasReader() } }
+    let hasReader = await type?() ?? false
+    state.withLock { $0.biometryType = hasReader ? .touchID : .none }
+  }
+
+  /// Keeps what stands for the set that has just been found usable.
+  func noteDomainState() async {
+    guard let digest = try? await store().enrolmentState() else { return }
+    state.withLock { $0.domainState = Data(digest) }
+  }
+}
+
+extension LAContext: AuthenticationContextHolder {
+  package var keychainReason: String? {
+    state.withLock { $0.localizedReason.isEmpty ? nil : $0.localizedReason }
+  }
+}
+
+extension AuthenticationPolicy {
+  /// Nil for a policy that only a companion satisfies. Where a finger satisfies it too, a finger is what is asked for.
+  init?(_ policy: LAPolicy) {
+    switch policy {
+    case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:
+      self = .biometrics
+    case .deviceOwnerAuthentication: self = .deviceOwner
+    case .deviceOwnerAuthenticationWithCompanion: return nil
+    }
+  }
+}

@@ -1,0 +1,135 @@
+public import KeychainServices
+
+/// Why an evaluation failed: an `NSError` of ``LAErrorDomain`` with a code.
+///
+/// `error as? LAError`, `catch LAError.userCancel` and `catch let error as NSError` all work, as does
+/// `switch error.code`. An error of this domain with a code that is not in the list stays an `NSError`.
+public struct LAError: _BridgedStoredNSError {
+  /// What happened.
+  @nonexhaustive(warn)
+  public enum Code: Int, Sendable, _ErrorCodeProtocol {
+    /// The error these codes belong to.
+    public typealias _ErrorType = LAError
+
+    /// The person was asked and did not prove who they are: three touches that matched nobody, or wrong passcodes.
+    case authenticationFailed = -1
+    /// The person cancelled.
+    case userCancel = -2
+    /// The person chose the fallback under a policy without a passcode: what follows is the caller's own.
+    case userFallback = -3
+    /// The store, the session or the reader's time went away in the middle, or another program was using them.
+    case systemCancel = -4
+    /// The store has no passcode, or there is no store.
+    case passcodeNotSet = -5
+    /// There is no reader, or the one there is cannot be used.
+    case biometryNotAvailable = -6
+    /// No finger is enrolled on this reader.
+    case biometryNotEnrolled = -7
+    /// Five touches in a row matched nobody: biometry waits for the passcode, in every program.
+    case biometryLockout = -8
+    /// The program invalidated the context in the middle.
+    case appCancel = -9
+    /// The context was invalidated before.
+    case invalidContext = -10
+    /// There is no watch or other companion here; never given.
+    case companionNotAvailable = -11
+    /// A removable reader was never paired; Linux has no pairing, and this is never given.
+    case biometryNotPaired = -12
+    /// The reader was unplugged.
+    case biometryDisconnected = -13
+    /// A view has no room for the prompt; there are no such views here, and this is never given.
+    case invalidDimensions = -14
+    /// Something would have to be asked, and asking was not allowed.
+    case notInteractive = -1004
+
+    /// The earlier name of ``biometryNotAvailable``.
+    public static var touchIDNotAvailable: Code { .biometryNotAvailable }
+    /// The earlier name of ``biometryNotEnrolled``.
+    public static var touchIDNotEnrolled: Code { .biometryNotEnrolled }
+    /// The earlier name of ``biometryLockout``.
+    public static var touchIDLockout: Code { .biometryLockout }
+    /// The earlier name of ``companionNotAvailable``.
+    public static var watchNotAvailable: Code { .companionNotAvailable }
+  }
+
+  /// The error as Foundation knows it.
+  public let _nsError: NSError
+
+  /// Takes an error of ``LAErrorDomain`` with one of the codes above.
+  public init(_nsError error: NSError) {
+    precondition(error.domain == LAErrorDomain && Code(rawValue: error.code) != nil, "not an error of this domain")
+    _nsError = error
+  }
+
+  /// ``LAErrorDomain``
+  public static var _nsErrorDomain: String { LAErrorDomain }
+
+  /// The person was asked and did not prove who they are: three touches that matched nobody, or wrong passcodes.
+  public static var authenticationFailed: Code { .authenticationFailed }
+  /// The person cancelled.
+  public static var userCancel: Code { .userCancel }
+  /// The person chose the fallback under a policy without a passcode: what follows is the caller's own.
+  public static var userFallback: Code { .userFallback }
+  /// The store, the session or the reader's time went away in the middle, or another program was using them.
+  public static var systemCancel: Code { .systemCancel }
+  /// The store has no passcode, or there is no store.
+  public static var passcodeNotSet: Code { .passcodeNotSet }
+  /// There is no reader, or the one there is cannot be used.
+  public static var biometryNotAvailable: Code { .biometryNotAvailable }
+  /// No finger is enrolled on this reader.
+  public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
+  /// Five touches in a row matched nobody: biometry waits for the passcode, in every program.
+  public static var biometryLockout: Code { .biometryLockout }
+  /// The program invalidated the context in the middle.
+  public static var appCancel: Code { .appCancel }
+  /// The context was invalidated before.
+  public static var invalidContext: Code { .invalidContext }
+  /// There is no watch or other companion here; never given.
+  public static var companionNotAvailable: Code { .companionNotAvailable }
+  /// A removable reader was never paired; Linux has no pairing, and this is never given.
+  public static var biometryNotPaired: Code { .biometryNotPaired }
+  /// The reader was unplugged.
+  public static var biometryDisconnected: Code { .biometryDisconnected }
+  /// A view has no room for the prompt; there are no such views here, and this is never given.
+  public static var invalidDimensions: Code { .invalidDimensions }
+  /// Something would have to be asked, and asking was not allowed.
+  public static var notInteractive: Code { .notInteractive }
+  /// The earlier name of ``biometryNotAvailable``.
+  public static var touchIDNotAvailable: Code { .biometryNotAvailable }
+  /// The earlier name of ``biometryNotEnrolled``.
+  public static var touchIDNotEnrolled: Code { .biometryNotEnrolled }
+  /// The earlier name of ``biometryLockout``.
+  public static var touchIDLockout: Code { .biometryLockout }
+  /// The earlier name of ``companionNotAvailable``.
+  public static var watchNotAvailable: Code { .companionNotAvailable }
+}
+
+// What lets `nsError as? LAError` see through an `NSError` that some other call made.
+extension LAError: _ObjectiveCBridgeable {
+  /// The error as Foundation knows it.
+  public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+  /// For the compiler's casts.
+  public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) {
+    guard _conditionallyBridgeFromObjectiveC(source, result: &result) else {
+      preconditionFailure("\(source.domain) \(source.code) is no LAError")
+    }
+  }
+
+  /// For the compiler's casts: refuses other domains and unknown codes.
+  public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
+    // A code that is not listed has no case, so that it must not become an LAError whose code nobody can ask for.
+    result =
+      source.domain == LAErrorDomain && Code(rawValue: source.code) != nil ? LAError(_nsError: source) : nil
+    return result != nil
+  }
+
+  /// For the compiler's casts.
+  public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> LAError {
+    var result: LAError?
+    guard let source, _conditionallyBridgeFromObjectiveC(source, result: &result), let result else {
+      preconditionFailure("no LAError")
+    }
+    return result
+  }
+}

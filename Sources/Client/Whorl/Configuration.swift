@@ -1,0 +1,153 @@
+package import Fingerprint
+internal import FoundationEssentials
+internal import Glibc
+package import SecretModel
+
+/// What a person set down in `config.json`: every value may be absent, and the command line's flags win over all of it.
+package struct Configuration: Sendable, Hashable {
+  /// The directory of the embedded store.
+  package var store: String?
+  package var reader: ReaderSelection?
+  /// The constraint new items get.
+  package var access: AccessControl.Constraint?
+  /// How long one touch is waited for.
+  package var timeout: Duration?
+  /// The `whorl-reader` program, for an installation that keeps it in no known place.
+  package var readerProgram: String?
+  /// Another fprintd than the machine's own, for tests.
+  package var fprintd: FprintdPlace?
+
+  package init() {}
+
+  /// Reads the file at `path`, or where none is given the default one, which may be missing.
+  package static func load(from path: String?) throws(ConfigurationError) -> Configuration {
+    guard let path else {
+      guard let home = BaseDirectories.configuration else { return Configuration() }
+      let standard = "\(home)/whorl/config.json"
+      // Asked for first: most people have no such file, and then nothing of JSON is touched.
+      guard Glibc.access(standard, F_OK) == 0 else { return Configuration() }
+      return try load(existing: standard)
+    }
+    return try load(existing: path)
+  }
+
+  private static func load(existing path: String) throws(ConfigurationError) -> Configuration {
+    let bytes: [UInt8]
+    do {
+      bytes = try SmallFile.read(path, limit: 64 << 10)
+    } catch {
+      throw ConfigurationError(path: path, problem: error.problem)
+    }
+    do {
+      return try JSONDecoder().decode(Configuration.self, from: Data(bytes))
+    } catch let problem as Problem {
+      throw ConfigurationError(path: path, problem: problem.text)
+    } catch {
+      throw ConfigurationError(path: path, problem: "it is not a JSON object")
+    }
+  }
+}
+
+/// The configuration file cannot be used.
+package struct ConfigurationError: Error, Sendable, Hashable {
+  package var path: String
+  /// What is wrong, in words that follow the path.
+  package var problem: String
+}
+
+/// One wrong value; carries its words through `Decodable`, whose own errors speak of Swift's types.
+private struct Problem: Error {
+  var text: String
+}
+
+extension Configuration: Decodable {
+  private enum Key: String, CaseIterable {
+    case store, reader, access, timeout, readerProgram, fprintd
+  }
+
+  /// Any key at all, so that the unknown ones show.
+  private struct AnyKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: AnyKey.self)
+    let unknown = values.allKeys.map(\.stringValue).filter { Key(rawValue: $0) == nil }.sorted()
+    guard unknown.isEmpty else {
+      let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Problem(text: "unknown key \(unknown.joined(separator: ", ")) (known: \(known))")
+    }
+
+    func text(_ key: Key, _ wanted: String) throws -> String? {
+      let key = AnyKey(stringValue: key.rawValue)
+      guard values.contains(key) else { return nil }
+      guard let value = try? values.decode(String.self, forKey: key), !value.isEmpty else {
+        throw Problem(text: "\(key.stringValue) must be \(wanted)")
+      }
+      return value
+    }
+
+    func path(_ key: Key) throws -> String? {
+      // A relative path would mean another file in every directory.
+      let wanted = "an absolute path"
+      guard let value = try text(key, wanted) else { return nil }
+      guard value.hasPrefix("/") else { throw Problem(text: "\(key.rawValue) must be \(wanted)") }
+      return value
+    }
+
+    store = try path(.store)
+    readerProgram = try path(.readerProgram)
+    let readers = ReaderSelection.forms
+    reader = try text(.reader, readers).map { value in
+      guard let selection = ReaderSelection(value) else { throw Problem(text: "reader must be \(readers)") }
+      return selection
+    }
+    let constraints = AccessControl.Constraint.allCases.map(\.rawValue).joined(separator: ", ")
+    access = try text(.access, "one of \(constraints)").map { value in
+      guard let constraint = AccessControl.Constraint(rawValue: value) else {
+        throw Problem(text: "access must be one of \(constraints)")
+      }
+      return constraint
+    }
+    fprintd = try Self.fprintd(in: values)
+    let key = AnyKey(stringValue: Key.timeout.rawValue)
+    if values.contains(key) {
+      guard let seconds = try? values.decode(Double.self, forKey: key), let limit = Duration(timeout: seconds) else {
+        throw Problem(text: "timeout must be a number of seconds above 0")
+      }
+      timeout = limit
+    }
+  }
+}
+
+extension Configuration {
+  /// Both of its values: a bus of its own with the machine's own template files would be two halves of nothing.
+  private static func fprintd(in values: KeyedDecodingContainer<AnyKey>) throws -> FprintdPlace? {
+    let key = AnyKey(stringValue: Key.fprintd.rawValue)
+    guard values.contains(key) else { return nil }
+    guard let given = try? values.decode([String: String].self, forKey: key), Set(given.keys) == ["bus", "templates"],
+      let bus = given["bus"], bus.hasPrefix("unix:path=/"), let templates = given["templates"], templates.hasPrefix("/")
+    else {
+      throw Problem(
+        text: "fprintd must be {\"bus\": \"unix:path=\" and an absolute path, \"templates\": an absolute path}")
+    }
+    return FprintdPlace(bus: bus, templates: templates)
+  }
+}
+
+extension ReaderSelection {
+  /// What may be said for a reader, in words.
+  package static let forms =
+    "auto, fprintd[:DEVICE], libfprint[:DEVICE], virtual-image:SOCKET, virtual-storage:SOCKET or replay:DIRECTORY"
+}
+
+extension Duration {
+  /// A time to wait for a touch; nil when it is none (not above zero, or beyond a day).
+  package init?(timeout seconds: Double) {
+    guard seconds > 0, seconds <= 86_400 else { return nil }
+    self = .milliseconds(Int64(seconds * 1000))
+  }
+}

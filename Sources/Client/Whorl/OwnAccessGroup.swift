@@ -1,0 +1,83 @@
+internal import FoundationEssentials
+internal import Glibc
+public import SecretModel
+
+extension AccessGroup {
+  /// The group of the program that runs: the bundle identifier in an `Info.plist` beside its executable, else the
+  /// executable's name.
+  ///
+  /// The executable is the one the kernel names (`/proc/self/exe`); neither the environment nor `argv` has a say. An
+  /// `Info.plist` that names another `CFBundleExecutable` belongs to another program of the same folder and is passed over.
+  public static let own: String = own(ofExecutable: executable)
+
+  /// The group of a program by the path of its executable.
+  package static func own(ofExecutable path: String) -> String {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let name = parts.last.map(String.init) ?? path
+    let property = "\(parts.dropLast().joined(separator: "/"))/Info.plist"
+    guard let bytes = try? SmallFile.read(property, limit: 64 << 10),
+      let list = try? PropertyListDecoder().decode(InformationPropertyList.self, from: Data(bytes)),
+      list.executable == nil || list.executable == name, let identifier = list.identifier, !identifier.isEmpty
+    else { return name }
+    return identifier
+  }
+
+  /// The path of this process's executable.
+  private static var executable: String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    // Writes at most the buffer's size, without a terminator.
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+    // The kernel adds this to the path of a program that was replaced or removed while it runs.
+    let mark = " (deleted)"
+    return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
+  }
+}
+
+/// What an `Info.plist` says of its program.
+private struct InformationPropertyList: Decodable {
+  var identifier: String?
+  var executable: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case identifier = "CFBundleIdentifier"
+    case executable = "CFBundleExecutable"
+  }
+}
+
+extension ItemSearch {
+  /// The search as a program means it that reads: without a group, its own items first and then the command line's.
+  var forReading: ItemSearch { inGroups([AccessGroup.own, AccessGroup.commandLine]) }
+
+  /// The search as a program means it that changes or removes what is found: without a group, its own items alone.
+  package var forChanging: ItemSearch { inGroups([AccessGroup.own]) }
+
+  /// A group that is named stays, and so do items that are named by their ids. An empty group names none.
+  private func inGroups(_ names: [String]) -> ItemSearch {
+    var search = self
+    if search.attributes[.accessGroup] == .text("") { search.attributes[.accessGroup] = nil }
+    guard search.groups == nil, search.attributes[.accessGroup] == nil, search.ids == nil else { return search }
+    search.groups = .named(names)
+    return search
+  }
+}
+
+extension NewItem {
+  /// The item in the program's own group, where it names none.
+  var inOwnGroup: NewItem {
+    guard attributes[.accessGroup] == nil || attributes[.accessGroup] == .text("") else { return self }
+    var item = self
+    item.attributes[.accessGroup] = .text(AccessGroup.own)
+    return item
+  }
+}
+
+extension ItemChange {
+  /// The change with the program's own group, where it takes the group away.
+  var keepingGroup: ItemChange {
+    guard let group = attributes[.accessGroup], group == nil || group == .text("") else { return self }
+    var change = self
+    change.attributes[.accessGroup] = .text(AccessGroup.own)
+    return change
+  }
+}

@@ -1,0 +1,81 @@
+package import Fingerprint
+internal import SecretModel
+
+/// What a prompt says.
+package enum PromptText {
+  /// What the reader waits for; `keys` says what may be pressed instead.
+  static func touch(_ request: TouchRequest, keys: String?) -> String {
+    let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
+    let reader = "the reader\(Spoken.nature(request.reader.nature))"
+    let keys = keys.map { " (\($0))" } ?? ""
+    switch request.purpose {
+    case .read(let items, let reason):
+      let what = items.map(\.description).joined(separator: ", ")
+      let why = reason.map { ", for: \($0)" } ?? ""
+      return "\(verb) \(reader) to release \(what)\(why)\(keys)"
+    case .evaluate(let reason):
+      return "\(verb) \(reader)\(reason.map { " to \($0)" } ?? "")\(keys)"
+    case .enroll(let finger):
+      let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
+      return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
+    case .confirm(let finger):
+      return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm\(keys)"
+    }
+  }
+
+  /// What may be pressed while a finger is awaited.
+  static func keys(fallback: String?, cancel: String) -> String {
+    let cancel = "Esc: \(cancel)"
+    return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
+  }
+
+  /// The question for a secret, without its colon. `reason` is what the program said it wants to do.
+  package static func question(_ request: SecretRequest, reason: String? = nil) -> String {
+    let why = reason.map { " to \($0)" } ?? ""
+    return switch request {
+    case .passcode(let attempt): "\(attempt > 1 ? "Wrong passcode. " : "")Passcode\(why)"
+    case .newPasscode: "New passcode"
+    case .recoveryKey: "Recovery key"
+    case .applicationPassword(let name): "Application password of \(name)"
+    }
+  }
+
+  package static func retry(_ reason: RetryReason) -> String {
+    switch reason {
+    case .general: "That could not be read: lift and touch again"
+    case .tooShort: "Too short: touch again, a little longer"
+    case .centerFinger: "Off centre: put the middle of the finger on the reader"
+    case .removeFinger: "Lift the finger, then touch again"
+    case .tooFast: "Too fast: touch again, a little longer"
+    }
+  }
+
+  static func noMatch(remaining: Int) -> String {
+    remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
+  }
+
+  package static func stage(completed: Int, of count: Int) -> String {
+    "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
+  }
+
+  /// `explain` says what went wrong with the reader.
+  static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
+    switch notice {
+    case .unknownPrintsOnChip(let count):
+      "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
+    case .leftOnChip(let finger, let error):
+      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(explain(.reader(error)))."
+    case .goneFromChip(let fingers):
+      "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
+        + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."
+    case .changedElsewhere(let fingers, let lost):
+      "The enrolled fingers were changed in fprintd by another program"
+        + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
+        + (lost.isEmpty
+          ? "Nothing was bound to the set."
+          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
+    case .passcodeDelay(let seconds):
+      "The next passcode is accepted in \(Spoken.duration(seconds))."
+    }
+  }
+}

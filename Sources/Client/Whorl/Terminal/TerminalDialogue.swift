@@ -1,0 +1,196 @@
+internal import Dispatch
+internal import SecretModel
+internal import SecureMemory
+internal import Synchronization
+
+/// What one context says to the person at the terminal, from its first event to the end of the call.
+final class TerminalDialogue: Sendable {
+  private struct State: ~Copyable {
+    var line: ProgressLine
+    /// What the last touch came to, for the prompt of the next one.
+    var lastTouch: String?
+    /// Why no finger can be asked for: the reason for asking for the passcode.
+    var unavailable: VaultError?
+    /// Waits for Enter and Esc.
+    var keys: KeyWatch?
+    /// Ends the question that is being asked.
+    var question: Stopper?
+    var isOver = false
+  }
+
+  private let session: PromptSession
+  private let style: TerminalPromptStyle
+  private let terminal: Terminal?
+  /// Whether the touch that is awaited has a fallback. Read by the thread of the keys.
+  private let isFallbackOffered = Atomic(false)
+  private let state: Mutex<State>
+
+  init(_ session: PromptSession, _ style: TerminalPromptStyle) {
+    (self.session, self.style) = (session, style)
+    let terminal = Terminal()
+    self.terminal = terminal
+    let line =
+      switch style.output {
+      case .terminal: ProgressLine(descriptor: terminal?.descriptor ?? -1, live: false)
+      case .standardError: ProgressLine.onStandardError()
+      }
+    state = Mutex(State(line: line))
+  }
+
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    if case .secretWanted(let request) = event { return await answer(request, in: session) }
+    state.withLock { state in
+      guard !state.isOver else { return }
+      switch event {
+      case .touchWanted(let request): ask(request, &state)
+      case .retry(let reason): tell(PromptText.retry(reason), &state)
+      case .noMatch(let remaining): tell(PromptText.noMatch(remaining: remaining), &state)
+      case .matched:
+        isFallbackOffered.store(false, ordering: .relaxed)
+        state.line.finish()
+        state.lastTouch = nil
+      case .enrolmentStage(let completed, let count):
+        tell(PromptText.stage(completed: completed, of: count), &state)
+        // The confirming touch is another matter.
+        if completed == count { state.lastTouch = nil }
+      case .fingerUnavailable(let error):
+        isFallbackOffered.store(false, ordering: .relaxed)
+        state.unavailable = error
+      case .notice(let notice): state.line.keep(PromptText.notice(notice, explain: style.explain))
+      case .fingerPresent, .secretWanted: break
+      }
+    }
+  }
+
+  /// Gives the terminal back. A question that is still asked is withdrawn.
+  func end() {
+    let keys = state.withLock { state -> KeyWatch? in
+      state.isOver = true
+      state.line.finish()
+      state.question?.stop()
+      defer { state.keys = nil }
+      return state.keys
+    }
+    keys?.stop()
+  }
+
+  // MARK: Touches
+
+  private func ask(_ request: TouchRequest, _ state: inout State) {
+    isFallbackOffered.store(request.passcodeInstead, ordering: .relaxed)
+    watchKeys(&state)
+    let fallback = request.passcodeInstead ? session.fallbackTitle ?? "go on without a finger" : nil
+    let keys = PromptText.keys(fallback: fallback, cancel: session.cancelTitle ?? "cancel")
+    let text = PromptText.touch(request, keys: state.keys == nil ? nil : keys)
+    switch (request.purpose, state.lastTouch) {
+    // Between the stages of an enrolment the line of the last stage says what to do.
+    case (.enroll, .some): break
+    case (_, let last?): state.line.show("\(last). \(text)")
+    case (_, nil): state.line.show(text)
+    }
+  }
+
+  private func tell(_ words: String, _ state: inout State) {
+    state.line.tell(words)
+    state.lastTouch = words
+  }
+
+  /// Listens to Enter and Esc from now until the call ends or a question is asked: also while a passcode is looked at.
+  private func watchKeys(_ state: inout State) {
+    guard !state.isOver, state.keys == nil, let terminal else { return }
+    state.keys = KeyWatch(on: terminal) { [weak self] key in self?.pressed(key) }
+  }
+
+  private func pressed(_ key: Key) {
+    let session = session
+    switch key {
+    case .cancel: Task { await session.cancel() }
+    case .enter:
+      if isFallbackOffered.load(ordering: .relaxed) { Task { await session.chooseFallback() } }
+    default: break
+    }
+  }
+
+  // MARK: Secrets
+
+  private func answer(_ request: SecretRequest, in session: PromptSession) async {
+    isFallbackOffered.store(false, ordering: .relaxed)
+    let unavailable = state.withLock { state in
+      state.line.finish()
+      state.lastTouch = nil
+      return state.unavailable
+    }
+    switch await Self.onOwnThread({ self.reply(request, unavailable) }) {
+    case .secret(let secret): await session.answer(secret.take() ?? SecretBytes(count: 0))
+    case .cancelled: await session.cancel()
+    case .none: await session.decline()
+    }
+  }
+
+  private enum Reply {
+    case secret(SecretHandover)
+    case cancelled
+    case none
+  }
+
+  private func reply(_ request: SecretRequest, _ unavailable: VaultError?) -> Reply {
+    switch style.answers?.answer(request, unavailable: unavailable) ?? .ask(twice: false) {
+    case .secret(let secret):
+      explain(unavailable)
+      return .secret(secret)
+    case .none: return .none
+    case .ask(let twice):
+      do throws(Unanswered) {
+        explain(unavailable)
+        return .secret(SecretHandover(try ask(request, twice: twice)))
+      } catch {
+        if case .cancelled = error { return .cancelled }
+        style.answers?.unanswered(error)
+        return .none
+      }
+    }
+  }
+
+  /// Says why the passcode is asked for and no finger.
+  private func explain(_ unavailable: VaultError?) {
+    guard let unavailable else { return }
+    state.withLock { state in
+      state.line.keep(style.explain(unavailable))
+      state.unavailable = nil
+    }
+  }
+
+  private func ask(_ request: SecretRequest, twice: Bool) throws(Unanswered) -> SecretBytes {
+    guard let terminal else { throw .noTerminal }
+    let stopper = Stopper()
+    let (isOver, watch) = state.withLock { state -> (Bool, KeyWatch?) in
+      state.question = state.isOver ? nil : stopper
+      defer { state.keys = nil }
+      return (state.isOver, state.keys)
+    }
+    guard !isOver else { throw .withdrawn }
+    // Held from before the watch ends until after the next one begins, so that nothing typed in between shows.
+    guard terminal.beginKeys() else { throw .noTerminal }
+    defer { terminal.endKeys() }
+    watch?.stop()
+    defer {
+      state.withLock { state in
+        state.question = nil
+        watchKeys(&state)
+      }
+    }
+    switch request {
+    case .newPasscode: return try terminal.readNewSecret("passcode", stopper: stopper)
+    case .applicationPassword(let name) where twice:
+      return try terminal.readNewSecret("application password of \(name)", stopper: stopper)
+    default: return try terminal.readSecret(PromptText.question(request, reason: session.reason), stopper: stopper)
+    }
+  }
+
+  /// Reading waits for a person: off the threads that tasks run on.
+  private static func onOwnThread(_ body: @escaping @Sendable () -> Reply) async -> Reply {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "whorl.question").async { continuation.resume(returning: body()) }
+    }
+  }
+}

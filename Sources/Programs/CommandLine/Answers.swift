@@ -1,0 +1,101 @@
+import Glibc
+import SecretModel
+import SecureMemory
+import Whorl
+
+/// Where the answers to the vault's questions come from: a script's descriptors, else the person at the terminal.
+struct Answers: Sendable {
+  var passcode: Int32?
+  var recoveryKey: Int32?
+  var applicationPassword: Int32?
+  /// A passcode or recovery key that was given before the vault could ask for it.
+  var given: SecretHolder?
+  /// Nobody may be asked.
+  var noPrompt = false
+
+  /// Answers one question.
+  func answer(_ request: SecretRequest) throws(Failure) -> SecretBytes {
+    if let answer = try prepared(request) { return answer }
+    let terminal = try terminal(request)
+    do {
+      if case .newPasscode = request { return try terminal.readNewSecret("passcode") }
+      return try terminal.readSecret(PromptText.question(request))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// The answer that was given beforehand; nil where the person has to be asked.
+  func prepared(_ request: SecretRequest) throws(Failure) -> SecretBytes? {
+    switch request {
+    case .passcode(let attempt):
+      if attempt == 1, let given { return given.copy() }
+      guard let passcode else { return nil }
+      // A script has said what it knows; asking again would eat the line of the new passcode.
+      guard attempt == 1 else { throw Failure(.wrongPasscode) }
+      return try line(of: passcode, "passcode")
+    case .newPasscode:
+      return try passcode.map { descriptor throws(Failure) in try line(of: descriptor, "new passcode") }
+    case .recoveryKey:
+      if let given { return given.copy() }
+      return try recoveryKey.map { descriptor throws(Failure) in try line(of: descriptor, "recovery key") }
+    case .applicationPassword:
+      return try applicationPassword.map { descriptor throws(Failure) in
+        try line(of: descriptor, "application password")
+      }
+    }
+  }
+
+  /// The terminal to ask at.
+  @discardableResult
+  func terminal(_ request: SecretRequest) throws(Failure) -> Terminal {
+    if !noPrompt, let terminal = Terminal() { return terminal }
+    let (what, option) =
+      switch request {
+      case .passcode: ("the passcode", "--passcode-fd")
+      case .newPasscode: ("a new passcode", "--passcode-fd")
+      case .recoveryKey: ("the recovery key", "--recovery-fd")
+      case .applicationPassword(let name): ("the application password of \(name)", "--app-password-fd")
+      }
+    throw .interactionNotAllowed(
+      "\(what) is needed and there is no terminal to ask at", advice: "give it with \(option)")
+  }
+
+  /// Asks for a yes; `assent` is the option that gives it beforehand.
+  func confirm(_ question: String, assent: String) throws(Failure) {
+    guard !noPrompt, let terminal = Terminal() else {
+      throw .interactionNotAllowed("this needs a yes and nobody is there to give it", advice: "give it with \(assent)")
+    }
+    let isConfirmed: Bool
+    do { isConfirmed = try terminal.confirm(question) } catch { throw Failure(error) }
+    guard isConfirmed else { throw .cancelled }
+  }
+
+  private func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
+    do {
+      return try SecretBytes.readLine(from: descriptor, limit: Terminal.answerLimit)
+    } catch {
+      switch error {
+      case .tooLong(let limit):
+        throw .usage("the \(what) on descriptor \(descriptor) is longer than \(limit) bytes")
+      case .endOfInput:
+        throw .usage(
+          "descriptor \(descriptor) has no line for the \(what)", advice: "write one line for each that is asked")
+      case .system(let code):
+        throw .cannotRead("the \(what) from descriptor \(descriptor)", code)
+      }
+    }
+  }
+}
+
+extension Failure {
+  /// A question at the terminal that got no answer.
+  init(_ reason: Unanswered) {
+    switch reason {
+    case .cancelled, .withdrawn: self = .cancelled
+    case .differed:
+      self.init(.usage, "the two entries differed three times", name: "errSecParam", advice: "try again")
+    case .noTerminal: self = .cannotRead("from the terminal", EIO)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import ArgumentParser
+import Glibc
+import SecretModel
+import SecureMemory
+import Vault
+import Whorl
+
+/// The options of the commands that release secrets.
+struct ReleaseOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Why the secret is needed; shown in the prompt.", valueName: "text"))
+  var reason: String?
+
+  @Flag(help: "Ask nobody: what needs a finger or a passcode is refused.")
+  var noPrompt = false
+
+  @Option(help: ArgumentHelp("How long one touch is waited for.", discussion: "Default: 60.", valueName: "seconds"))
+  var timeout: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Read the application password from this descriptor, a line for each item that asks.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var appPasswordFd: Int32?
+
+  func validate() throws {
+    if let timeout, Duration(timeout: timeout) == nil {
+      throw ValidationError("--timeout takes a number of seconds above 0, up to a day.")
+    }
+  }
+
+  func answers(_ session: Session) -> Answers {
+    session.answers(applicationPassword: appPasswordFd, noPrompt: noPrompt)
+  }
+
+  func context(_ session: Session) -> ContextOptions {
+    ContextOptions(
+      interactionNotAllowed: noPrompt,
+      timeout: timeout.flatMap { Duration(timeout: $0) } ?? session.configuration.timeout ?? .seconds(60),
+      // Whoever gives the passcode does not wait for a finger.
+      preferPasscode: session.options.passcodeFd != nil)
+  }
+}
+
+struct Get: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Release secrets.",
+    discussion: """
+      One touch releases all the items named. NAME is SERVICE or SERVICE/ACCOUNT of an item of the command line, or the \
+      name, or 'id:' and the id, that 'whorl ls' tells of any other; --class and --group narrow it. A name that several \
+      items have is refused. The secret of a key is given out only with --class key or by its id.
+
+      A secret is written as it was stored; a newline follows only on a \
+      terminal. Several secrets have a newline between them, or with --null a NUL after each, for secrets that hold \
+      newlines. With --json they are in base64.
+
+      Examples:
+        whorl get mail/alice
+        whorl get mail/alice --reason "send the report" | mailer --password-stdin
+        whorl get backup/user backup/password --null
+        whorl get example.com/alice --class internet-password
+      """)
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var release: ReleaseOptions
+  @OptionGroup var choice: ItemOptions
+
+  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"))
+  var names: [String]
+
+  @Flag(name: [.customShort("0"), .long], help: "Write a NUL after each secret, and nothing else.")
+  var null = false
+
+  func validate() throws {
+    if null, options.json { throw ValidationError("--null and --json exclude each other.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let vault = try session.vault()
+    let wanted = try await session.readable(names, choice, in: vault)
+    try await session.converse(with: vault, release.answers(session), contextOptions: release.context(session)) {
+      vault, context in
+      // Written before anything is tidied up: this is what the person waits for.
+      try write(try await vault.secrets(of: wanted, reason: release.reason, in: context))
+    }
+  }
+
+  private func write(_ items: [ReleasedItem]) throws(Failure) {
+    if options.json { return try writeJSON(items) }
+    for (index, item) in items.enumerated() {
+      try item.secret.writeAnswer()
+      if null {
+        try StandardOutput.write("\0")
+      } else if StandardOutput.isTerminal || index < items.count - 1 {
+        try StandardOutput.write("\n")
+      }
+    }
+  }
+
+  /// Written piece by piece, so that no secret passes through the memory of an encoder.
+  private func writeJSON(_ items: [ReleasedItem]) throws(Failure) {
+    try StandardOutput.write(#"{"items":["#)
+    for (index, item) in items.enumerated() {
+      let name = try JSON.text(item.name.account)
+      let service = try JSON.text(item.name.service)
+      try StandardOutput.write(#"\#(index > 0 ? "," : ""){"account":\#(name),"secret":""#)
+      try item.secret.base64().writeAnswer()
+      try StandardOutput.write(#"","service":\#(service)}"#)
+    }
+    try StandardOutput.write("]}\n")
+  }
+}
+
+extension SecretBytes {
+  borrowing func writeAnswer() throws(Failure) {
+    do {
+      try write(to: STDOUT_FILENO)
+    } catch {
+      switch error {
+      case .closed: throw .cannotWrite(EPIPE)
+      case .system(let code): throw .cannotWrite(code)
+      }
+    }
+  }
+
+  /// The bytes in base64, in memory as well kept as theirs.
+  borrowing func base64() -> SecretBytes {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text = SecretBytes(count: (count + 2) / 3 * 4)
+    let padding = UInt8(ascii: "=")
+    withUnsafeBytes { source in
+      text.withUnsafeMutableBytes { target in
+        for group in 0..<(source.count + 2) / 3 {
+          let at = group * 3
+          let present = min(3, source.count - at)
+          var bits = 0
+          for offset in 0..<3 { bits = bits << 8 | (offset < present ? Int(source[at + offset]) : 0) }
+          for place in 0..<4 {
+            target[group * 4 + place] = place <= present ? alphabet[bits >> (18 - 6 * place) & 63] : padding
+          }
+        }
+      }
+    }
+    return text
+  }
+}

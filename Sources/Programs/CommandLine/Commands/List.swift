@@ -1,0 +1,97 @@
+import ArgumentParser
+import SecretModel
+import Vault
+import Whorl
+
+struct List: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "ls",
+    abstract: "List items.",
+    discussion: """
+      Never needs a finger. Lists the items of every program and class. QUERY is a service or server, a name, or a \
+      pattern with * and ? over names; the name of a key or a certificate is its label. On a terminal a table; elsewhere \
+      a line for each item with its name, class, access group and id, separated by tabs. An id, 'id:' and 32 digits, \
+      names its item to get, run and rm.
+
+      Examples:
+        whorl ls
+        whorl ls mail
+        whorl ls 'mail/*' --json
+        whorl ls --class key --group com.example.app
+      """)
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var choice: ItemOptions
+
+  @Argument(help: "What to list; everything where it is left away.")
+  var query: String?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    var search = choice.search
+    let pattern = query.flatMap { $0.contains { $0 == "*" || $0 == "?" } ? $0 : nil }
+    search.pattern = pattern
+    let (meant, vault) = (search, try session.vault())
+    var items = try await session.explained { () async throws(VaultError) in try await vault.items(meant) }
+    if let query, pattern == nil {
+      items = items.filter { $0.name?.service == query || $0.name?.description == query || $0.id.spoken == query }
+    }
+    if options.json { return try JSON.print(["items": items.map(ItemReport.init)]) }
+    guard StandardOutput.isTerminal else {
+      let lines = items.map { item in
+        [item.name?.description ?? "", item.itemClass?.word ?? "", Visible.text(item.group ?? ""), item.id.spoken]
+          .joined(separator: "\t") + "\n"
+      }
+      return try StandardOutput.write(lines.joined())
+    }
+    var table = Table()
+    for item in items {
+      let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
+      let isKnown = item.state != .damaged
+      table.add([
+        item.name?.description ?? item.id.spoken, item.itemClass?.word ?? "", item.group ?? "", isKnown ? access : "",
+        isKnown ? item.accessibility.rawValue : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
+        item.state == .living ? "" : item.state.rawValue,
+      ])
+    }
+    try table.print(head: ["NAME", "CLASS", "GROUP", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
+  }
+}
+
+/// An item in JSON. Times are seconds since 1970. Of a damaged item there is its id alone.
+private struct ItemReport: Encodable {
+  var id: String
+  var state: String
+  var itemClass: String?
+  var group: String?
+  var name: String?
+  /// Of generic passwords.
+  var service: String?
+  var account: String?
+  var access: String?
+  var applicationPassword: Bool?
+  var accessible: String?
+  var created: Int64?
+  var modified: Int64?
+
+  private enum CodingKeys: String, CodingKey {
+    case id, state
+    case itemClass = "class"
+    case group, name, service, account, access, applicationPassword, accessible, created, modified
+  }
+
+  init(_ item: Item) {
+    id = item.id.spoken
+    state = item.state.rawValue
+    guard item.state != .damaged else { return }
+    itemClass = item.itemClass?.word
+    group = item.group
+    name = item.name?.description
+    if item.itemClass == .genericPassword { service = item.name?.service }
+    if item.itemClass == .genericPassword || item.itemClass == .internetPassword { account = item.name?.account }
+    access = item.access.description
+    applicationPassword = item.access.applicationPassword
+    accessible = item.accessibility.rawValue
+    created = Int64(item.created)
+    modified = Int64(item.modified)
+  }
+}

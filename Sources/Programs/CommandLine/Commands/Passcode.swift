@@ -1,0 +1,71 @@
+import ArgumentParser
+import SecretModel
+import Vault
+import Whorl
+
+struct Passcode: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "passcode",
+    abstract: "Change, set or remove the passcode.",
+    discussion: """
+      Asks for the old passcode (the recovery key where none is set) and twice for the new one. What is stored under \
+      the passcode moves to a new key, which the old one does not open. --remove takes the passcode away: items that need it or need one to be set (--access passcode, --accessible passcode-set) die with it, for \
+      good, those of other programs too; they are listed first.
+
+      Examples:
+        whorl passcode
+        whorl passcode --passcode-fd 3 3<old-and-new
+        whorl passcode --remove
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Flag(help: "Remove the passcode.")
+  var remove = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  var yes = false
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var recoveryFd: Int32?
+
+  func validate() throws {
+    if yes, !remove { throw ValidationError("--yes goes with --remove.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let vault = try session.vault()
+    let answers = session.answers(recoveryKey: recoveryFd)
+    guard remove else {
+      try await session.converse(with: vault, answers) { vault, context in
+        try await vault.changePasscode(in: context)
+      }
+      return try report(passcodeSet: true, lost: [], "The new passcode is set.")
+    }
+    let doomed = try await session.explained { () async throws(VaultError) in try await vault.passcodeLosses() }
+    if !doomed.isEmpty {
+      StandardError.line("Without the passcode \(Spoken.plural(doomed.count, "item")) will be dead, for good:")
+      for name in doomed { StandardError.line("  \(Visible.text(name.description))") }
+      if !yes { try answers.confirm("Go on?", assent: "--yes") }
+    }
+    let lost = try await session.converse(with: vault, answers) { vault, context in
+      try await vault.removePasscode(in: context)
+    }
+    try report(passcodeSet: false, lost: lost, "The passcode is removed.")
+  }
+
+  private func report(passcodeSet: Bool, lost: [ItemName], _ words: String) throws(Failure) {
+    if options.json {
+      return try JSON.print(Report(passcodeSet: passcodeSet, lost: lost.map(\.description)))
+    }
+    StandardError.line(words)
+    for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private struct Report: Encodable {
+    var passcodeSet: Bool
+    var lost: [String]
+  }
+}

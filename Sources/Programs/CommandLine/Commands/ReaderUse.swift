@@ -1,0 +1,55 @@
+import ArgumentParser
+import Fingerprint
+import SecretModel
+import Vault
+
+struct ReaderUse: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "use",
+    abstract: "Change what 'auto' stands for in this store.",
+    discussion: """
+      The first enrolment records whether readers are reached through fprintd or through libfprint, and 'auto' keeps \
+      to it from then on, whatever comes to the machine or goes. This command changes it, after the passcode. No finger \
+      is taken out of any set, and an item bound to one set stays bound to it: '--reader' reaches that reader as before. \
+      'auto' forgets the choice until the next enrolment.
+
+      With 'fprintd' the fingers that fprintd has open the items that any finger opens, and so does a finger that \
+      somebody enrols there later: polkit says who may. Where the configuration names an fprintd other than the \
+      machine's own, the fingers it has now are accepted by this command, and a change of them only by repeating it.
+
+      Examples:
+        whorl reader use fprintd
+        whorl reader use libfprint
+      """)
+
+  static let spoken = "reader use"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("fprintd, libfprint or auto.", valueName: "what"))
+  var choice: AdapterChoice
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var recoveryFd: Int32?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let adapter = choice.adapter
+    try await session.converse(with: try session.vault(), session.answers(recoveryKey: recoveryFd)) { vault, context in
+      try await vault.use(adapter, in: context)
+    }
+    if options.json {
+      try JSON.print(["auto": choice.rawValue])
+    } else {
+      StandardError.line(adapter.map { "'auto' stands for \($0.rawValue) now." } ?? "'auto' is decided anew.")
+    }
+  }
+}
+
+/// The argument of `reader use`.
+enum AdapterChoice: String, CaseIterable, ExpressibleByArgument {
+  case fprintd, libfprint, auto
+
+  var adapter: ReaderAdapter? { ReaderAdapter(rawValue: rawValue) }
+}

@@ -1,0 +1,232 @@
+import Fingerprint
+import SecretModel
+import Synchronization
+import Whorl
+
+/// How one step ended.
+enum StepOutcome {
+  case passed(String)
+  /// The step passed, and this is the picture it was for.
+  case captured(FingerPicture)
+  case skipped(String)
+  case failed(Failure)
+}
+
+/// The steps of `reader test` on one open reader; holds the print that the test enrolled.
+final class ReaderTestRun: Sendable {
+  let reader: any FingerprintReader
+  let description: ReaderDescription
+  /// How many touches the `touches` step takes.
+  let touches: Int
+  /// Where the picture of a finger goes.
+  let image: NewFile?
+  private let suspendDuring: ReaderTestStep?
+  private let print = Mutex<EnrolledPrint?>(nil)
+  private let line = Mutex(ProgressLine.onStandardError())
+
+  init(
+    reader: any FingerprintReader, description: ReaderDescription, touches: Int, suspendDuring: ReaderTestStep?,
+    image: NewFile?
+  ) {
+    self.reader = reader
+    self.description = description
+    self.touches = touches
+    self.image = image
+    self.suspendDuring = suspendDuring
+  }
+
+  func run(_ step: ReaderTestStep) async -> StepOutcome {
+    let outcome: StepOutcome
+    do throws(ReaderError) {
+      outcome = try await perform(step)
+    } catch .notSupported {
+      outcome = .skipped("not supported")
+    } catch {
+      outcome = .failed(Failure(error))
+    }
+    line.withLock { $0.finish() }
+    return outcome
+  }
+
+  private func perform(_ step: ReaderTestStep) async throws(ReaderError) -> StepOutcome {
+    if let feature = step.feature, !description.features.contains(feature) {
+      // With --image a missing picture is a failure, not a skipped step.
+      if step == .capture, image != nil { return .failed(Failure(.notSupported)) }
+      return .skipped("not supported")
+    }
+    switch step {
+    case .clear:
+      try await reader.clearStorage()
+      return .passed("every print erased")
+    case .capture: return try await capture()
+    case .enroll: return try await enroll()
+    case .list: return try await list()
+    case .cancel: return try await cancelInScan()
+    case .unplug: return try await unplug()
+    default: break
+    }
+    guard let print = enrolledPrint else {
+      return step == .identify ? try await identifyNobody() : .skipped("no print was enrolled")
+    }
+    switch step {
+    case .delete:
+      try await reader.delete(print.template)
+      self.print.withLock { $0 = nil }
+      return .passed("the print is deleted")
+    case .wrong: return try await wrongFinger(print)
+    case .retry: return try await badTouch(print)
+    case .suspend: return try await suspendInScan(print)
+    case .touches: return try await manyTouches(print)
+    default: return try await scan(step, print)
+    }
+  }
+
+  var enrolledPrint: EnrolledPrint? { print.withLock { $0 } }
+
+  /// Takes the print off the chip when no step got to it.
+  func forgetPrint() async {
+    guard description.features.contains(.storageDelete), let print = enrolledPrint else { return }
+    try? await reader.delete(print.template)
+  }
+
+  private func enroll() async throws(ReaderError) -> StepOutcome {
+    say("\(touchWord) \(theReader) with one finger, \(description.enrollStages) times")
+    // The finger least likely to be enrolled in earnest, for a reader that keeps its prints by finger.
+    let template = try await reader.enroll(as: .leftLittle) { self.show($0) }
+    print.withLock { $0 = EnrolledPrint(id: EnrolmentID(bytes: Self.random()), template: template) }
+    return .passed("\(description.enrollStages) stages")
+  }
+
+  /// Lists the prints on the chip. Once the test has enrolled its own, that one must be there.
+  private func list() async throws(ReaderError) -> StepOutcome {
+    let print = enrolledPrint
+    let list = try await reader.storedPrints(knowing: print.map { [$0] } ?? [])
+    guard let print else { return .passed("\(Spoken.plural(list.unknown.count, "print")) on the chip") }
+    guard list.present.contains(print.id) else { return .failed(Failure(.notOnChip)) }
+    return .passed("the print is on the chip, with \(list.unknown.count) other")
+  }
+
+  /// Identifies a finger while none is enrolled: it must match nothing.
+  private func identifyNobody() async throws(ReaderError) -> StepOutcome {
+    guard !description.identity.isFprintd else { return .skipped("fprintd identifies only enrolled fingers") }
+    for _ in 1...10 {
+      say("\(touchWord) \(theReader) with one finger, while none is enrolled")
+      do throws(ReaderError) {
+        switch try await outcome(of: armIdentification(among: [])) {
+        case .noMatch: return .passed("nobody is known")
+        case .match:
+          return .failed(Failure(.refused, "a finger was taken for one that nobody enrolled", advice: "report it"))
+        case .retry(let reason): say(PromptText.retry(reason))
+        }
+      } catch .notOnChip {
+        // Some chips report a missing print instead of no match.
+        return .passed("nobody is known")
+      }
+    }
+    return .failed(.unreadable)
+  }
+
+  /// Verifies or identifies, again as long as the reader only says that it could not read the finger.
+  private func scan(_ step: ReaderTestStep, _ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
+    var suspends = suspendDuring == step
+    for _ in 1...10 {
+      say("\(touchWord) \(theReader) with the same finger, to \(step.rawValue)")
+      let outcome: ScanOutcome
+      do throws(ReaderError) {
+        let scan = arm(print, verifying: step == .verify)
+        // At once, and not before the scan: a recorded finger does not wait.
+        if suspends { try await sleepThrough(scan) }
+        outcome = try await self.outcome(of: scan)
+      } catch .suspended where suspends {
+        // The driver gives a scan up for the sleep: it has to be armed again.
+        suspends = false
+        continue
+      }
+      let slept = suspendDuring == step ? ", with a suspend inside" : ""
+      switch outcome {
+      case .match(print.id): return .passed("match\(slept)")
+      case .match, .noMatch: return .failed(.unmatched)
+      case .retry(let reason): say(PromptText.retry(reason))
+      }
+      suspends = false
+    }
+    return .failed(.unreadable)
+  }
+
+  // MARK: Scans
+
+  /// Arms a scan for the print: by verification, or by identification where the driver can.
+  func arm(_ print: EnrolledPrint, verifying: Bool? = nil) -> ReaderTestScan {
+    guard verifying ?? !description.features.contains(.identify) else { return armIdentification(among: [print]) }
+    return arm { [reader] nonce, observer throws(ReaderError) in
+      try await reader.verify(print, nonce: nonce, observer: observer)
+    }
+  }
+
+  private func armIdentification(among prints: [EnrolledPrint]) -> ReaderTestScan {
+    arm { [reader] nonce, observer throws(ReaderError) in
+      try await reader.identify(prints, nonce: nonce, observer: observer)
+    }
+  }
+
+  private func arm(
+    _ scan: @escaping @Sendable (ScanNonce, @escaping ScanObserver) async throws(ReaderError) -> ScanAnswer
+  ) -> ReaderTestScan {
+    let nonce = ScanNonce(bytes: Self.random())
+    return ReaderTestScan(show: { self.show($0) }) { observer throws(ReaderError) in
+      let answer = try await scan(nonce, observer)
+      guard answer.nonce == nonce else { throw .device("an answer to another question") }
+      return answer
+    }
+  }
+
+  func outcome(of scan: ReaderTestScan) async throws(ReaderError) -> ScanOutcome {
+    guard let answer = try await scan.answer() else { throw .device("a scan without an answer") }
+    return answer.outcome
+  }
+
+  /// Puts the reader to sleep and wakes it, with the scan armed.
+  func sleepThrough(_ scan: ReaderTestScan) async throws(ReaderError) {
+    do throws(ReaderError) {
+      try await reader.suspend()
+      try await reader.resume()
+    } catch {
+      scan.cancel()
+      _ = try? await scan.answer()
+      throw error
+    }
+  }
+
+  // MARK: Words
+
+  var touchWord: String { description.scanType == .swipe ? "Swipe" : "Touch" }
+  var theReader: String { "the reader\(Spoken.nature(description.nature))" }
+
+  func show(_ event: ScanEvent) {
+    switch event {
+    case .stage(let completed, let count): line.withLock { $0.tell(PromptText.stage(completed: completed, of: count)) }
+    case .retry(let reason): line.withLock { $0.tell(PromptText.retry(reason)) }
+    case .fingerNeeded, .fingerPresent, .fingerLifted: break
+    }
+  }
+
+  func say(_ text: String) {
+    line.withLock { $0.show(text) }
+  }
+
+  /// Prints a line that stays on the screen.
+  func note(_ text: String) {
+    line.withLock { $0.keep(text) }
+  }
+
+  private static func random() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+}
+
+extension Failure {
+  static let unmatched = Failure(
+    .refused, "the finger did not match", name: "LAError.authenticationFailed", advice: "try again")
+  static let unreadable = Failure(.tryAgain, "no touch could be read", advice: "clean the reader and try again")
+}

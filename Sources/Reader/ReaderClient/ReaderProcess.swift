@@ -1,0 +1,241 @@
+internal import Executors
+package import Fingerprint
+internal import ReaderBus
+internal import SDBus
+
+/// The readers of a disposable `whorl-reader` process.
+///
+/// The process starts with the first question and ends with ``shutdown()``, or with this object. When it dies, whoever
+/// waits gets ``ReaderError/processDied(_:)``, and the next question starts a fresh one, in which no reader is open.
+///
+/// A cancelled caller is answered at once. The reader then has half a second to end the scan, else its process is
+/// ended, because libfprint cannot be interrupted in the middle of a match; the next question waits for that.
+///
+/// It runs on the bus loop, also because a reader process is bound to the life of the thread that started it.
+package actor ReaderProcess: FingerprintReader {
+  /// How long a reader may take to end a cancelled scan.
+  private static let cancelGrace = Duration.milliseconds(500)
+  /// How long a reader may take to be closed; the process's end closes it in any case.
+  private static let closeGrace = Duration.seconds(3)
+  /// How long a process that was told to end may take to release its reader.
+  private static let endGrace = Duration.seconds(1)
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let program: String
+  private let selection: ReaderSelection
+  private let showsDiagnostics: Bool
+  private let systemBus: String?
+  private let fprintd: FprintdPlace
+  private let trace: ReaderTrace?
+  private var session: ReaderSession?
+  private var settling: Task<Void, Never>?
+  private var lastNumber: UInt64 = 0
+
+  /// - Parameters:
+  ///   - program: the full path of `whorl-reader`, such as ``ReaderProgram`` finds it.
+  ///   - selection: which readers the process has.
+  ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
+  ///   - fprintd: where fprintd is, for a selection that may use it.
+  ///   - trace: where the traffic with one device is to be logged.
+  ///   - systemBus: for tests: the address of a bus that stands for the system's.
+  package init(
+    program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, fprintd: FprintdPlace = .system,
+    trace: ReaderTrace? = nil, systemBus: String? = nil
+  ) {
+    self.program = program
+    self.selection = selection
+    self.showsDiagnostics = showsDiagnostics
+    self.systemBus = systemBus
+    self.fprintd = fprintd
+    self.trace = trace
+  }
+
+  deinit {
+    _ = session?.end(grace: Self.endGrace)
+  }
+
+  /// Ends the process and waits until it is gone. A later question starts a new one.
+  package func shutdown() async {
+    await settled()
+    guard let session else { return }
+    self.session = nil
+    _ = await session.end(grace: Self.endGrace).value
+  }
+
+  // MARK: FingerprintReader
+
+  package func readers() async throws(ReaderError) -> [ReaderDescription] {
+    guard case .readers(let readers) = try await perform(.readers) else { throw await broken() }
+    // What the process was not started for does not exist, whatever it says.
+    let expected = readers.filter { isExpected($0) }
+    guard let device = selection.device else { return expected }
+    return expected.filter { $0.id == device || $0.name == device }
+  }
+
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+    guard case .reader(let reader) = try await perform(.open(id)) else { throw await broken() }
+    guard reader.id == id, isExpected(reader) else { throw await broken() }
+    return reader
+  }
+
+  /// Releases the open reader, in a cancelled task too. A process that does not manage to is ended, which releases it.
+  package func close() async throws(ReaderError) {
+    await settled()
+    guard let session, !session.isOver else { return }
+    switch await session.answers(.close, number: number(), within: Self.closeGrace) {
+    case .success: return
+    case .failure(.remote(let name, let text)): throw ReaderError(busName: name, text: text)
+    case .failure, nil: await end(session)
+    }
+  }
+
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    guard case .template(let template) = try await perform(.enroll(finger), observer: observer) else {
+      throw await broken()
+    }
+    return template
+  }
+
+  package func identify(
+    _ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    try await scan(.identify(prints, nonce), nonce: nonce, among: prints, observer: observer)
+  }
+
+  package func verify(
+    _ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    try await scan(.verify(print, nonce), nonce: nonce, among: [print], observer: observer)
+  }
+
+  package func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    guard
+      case .capture(let outcome) = try await perform(.capture(includingImage: includingImage), observer: observer)
+    else { throw await broken() }
+    return outcome
+  }
+
+  package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    guard case .chip(let list) = try await perform(.storedPrints(prints)) else { throw await broken() }
+    return list
+  }
+
+  package func delete(_ template: Template) async throws(ReaderError) {
+    _ = try await perform(.delete(template))
+  }
+
+  package func clearStorage() async throws(ReaderError) {
+    _ = try await perform(.clearStorage)
+  }
+
+  package func suspend() async throws(ReaderError) {
+    _ = try await perform(.suspend)
+  }
+
+  package func resume() async throws(ReaderError) {
+    _ = try await perform(.resume)
+  }
+
+  /// Whether a process started for this selection may have such a reader.
+  private func isExpected(_ reader: ReaderDescription) -> Bool {
+    switch (selection, reader.identity.isFprintd) {
+    case (.fprintd, true), (.automatic, true): reader.nature == fprintd.nature
+    case (.fprintd, false), (_, true): false
+    case (_, false): reader.nature == selection.nature
+    }
+  }
+
+  // MARK: Questions and answers
+
+  /// An answer counts only for the nonce that was asked with and for a print that was asked about.
+  private func scan(
+    _ request: ReaderRequest, nonce: ScanNonce, among prints: [EnrolledPrint], observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    guard case .scan(let answer) = try await perform(request, observer: observer), answer.nonce == nonce else {
+      throw await broken()
+    }
+    if case .match(let id) = answer.outcome, !prints.contains(where: { $0.id == id }) { throw await broken() }
+    return answer
+  }
+
+  private func perform(
+    _ request: ReaderRequest, observer: ScanObserver? = nil
+  ) async throws(ReaderError) -> ReaderAnswer {
+    await settled()
+    guard !Task.isCancelled else { throw .cancelled }
+    let session = try runningSession()
+    let number = number()
+    let values: [BusValue]
+    do throws(BusError) {
+      values = try await session.call(request, number: number, observer: observer)
+    } catch {
+      throw await explained(error, session, number)
+    }
+    guard let answer = ReaderAnswer(to: request, values) else { throw await broken() }
+    return answer
+  }
+
+  private func number() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  private func explained(_ error: BusError, _ session: ReaderSession, _ number: UInt64) async -> ReaderError {
+    switch error {
+    case .cancelled:
+      settle(session, number)
+      return .cancelled
+    case .remote(let name, let text): return ReaderError(busName: name, text: text)
+    case .disconnected: return .processDied(await end(session))
+    case .tooLarge: return .device("too many prints for one request")
+    case .malformed, .system: return .device("the request could not be sent")
+    }
+  }
+
+  /// Ends a process that answered what nobody asked.
+  private func broken() async -> ReaderError {
+    guard let session else { return .processDied("answered what it was not asked") }
+    self.session = nil
+    _ = await session.end(grace: .zero).value
+    return .processDied("answered what it was not asked, and was ended")
+  }
+
+  // MARK: The process
+
+  private func runningSession() throws(ReaderError) -> ReaderSession {
+    if let session, !session.isOver { return session }
+    let command = try ReaderCommand(
+      program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
+    let buses = BusSockets(to: [fprintd.bus, systemBus ?? FprintdPlace.system.bus])
+    let started = try ReaderSession(command, buses: buses, showsDiagnostics: showsDiagnostics)
+    session = started
+    return started
+  }
+
+  @discardableResult
+  private func end(_ ended: ReaderSession, grace: Duration = endGrace) async -> String {
+    if session === ended { session = nil }
+    return await ended.end(grace: grace).value
+  }
+
+  /// Sees a cancelled call to its end, beside whatever its caller does meanwhile.
+  private func settle(_ session: ReaderSession, _ number: UInt64) {
+    let previous = settling
+    settling = Task(executorPreference: BackgroundThread.shared) {
+      await previous?.value
+      if await session.answers(.cancel, number: number, within: Self.cancelGrace) == nil {
+        await self.end(session, grace: .zero)
+      }
+    }
+  }
+
+  private func settled() async {
+    while let current = settling {
+      await current.value
+      if settling == current { settling = nil }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import Executors
+internal import Fingerprint
+internal import Glibc
+internal import ReaderBus
+internal import SDBus
+internal import Synchronization
+
+/// One reader process and the connection to it, from start to end.
+final class ReaderSession: Sendable {
+  private let connection: BusConnection
+  private let child: ChildProcess
+  private let progress: ReaderProgress
+
+  /// Starts the process. Call it on the bus loop, whose thread never ends.
+  ///
+  /// - Parameter buses: the sockets of message buses that the process may ask for.
+  init(_ command: ReaderCommand, buses: BusSockets, showsDiagnostics: Bool) throws(ReaderError) {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw .cannotStart(String(cString: strerror(errno)))
+    }
+    defer { close(pair[1]) }
+    let child: ChildProcess
+    do throws(ChildStartError) {
+      child = try ChildProcess(command, standardInput: pair[1], showsDiagnostics: showsDiagnostics)
+    } catch {
+      close(pair[0])
+      throw .cannotStart("\(command.arguments[0]): \(error.words)")
+    }
+    let progress = ReaderProgress()
+    do throws(BusError) {
+      connection = try BusConnection(
+        socket: pair[0], role: .client,
+        handlers: .init(
+          call: { buses.answer($0) },
+          signal: { progress.deliver($0) },
+          closed: {
+            progress.end()
+            // Whoever closed: the process is reaped.
+            _ = child.end(grace: .seconds(1))
+          }))
+    } catch {
+      _ = child.end(grace: .zero)
+      throw .cannotStart("no connection to the reader process")
+    }
+    self.child = child
+    self.progress = progress
+  }
+
+  /// Whether the connection has ended, so that nothing can be asked any more.
+  var isOver: Bool { progress.isOver }
+
+  /// Goes straight from the caller's executor to the loop, so that calls leave in the order they were made in.
+  nonisolated(nonsending) func call(
+    _ request: ReaderRequest, number: UInt64, observer: ScanObserver?
+  ) async throws(BusError) -> [BusValue] {
+    if let observer { progress.begin(number, observer) }
+    do throws(BusError) {
+      let values = try await connection.call(
+        ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
+      if observer != nil { progress.finish(number) }
+      return values
+    } catch {
+      progress.forget(number)
+      throw error
+    }
+  }
+
+  /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
+  func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
+    await Task(executorPreference: BackgroundThread.shared) {
+      await withTaskGroup { group in
+        group.addTask { () -> Result<Void, BusError>? in
+          do throws(BusError) {
+            _ = try await self.call(request, number: number, observer: nil)
+            return .success(())
+          } catch {
+            return .failure(error)
+          }
+        }
+        group.addTask {
+          try? await Task.sleep(for: limit)
+          return nil
+        }
+        let first = await group.next()
+        group.cancelAll()
+        return first ?? nil
+      }
+    }.value
+  }
+
+  /// Ends the process, by force after `grace`; the closed socket alone makes a healthy one release its reader and end.
+  func end(grace: Duration) -> Task<String, Never> {
+    let task = child.end(grace: grace)
+    connection.close()
+    return task
+  }
+}
+
+/// Where a session's signals go, and whether it is over.
+private final class ReaderProgress: Sendable {
+  private struct State {
+    /// Who is told of which call. A scan that is refused beside a running one takes nothing from that one.
+    var observers: [UInt64: ScanObserver] = [:]
+    /// The scan that was answered last: its finger may be lifted after its answer.
+    var finished: UInt64?
+    var isOver = false
+  }
+
+  private let state = Mutex(State())
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  func begin(_ number: UInt64, _ observer: @escaping ScanObserver) {
+    state.withLock { $0.observers[number] = observer }
+  }
+
+  func finish(_ number: UInt64) {
+    state.withLock {
+      if let previous = $0.finished { $0.observers[previous] = nil }
+      $0.finished = number
+    }
+  }
+
+  func forget(_ number: UInt64) {
+    state.withLock { $0.observers[number] = nil }
+  }
+
+  func end() {
+    state.withLock {
+      $0.isOver = true
+      $0.observers = [:]
+    }
+  }
+
+  func deliver(_ signal: BusSignal) {
+    guard signal.interface == ReaderInterface.target.interface, signal.member == ReaderInterface.scanSignal,
+      let (number, event) = ScanEvent.reading(signal.arguments)
+    else { return }
+    let observer = state.withLock { $0.observers[number] }
+    observer?(event)
+  }
+}

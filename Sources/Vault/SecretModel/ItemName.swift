@@ -1,0 +1,47 @@
+/// What an item is called: a service and, often, an account at it. The two are the item's primary attributes.
+public struct ItemName: Sendable, Hashable, CustomStringConvertible {
+  /// The longest either part may be, in bytes of UTF-8.
+  public static let limit = 255
+
+  /// `kSecAttrService`; never empty in a name of the command line.
+  public let service: String
+  /// Empty when the item has none.
+  public let account: String
+
+  /// Refuses an empty service, control characters, and parts over ``limit`` bytes.
+  public init(service: String, account: String = "") throws(VaultError) {
+    guard !service.isEmpty else { throw .invalidName("the service is empty") }
+    for (part, text) in [("service", service), ("account", account)] {
+      guard text.utf8.count <= Self.limit else {
+        throw .invalidName("the \(part) is longer than \(Self.limit) bytes")
+      }
+      guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        throw .invalidName("the \(part) has a control character in it")
+      }
+    }
+    self.service = service
+    self.account = account
+  }
+
+  /// What an item of any class is called in a message, on a line of its own and on terminals: without control
+  /// characters, which its attributes may have.
+  package init(unchecked service: String, account: String) {
+    func shown(_ text: String) -> String {
+      guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+      return String(
+        String.UnicodeScalarView(
+          text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    }
+    self.service = shown(service)
+    self.account = shown(account)
+  }
+
+  /// Reads `SERVICE[/ACCOUNT]`: the first slash splits, so an account may hold slashes and a service may not.
+  public init(parsing text: String) throws(VaultError) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : "")
+  }
+
+  /// `SERVICE` or `SERVICE/ACCOUNT`, as ``init(parsing:)`` reads it.
+  public var description: String { account.isEmpty ? service : "\(service)/\(account)" }
+}

@@ -1,0 +1,156 @@
+package import Fingerprint
+package import SecureMemory
+
+/// Who is asked where a call needs a person, and how.
+package struct Asking: Sendable {
+  /// The context that asks; nil: nobody is asked, and what needs a person throws `interactionNotAllowed`.
+  package var context: ContextHandle?
+  /// How the context asks from this call on; nil: as before.
+  package var options: ContextOptions?
+  /// Why, for the prompt.
+  package var reason: String?
+
+  package init(in context: ContextHandle?, options: ContextOptions? = nil, reason: String? = nil) {
+    self.context = context
+    self.options = options
+    self.reason = reason
+  }
+
+  /// Nobody is asked.
+  package static let nobody = Asking(in: nil)
+}
+
+/// Which items a call means.
+package enum ItemSelection: Sendable, Hashable {
+  /// These items, in this order.
+  case ids([ItemID])
+  /// The command line's items of these names, in this order.
+  case names([ItemName])
+  /// What a search finds.
+  case search(ItemSearch)
+}
+
+/// A part of what a search finds.
+package struct ItemPage: Sendable {
+  package var items: [Item]
+  /// Where the next page begins (``ItemSearch/after``); nil for the last page.
+  package var next: ItemCursor?
+
+  package init(items: [Item], next: ItemCursor?) {
+    self.items = items
+    self.next = next
+  }
+}
+
+/// A place between two items in what a search finds.
+package struct ItemCursor: Sendable, Hashable {
+  package let bytes: [UInt8]
+
+  package init(bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// Why a context was closed, and with it the call that ran in it.
+package enum ContextEnd: Sendable, Hashable {
+  /// The person cancelled: `cancelled`.
+  case person
+  /// The program let the context go: `appCancelled`.
+  case program
+  /// The connection, the store or the session ended: `systemCancelled`.
+  case system
+
+  package var error: VaultError {
+    switch self {
+    case .person: .cancelled
+    case .program: .appCancelled
+    case .system: .systemCancelled
+    }
+  }
+}
+
+/// What is to be shown by an evaluation.
+package enum Proof: Sendable, Hashable {
+  /// One of the two policies of LocalAuthentication.
+  case policy(AuthenticationPolicy)
+  /// What an access control asks for.
+  case access(AccessControl)
+}
+
+/// What can be said of fingers and passcode without asking anybody.
+package struct Biometry: Sendable {
+  /// Whether a reader is attached.
+  package var hasReader: Bool
+  /// Why no finger can be asked for now; nil when one can.
+  package var problem: VaultError?
+  /// The digest of the enrolment set; nil where no finger is enrolled, or where it cannot be read now.
+  package var state: [UInt8]?
+  package var passcodeSet: Bool
+
+  package init(hasReader: Bool, problem: VaultError?, state: [UInt8]?, passcodeSet: Bool) {
+    self.hasReader = hasReader
+    self.problem = problem
+    self.state = state
+    self.passcodeSet = passcodeSet
+  }
+}
+
+/// A change that destroys items.
+package enum LosingChange: Sendable, Hashable {
+  /// A finger is enrolled on the attached reader, or taken out of its set.
+  case fingers
+  /// The passcode is removed.
+  case passcode
+}
+
+/// The readers attached, and the one a store would use.
+package struct ReaderList: Sendable {
+  package var readers: [ReaderDescription]
+  /// Nil where the store would use none; `problem` says why.
+  package var chosen: ReaderDescription?
+  package var problem: VaultError?
+
+  package init(readers: [ReaderDescription], chosen: ReaderDescription?, problem: VaultError?) {
+    self.readers = readers
+    self.chosen = chosen
+    self.problem = problem
+  }
+}
+
+/// Where a store is and which reader goes with it.
+package struct StorePlace: Sendable, Hashable {
+  /// The full path of the store's directory.
+  package var directory: String
+  package var reader: ReaderSelection
+  /// The configured path of `whorl-reader`; nil: where installs put it.
+  package var readerProgram: String?
+  /// Another fprintd than the machine's own.
+  package var fprintd: FprintdPlace?
+
+  package init(
+    directory: String, reader: ReaderSelection = .automatic, readerProgram: String? = nil,
+    fprintd: FprintdPlace? = nil
+  ) {
+    self.directory = directory
+    self.reader = reader
+    self.readerProgram = readerProgram
+    self.fprintd = fprintd
+  }
+}
+
+/// A new store that has not taken its place yet.
+package final class StoreDraft: Sendable {
+  /// Names a draft: good on the connection that made it.
+  package struct ID: Sendable, Hashable {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+  }
+
+  package let id: ID
+  /// The text of the recovery key, which is shown once and kept nowhere.
+  package let recoveryKey: SecretBytes
+
+  package init(id: ID, recoveryKey: consuming SecretBytes) {
+    self.id = id
+    self.recoveryKey = recoveryKey
+  }
+}

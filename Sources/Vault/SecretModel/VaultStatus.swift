@@ -1,0 +1,90 @@
+package import Fingerprint
+
+/// What `whorl status` tells.
+package struct VaultStatus: Sendable {
+  /// How the root key is held. Never claims more than is so.
+  package enum Tier: String, Sendable {
+    case keyFile = "key file"
+  }
+
+  package var directory: String
+  package var tier: Tier
+  package var passcodeSet: Bool
+  /// Touches in a row that matched nobody.
+  package var failures: Int
+  package var lockedOut: Bool
+  /// Seconds until a passcode is taken again; 0 when it is.
+  package var passcodeDelay: Int
+  /// Who can accept the earlier copy that was put back; nil where none was detected.
+  package var restore: DetectedRestore.Acceptance?
+  package var restoreDetected: Bool { restore != nil }
+  package var items: Int
+  package var sets: [SetStatus]
+  /// Enrolment sets whose record does not verify.
+  package var damagedSets: Int
+
+  package init(
+    directory: String, tier: Tier, passcodeSet: Bool, failures: Int, lockedOut: Bool, passcodeDelay: Int,
+    restore: DetectedRestore.Acceptance?, items: Int, sets: [SetStatus], damagedSets: Int
+  ) {
+    self.directory = directory
+    self.tier = tier
+    self.passcodeSet = passcodeSet
+    self.failures = failures
+    self.lockedOut = lockedOut
+    self.passcodeDelay = passcodeDelay
+    self.restore = restore
+    self.items = items
+    self.sets = sets
+    self.damagedSets = damagedSets
+  }
+}
+
+/// The fingers enrolled on one reader.
+package struct SetStatus: Sendable {
+  package var reader: ReaderIdentity
+  package var nature: ReaderDescription.Nature
+  package var fingers: [EnrolledFinger]
+  /// SHA-256 over the set; the same until it changes, different ever after.
+  package var digest: [UInt8]
+  /// Items bound to this set.
+  package var boundItems: Int
+
+  package init(
+    reader: ReaderIdentity, nature: ReaderDescription.Nature, fingers: [EnrolledFinger], digest: [UInt8],
+    boundItems: Int
+  ) {
+    self.reader = reader
+    self.nature = nature
+    self.fingers = fingers
+    self.digest = digest
+    self.boundItems = boundItems
+  }
+}
+
+package struct EnrolledFinger: Sendable, Hashable {
+  package var finger: Finger
+  package var onChip: Bool
+  /// Seconds since 1970.
+  package var enrolled: Int64
+
+  package init(finger: Finger, onChip: Bool, enrolled: Int64) {
+    self.finger = finger
+    self.onChip = onChip
+    self.enrolled = enrolled
+  }
+}
+
+/// What a change of the enrolment set did.
+package struct SetChange: Sendable {
+  package var finger: Finger?
+  package var fingers: [EnrolledFinger]
+  /// Items that died with the old set.
+  package var lost: [ItemName]
+
+  package init(finger: Finger?, fingers: [EnrolledFinger], lost: [ItemName]) {
+    self.finger = finger
+    self.fingers = fingers
+    self.lost = lost
+  }
+}

@@ -1,0 +1,225 @@
+import Executors
+import Fingerprint
+import GRDB
+import Keys
+package import SecureMemory
+
+extension Vault {
+  /// Opens an authentication context. Its events are heard by one listener, in order.
+  package func openContext(_ options: ContextOptions = ContextOptions())
+    throws(VaultError) -> (handle: ContextHandle, events: ContextEvents)
+  {
+    let handle = ContextHandle(bytes: randomID())
+    let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
+    let source = EventSource(continuation)
+    contexts[handle] = Context(options: options, events: source)
+    return (handle, ContextEvents(stream, source))
+  }
+
+  /// What the person answers, or does in place of an answer.
+  package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) {
+    guard let context = contexts[handle] else { return }
+    switch consume response {
+    case .secret(let question, let secret): context.answer(question, with: SecretBox(secret))
+    case .decline(let question): context.answer(question, with: nil)
+    case .fallback:
+      guard context.fallbackOffered else { return }
+      context.fallbackChosen = true
+      context.scanCancel?()
+    case .cancel: cancel(context)
+    }
+  }
+
+  /// Takes effect at the next call.
+  package func setOptions(_ options: ContextOptions, of handle: ContextHandle) {
+    contexts[handle]?.options = options
+  }
+
+  /// Sets the application password that is used in place of asking; nil takes it away.
+  package func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) {
+    if let password {
+      contexts[handle]?.applicationPassword = SecretBox(password)
+    } else {
+      contexts[handle]?.applicationPassword = nil
+    }
+  }
+
+  private func cancel(_ context: Context) {
+    context.cancelled = true
+    context.scanCancel?()
+    context.answerQuestion(with: nil)
+  }
+
+  /// Ends the context: a running call ends with `reason`, every later one with `contextInvalidated`, what the context was
+  /// satisfied with is forgotten, and the event stream finishes.
+  package func closeContext(_ handle: ContextHandle, reason: VaultError = .cancelled) {
+    guard let context = contexts.removeValue(forKey: handle) else { return }
+    context.cancelReason = reason
+    cancel(context)
+    context.evidence = Evidence()
+    context.applicationPassword = nil
+    context.events.finish()
+    // None of them becomes the running call any more, which would have told the next.
+    let waiting = context.queue
+    context.queue = []
+    for call in waiting { call.resume() }
+  }
+
+  /// Runs a call in a context; cancelling the caller's task cancels the call.
+  func asking<T>(
+    in handle: ContextHandle, _ body: (Context) async throws(VaultError) -> T
+  ) async throws(VaultError) -> T {
+    guard let context = contexts[handle] else { throw .contextInvalidated }
+    while context.running {
+      // Apple's contexts take calls from anywhere; the command line's know one at a time.
+      guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
+      // Looked at again in the body: under a preference for a task executor other calls come between.
+      await withCheckedContinuation { turn in
+        if context.running { context.queue.append(turn) } else { turn.resume() }
+      }
+    }
+    guard contexts[handle] != nil else {
+      context.giveTurn()
+      throw .contextInvalidated
+    }
+    context.running = true
+    context.calls += 1
+    let call = context.calls
+    defer {
+      context.running = false
+      context.giveTurn()
+    }
+    context.cancelled = false
+    context.fallbackChosen = false
+    do {
+      return try await withTaskCancellationHandler {
+        try await body(context)
+      } onCancel: {
+        Task(executorPreference: BackgroundThread.shared) { await self.cancel(handle, call: call) }
+      }
+    } catch VaultError.cancelled {
+      throw context.cancelReason ?? .cancelled
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .internalError("\(type(of: error))")
+    }
+  }
+
+  /// A cancelled task is heard of late; by then the context may be busy with another call.
+  private func cancel(_ handle: ContextHandle, call: UInt64) {
+    if let context = contexts[handle], context.running, context.calls == call { cancel(context) }
+  }
+
+  /// Asks for a secret; nil when the listener declines.
+  func ask(_ request: SecretRequest, _ context: Context) async throws(VaultError) -> SecretBox? {
+    let supplied = if case .passcode = request { context.options.passcodeSupplied } else { false }
+    guard supplied || !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
+    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+    let answer: SecretBox? = await withCheckedContinuation { continuation in
+      // A cancel that came since has found nobody waiting.
+      guard !context.cancelled else { return continuation.resume(returning: nil) }
+      context.question = .init(number: context.events.yield(.secretWanted(request)), call: continuation)
+    }
+    guard !context.cancelled else { throw .cancelled }
+    return answer
+  }
+
+  /// The passcode key, after the passcode was given and found right; it clears every count of failures.
+  ///
+  /// Each try is counted before it is made. Three tries, with whatever delay the earlier ones have earned.
+  func provePasscode(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> ProvenPasscode {
+    let store = store
+    for attempt in 1...3 {
+      let slot = try passcodeSlot(evenRestored: evenRestored)
+      try requireNoDelay()
+      guard let passcode = try await ask(.passcode(attempt: attempt), context) else {
+        throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
+      }
+      try store.commit(evenRestored: true, charge: true) { _, authority in
+        try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
+        let delay = authority.lockout.remainingDelay(store.clock)
+        guard delay == 0 else { throw VaultError.passcodeDelayed(seconds: delay) }
+        authority.lockout.chargePasscode(store.clock)
+      }
+      let stretched = try await Self.stretch(passcode, .init(encoded: slot.parameters), store.floor)
+      do throws(VaultError) {
+        let key = try Self.unwrap(slot, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
+        try clearFailures()
+        // Nothing follows for a call that was cancelled while scrypt ran.
+        guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+        return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
+      } catch .wrongPasscode {
+        let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
+        if delay > 0 {
+          context.events.yield(.notice(.passcodeDelay(delay)))
+          throw .wrongPasscode
+        }
+      }
+    }
+    throw .wrongPasscode
+  }
+
+  /// The right passcode or recovery key clears every count of failures.
+  func clearFailures() throws(VaultError) {
+    try store.commit(evenRestored: true) { _, authority in authority.lockout.clear() }
+  }
+
+  /// Of a store with an earlier copy in it no passcode is tried, except to accept that; and where nothing vouches for the
+  /// passcode's slot, not even then.
+  private static func requirePasscodeCounts(_ authority: Authority, evenRestored: Bool) throws {
+    guard authority.restored else { return }
+    guard !authority.doubts.contains(.slots) else { throw VaultError.recoveryKeyRequired }
+    guard evenRestored else { throw VaultError.restoreDetected }
+  }
+
+  private func passcodeSlot(evenRestored: Bool) throws(VaultError) -> Slot {
+    let store = store
+    return try store.read { db, authority in
+      try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
+      guard let slot = try store.slot(.passcode, db, authority) else { throw VaultError.passcodeNotSet }
+      return slot
+    }
+  }
+
+  /// Refuses while a delay runs; under a new boot it starts again in full, and that is written down.
+  private func requireNoDelay() throws(VaultError) {
+    let store = store
+    let (delay, unwritten) = try store.read { _, authority in
+      // A delay that a put-back file brought to light starts at each look until it is written down, too.
+      (
+        authority.lockout.remainingDelay(store.clock),
+        authority.restored || authority.lockout.needsNewDelay(store.clock)
+      )
+    }
+    guard delay > 0 else { return }
+    if unwritten {
+      try store.commit(evenRestored: true) { _, authority in
+        if authority.lockout.needsNewDelay(store.clock) { authority.lockout.startDelay(store.clock) }
+      }
+    }
+    throw .passcodeDelayed(seconds: delay)
+  }
+}
+
+/// The passcode key, and which passcode gave it.
+struct ProvenPasscode {
+  let key: SecretBox
+  /// The digest of the passcode's slot.
+  let slot: [UInt8]
+
+  /// Refuses where the passcode was changed or removed since: its key may be gone from the store.
+  func requireCurrent(_ store: Store, _ db: Database, _ authority: Authority) throws {
+    guard try store.slot(.passcode, db, authority)?.digest() == slot else {
+      throw VaultError.busy("the passcode was changed meanwhile")
+    }
+  }
+}
+
+/// Sixteen random bytes of the kernel's: an id or a nonce. Not libcrypto's generator, which takes a program that only reads
+/// a millisecond to start; no key is made of these.
+func randomID() -> [UInt8] {
+  var generator = SystemRandomNumberGenerator()
+  let halves = (generator.next(), generator.next())
+  return withUnsafeBytes(of: halves) { Array($0) }
+}

@@ -1,0 +1,287 @@
+import Executors
+package import Fingerprint
+import GRDB
+import Glibc
+import Keys
+import SecureMemory
+
+extension Vault {
+  /// The items that die when a finger is enrolled on the attached reader, or taken out of its set.
+  package func boundItems() async throws(VaultError) -> [ItemName] {
+    let sets = try verifiedSets()
+    guard let first = sets.first else { return [] }
+    let changing: StoredSet?
+    do throws(VaultError) {
+      let attached = try await attachedReader()
+      changing = sets.first { $0.set.reader == attached.identity && $0.set.nature == attached.nature }
+    } catch {
+      // Taking a finger out needs no reader when there is one set only.
+      guard sets.count == 1 else { throw error }
+      changing = first
+    }
+    guard let changing else { return [] }
+    let store = store
+    return try store.read { db, _ in
+      try ItemRow.fetchAll(
+        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
+        arguments: [store.owner, changing.set.generation.data]
+      ).compactMap { row in
+        guard let access = row.accessControl.map(Requirement.init),
+          access.without(Wrapping.closed(row.itemKey, access)).always(.boundFinger)
+        else { return nil }
+        return store.record(of: row)?.name
+      }
+    }
+  }
+
+  /// Enrols a finger, or enrols it anew, after the passcode (the recovery key where none is set).
+  ///
+  /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
+  /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
+  package func enroll(_ finger: Finger, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await asking(in: handle) { context throws(VaultError) in
+      try await self.authorizeChange(context)
+      return try await self.withReader(context) { reader throws(VaultError) in
+        try await self.enroll(finger, on: reader, context)
+      }
+    }
+  }
+
+  /// Takes one finger, or all of them, out of the set. The reader is needed only to clear its chip.
+  package func unenroll(_ finger: Finger?, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await asking(in: handle) { context throws(VaultError) in
+      let damaged = try self.status().damagedSets
+      guard finger == nil, damaged > 0 else {
+        let stored = try await self.setToChange(holding: finger)
+        try await self.authorizeChange(context)
+        return try await self.unenroll(finger, from: stored, context)
+      }
+      // The way back from a set whose record was damaged.
+      try await self.authorizeChange(context)
+      let store = self.store
+      let lost = try store.commit { db, authority in try store.dropDamagedSets(db, &authority) }
+      guard let stored = try self.verifiedSets().first(where: { !$0.set.enrolments.isEmpty }) else {
+        return SetChange(finger: nil, fingers: [], lost: lost)
+      }
+      var change = try await self.unenroll(nil, from: stored, context)
+      change.lost += lost
+      return change
+    }
+  }
+
+  private func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    var set = stored.set
+    let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
+    set.enrolments.removeAll { removed.contains($0) }
+    let prints = try prints(of: stored)
+    if stored.set.reader.isFprintd {
+      // There the finger would come back by itself: fprintd has to forget it first.
+      for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
+    }
+    let lost = try replace(stored, with: set, adding: [])
+    for gone in removed where gone.onChip && !stored.set.reader.isFprintd {
+      guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
+      await deleteFromChip(print.template, gone.finger, set, context)
+    }
+    return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+  }
+
+  private func enroll(_ finger: Finger, on reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    let store = store
+    // Whatever others have changed is theirs, and not this enrolment's.
+    if reader.identity.isFprintd { _ = try await fprintdSetIfAny(on: reader, context) }
+    let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
+    let (template, lift) = try await enrolTemplate(finger, reader, context)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
+    let onChip = reader.features.contains(.storage)
+    do throws(VaultError) {
+      if reader.features.contains(.storageList) {
+        let chip = try await chipList(knowing: known + [print], context)
+        guard chip.present.contains(print.id) else { throw .reader(.notOnChip) }
+        if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
+      }
+      // The finger of the last stage must not answer for the confirming touch.
+      await lift.lifted(within: context.options.timeout)
+      let others = known.filter { other in
+        stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
+      }
+      try await confirm(print, finger, others: others, stored?.set, reader, context)
+      var set =
+        stored?.set
+        ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, admission: .passcode)
+      set.admission = .passcode
+      let replaced = set.enrolments.filter { $0.finger == finger }
+      set.enrolments.removeAll { $0.finger == finger }
+      set.enrolments.append(
+        .init(
+          id: print.id, finger: finger, onChip: onChip, templateDigest: Digest.sha256(template.bytes),
+          enrolled: Int64(time(nil))))
+      let lost = try replace(stored, with: set, adding: [print])
+      opened?.chipChecked = true
+      for old in replaced where old.onChip && !reader.identity.isFprintd {
+        guard let print = known.first(where: { $0.id == old.id }) else { continue }
+        await deleteFromChip(print.template, finger, set, context)
+      }
+      return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+    } catch {
+      // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
+      if onChip {
+        let deletion = Task(executorPreference: BackgroundThread.shared) { [source = self.reader] in
+          try await source.delete(template)
+        }
+        if case .failure(let error) = await deletion.result {
+          context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
+        }
+      }
+      throw error
+    }
+  }
+
+  private func enrolTemplate(_ finger: Finger, _ reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> (Template, FingerLift)
+  {
+    let request = TouchRequest(purpose: .enroll(finger), reader: reader, passcodeInstead: false)
+    let activity = Activity()
+    let lift = FingerLift()
+    let events = context.events
+    let template = try await answer(context, activity: activity) { source in
+      try await source.enroll(as: finger) { event in
+        activity.note()
+        lift.note(event)
+        switch event {
+        case .fingerNeeded: events.yield(.touchWanted(request))
+        case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
+        case .retry(let reason): events.yield(.retry(reason))
+        default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
+        }
+      }
+    }
+    return (template, lift)
+  }
+
+  /// The confirming touch: the new print must match it, and no other finger's may.
+  private func confirm(
+    _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?,
+    _ reader: ReaderDescription, _ context: Context
+  ) async throws(VaultError) {
+    let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
+    let events = context.events
+    var failed = 0
+    while true {
+      let nonce = ScanNonce(bytes: randomID())
+      let lift = FingerLift()
+      lastLift = lift
+      let observer: ScanObserver = { event in
+        lift.note(event)
+        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+        if let shown = AuthenticationEvent(event) { events.yield(shown) }
+      }
+      let scan = try await answer(context) { source in
+        // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses
+        // by itself to enrol a finger that it has under another name.
+        if others.isEmpty || reader.identity.isFprintd || !reader.features.contains(.identify) {
+          return try await source.verify(print, nonce: nonce, observer: observer)
+        }
+        return try await source.identify(others + [print], nonce: nonce, observer: observer)
+      }
+      guard scan.nonce == nonce else { throw .touchRefused }
+      switch scan.outcome {
+      case .match(print.id):
+        events.yield(.matched)
+        return
+      case .match(let other):
+        throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
+      case .retry(let reason): events.yield(.retry(reason))
+      case .noMatch:
+        failed += 1
+        events.yield(.noMatch(remaining: Lockout.perRequest - failed))
+        guard failed < Lockout.perRequest else { throw .authenticationFailed }
+      }
+      await lift.lifted(within: context.options.timeout)
+    }
+  }
+
+  /// Writes the changed set under a new generation and ends what was bound to the old one.
+  func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding prints: [EnrolledPrint])
+    throws(VaultError) -> [ItemName]
+  {
+    var set = changed
+    set.generation = randomID()
+    let store = store
+    let lost = try store.commit { db, authority in
+      let now = try store.set(of: set.reader, set.nature, db, authority)
+      guard now?.digest == old?.digest else { throw VaultError.setChanged }
+      let index = store.readerIndex(set.reader, set.nature)
+      try store.put(set, db, &authority)
+      if authority.adapter == nil { authority.adapter = set.reader.adapter }
+      for gone in old?.set.enrolments ?? [] where !set.enrolments.contains(where: { $0.id == gone.id }) {
+        try db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
+      }
+      for print in prints {
+        let box = try sealRecord(
+          print.template.bytes, key: store.keys.derive("templates"), aad: store.templateAAD(print.id, index))
+        try db.execute(
+          sql: "INSERT INTO enrolment (id, reader, template) VALUES (?, ?, ?)",
+          arguments: [print.id.bytes.data, index.data, box.data])
+      }
+      guard let old else { return [ItemName]() }
+      return try store.kill(db, where: "generation = ?", [old.set.generation.data], by: .boundFinger)
+    }
+    store.database.forgetOldPages()
+    return lost
+  }
+
+  /// The set that loses a finger: that of the reader attached, or the only one that holds the finger.
+  private func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
+    let store = store
+    let sets = try store.read { db, authority in
+      try store.sets(db, authority).filter { stored in
+        finger.map { finger in stored.set.enrolments.contains { $0.finger == finger } } ?? !stored.set.enrolments
+          .isEmpty
+      }
+    }
+    guard let first = sets.first else {
+      if let finger { throw .fingerNotEnrolled(finger) }
+      throw .notEnrolled
+    }
+    if sets.count == 1 { return first }
+    let attached = try await attachedReader()
+    guard let set = sets.first(where: { $0.set.reader == attached.identity && $0.set.nature == attached.nature }) else {
+      throw .notEnrolled
+    }
+    return set
+  }
+
+  private func deleteFromChip(_ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ context: Context) async {
+    do throws(VaultError) {
+      if let opened {
+        guard opened.description.identity == set.reader else { throw .reader(.absent) }
+        try await answer(context) { source in try await source.delete(template) }
+      } else {
+        try await withReader(context) { reader throws(VaultError) in
+          guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
+          try await self.answer(context) { source in try await source.delete(template) }
+        }
+      }
+    } catch {
+      let reason: ReaderError = if case .reader(let error) = error { error } else { .absent }
+      guard reason != .notOnChip else { return }
+      context.events.yield(.notice(.leftOnChip(finger, reason)))
+    }
+  }
+
+  /// Changing the set needs the passcode, or the recovery key where there is none.
+  func authorizeChange(_ context: Context) async throws(VaultError) {
+    if try passcodeIsSet() {
+      _ = try await provePasscode(context)
+    } else {
+      _ = try await proveRecoveryKey(context)
+      try clearFailures()
+    }
+  }
+}

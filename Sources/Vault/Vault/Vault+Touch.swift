@@ -1,0 +1,240 @@
+import Executors
+import Fingerprint
+import GRDB
+import Keys
+import SecureMemory
+import Synchronization
+
+/// The reader as it is open now.
+struct OpenedReader {
+  var description: ReaderDescription
+  /// Since the reader was opened, the chip's own list was found to hold all of the store's prints.
+  var chipChecked = false
+}
+
+extension Vault {
+  /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
+  /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
+  func byTouch<T: Sendable>(
+    _ touching: Touching, passcodeSuffices: Bool, _ context: Context,
+    _ body: (PresenceGrant) throws(VaultError) -> T
+  ) async throws(VaultError) -> T? {
+    guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
+    let passcodeInstead = passcodeSuffices ? try passcodeIsSet() : false
+    // Without a passcode in the finger's place, the fallback is the caller's own.
+    context.fallbackExists = passcodeInstead || context.options.fallback == .callersAfterNoMatch
+    context.fallbackOffered = context.fallbackExists && context.options.fallback == .atOnce
+    defer { (context.fallbackExists, context.fallbackOffered) = (false, false) }
+    do throws(VaultError) {
+      return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
+        guard let presence = try await self.touches(touching, reader, context) else { return nil }
+        // The reader may find a match before it hears of the end.
+        try Self.requireRunning(context)
+        let grant = try PresenceGrant(consuming: presence, owner: self.store.owner, now: self.touchClock())
+        if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
+        return try body(grant)
+      }
+    } catch {
+      if case .cancelled = error, context.fallbackChosen, !context.cancelled {
+        guard passcodeInstead else { throw .userFallback }
+        return nil
+      }
+      guard passcodeInstead, error.leavesPasscode else { throw error }
+      context.events.yield(.fingerUnavailable(error))
+      return nil
+    }
+  }
+
+  private func touches(_ touching: Touching, _ reader: ReaderDescription, _ context: Context)
+    async throws(VaultError) -> VerifiedPresence?
+  {
+    // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
+    let sets = try verifiedSets()
+    for item in touching.bound where item.requirement.always(.boundFinger) {
+      let owner = sets.first { $0.set.generation == item.row.generation }
+      guard owner?.set.reader == reader.identity, owner?.set.nature == reader.nature else {
+        throw .differentReader(item.record.name)
+      }
+    }
+    let current: StoredSet
+    let gallery: [EnrolledPrint]
+    // A context's touch may open bound items later: it is as strict as reading one.
+    let bound = touching.onlyBound || touching.scope == .context
+    if reader.identity.isFprintd {
+      (current, gallery) = try await fprintdSet(on: reader, context)
+      // What was bound to the set before is dead.
+      for item in touching.bound where item.requirement.always(.boundFinger) {
+        guard item.row.generation == current.set.generation else { throw .setChanged }
+      }
+    } else {
+      current = try enrolled(on: reader)
+      gallery = try await self.gallery(of: current, on: reader, readingBound: bound, context)
+    }
+    var failed = 0
+    while true {
+      let request = TouchRequest(
+        purpose: touching.purpose, reader: reader, passcodeInstead: context.fallbackOffered)
+      let nonce = ScanNonce(bytes: randomID())
+      let challenge = Challenge(
+        owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
+        gallery: gallery, nonce: nonce, armedAt: touchClock())
+      switch try await scan(challenge.gallery, on: reader, nonce, request, context) {
+      case .matched(let answer):
+        let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: touchClock())
+        try settleMatch(presence.enrolment)
+        context.events.yield(.matched)
+        return presence
+      case .retry(let reason):
+        context.events.yield(.retry(reason))
+      case .noMatch(let beforeLockout):
+        failed += 1
+        context.events.yield(.noMatch(remaining: min(Lockout.perRequest - failed, beforeLockout)))
+        guard failed < Lockout.perRequest else { throw .authenticationFailed }
+        context.fallbackOffered = context.fallbackExists && context.options.fallback != .never
+      case .fallbackChosen:
+        throw .cancelled
+      }
+    }
+  }
+
+  private enum ScanResult {
+    case matched(ScanAnswer)
+    /// And as many more may fail before fingers are locked out.
+    case noMatch(beforeLockout: Int)
+    case retry(RetryReason)
+    case fallbackChosen
+  }
+
+  /// One armed scan, charged before it starts and settled by how it ended.
+  private func scan(
+    _ gallery: [EnrolledPrint], on reader: ReaderDescription, _ nonce: ScanNonce, _ request: TouchRequest,
+    _ context: Context
+  ) async throws(VaultError) -> ScanResult {
+    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+    guard !context.fallbackChosen else { return .fallbackChosen }
+    try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
+    let finger = FingerLift()
+    lastLift = finger
+    let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
+      try await source.look(for: gallery, on: reader, nonce: nonce) { event in
+        finger.note(event)
+        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+        if let shown = AuthenticationEvent(event) { events.yield(shown) }
+      }
+    }
+    let result = await ended(armed, context)
+    switch result {
+    case .success(let answer) where answer.nonce != nonce:
+      try settleFailure(nonce)
+      throw .touchRefused
+    case .success(let answer):
+      switch answer.outcome {
+      case .match: return .matched(answer)
+      case .retry(let reason):
+        try settleRefund(nonce)
+        await finger.lifted(within: context.options.timeout)
+        return .retry(reason)
+      case .noMatch:
+        let beforeLockout = try settleFailure(nonce)
+        await finger.lifted(within: context.options.timeout)
+        return .noMatch(beforeLockout: beforeLockout)
+      }
+    case .failure(let error):
+      // Nobody has learnt anything where no finger was seen. Once one was, ending the scan in time would make tries
+      // free: a match is found sooner than it is ruled out. A reader that died may have seen one.
+      let failure = failure(error, context)
+      if case .reader(.processDied) = failure {} else if !finger.wasSeen { try settleRefund(nonce) }
+      if case .cancelled = failure, context.fallbackChosen, !context.cancelled { return .fallbackChosen }
+      throw failure
+    }
+  }
+
+  /// Waits for an action of the reader, which the context can cancel, and which its timeout ends when nothing has
+  /// happened for so long.
+  func ended<T: Sendable>(_ action: Task<T, any Error>, _ context: Context, _ activity: Activity? = nil) async
+    -> Result<T, any Error>
+  {
+    context.timedOut = false
+    context.scanCancel = { action.cancel() }
+    // Cancelled between the last look and now: nobody else will tell the action.
+    if context.cancelled || Task.isCancelled { action.cancel() }
+    context.actions += 1
+    let (watched, number) = (ObjectIdentifier(context), context.actions)
+    let timer = context.options.timeout.map { timeout in
+      IdleTimer(timeout, activity ?? Activity()) {
+        Task(executorPreference: BackgroundThread.shared) { await self.expire(watched, action: number) }
+      }
+    }
+    let result = await action.result
+    timer?.cancel()
+    context.scanCancel = nil
+    return result
+  }
+
+  private func expire(_ watched: ObjectIdentifier, action number: UInt64) {
+    // The answer may have come meanwhile: then there is nothing to end, or another action that has its own time.
+    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }), context.actions == number,
+      let cancel = context.scanCancel
+    else { return }
+    context.timedOut = true
+    cancel()
+  }
+
+  private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {
+    try store.commit { db, authority in
+      authority.lockout.matched()
+      // Only an order of trying: the most recently matched comes first next time.
+      try db.execute(
+        sql: "UPDATE enrolment SET last_match = 1 + (SELECT max(last_match) FROM enrolment) WHERE id = ?",
+        arguments: [enrolment.bytes.data])
+    }
+  }
+
+  /// Gives back how many more may fail.
+  @discardableResult
+  private func settleFailure(_ nonce: ScanNonce) throws(VaultError) -> Int {
+    try store.commit { _, authority in
+      authority.lockout.failed(nonce.bytes)
+      return authority.lockout.remaining
+    }
+  }
+
+  private func settleRefund(_ nonce: ScanNonce) throws(VaultError) {
+    try store.commit { _, authority in authority.lockout.refund(nonce.bytes) }
+  }
+}
+
+extension FingerprintReader {
+  /// Identification, or verification where there is one print: also for a reader that can do nothing else.
+  func look(
+    for prints: [EnrolledPrint], on reader: ReaderDescription, nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    if !reader.features.contains(.identify), prints.count == 1 {
+      return try await verify(prints[0], nonce: nonce, observer: observer)
+    }
+    return try await identify(prints, nonce: nonce, observer: observer)
+  }
+}
+
+extension AuthenticationEvent {
+  /// What a listener is shown of a scan; the vault itself tells of retries and stages where they count.
+  init?(_ event: ScanEvent) {
+    switch event {
+    case .fingerPresent: self = .fingerPresent(true)
+    case .fingerLifted: self = .fingerPresent(false)
+    default: return nil
+    }
+  }
+}
+
+extension VaultError {
+  /// Whether the passcode may take the finger's place after this.
+  fileprivate var leavesPasscode: Bool {
+    switch self {
+    case .authenticationFailed, .biometryLockout, .notEnrolled, .fingersNotAccepted, .printsGone, .reader,
+      .storeDamaged:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import Executors
+package import Fingerprint
+import GRDB
+import Glibc
+package import Keys
+import SecureMemory
+
+/// The vault: items, who may read them, and the fingers that say so. Embedded mode calls it directly; the daemon's bus
+/// carries it call for call, which is why only plain values and opaque handles pass its border.
+package actor Vault {
+  /// The longest secret, in bytes.
+  package static let secretLimit = 1 << 20
+
+  private let executor = VaultExecutor()
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  let store: Store
+  let reader: any FingerprintReader
+  /// The id or name of the reader wanted; nil for the first there is.
+  let device: String?
+  /// Keeps the reader open between requests, for one that cannot be opened twice (a recording).
+  let holdsReader: Bool
+  /// Nobody has named a reader or its kind: the store's own record decides between fprintd and libfprint.
+  let followsRecordedAdapter: Bool
+  let readerLocks: ReaderLocks
+  /// The clock that touches are dated by.
+  let touchClock: @Sendable () -> UInt64
+  var opened: OpenedReader?
+  /// Whether the finger of the last scan has left the sensor.
+  var lastLift: FingerLift?
+  /// The release of the last request's reader, which nobody who has an answer waits for.
+  var closing: Task<Void, Never>?
+  var contexts: [ContextHandle: Context] = [:]
+  /// The last match, for contexts that accept a recent one; nanoseconds since boot.
+  var lastMatch: (grant: PresenceGrant, at: UInt64)?
+  /// The emptying of the log that deletions have asked for.
+  var forgetting: Task<Void, Never>?
+
+  /// Opens a store. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
+  /// for tests.
+  package init(
+    at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
+    followsRecordedAdapter: Bool = false, clock: BootClock = .system,
+    touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
+    readerLocks: ReaderLocks = .ofThisUser
+  ) throws(VaultError) {
+    let directory = try StoreDirectory.open(at: path)
+    let deviceKey = try DeviceKey.read(in: directory)
+    let database = try StoreDatabase(at: directory.database)
+    let databaseID = try database.identity()
+    guard let slot = try database.rawSlot(.device) else { throw .deviceKeyMissing }
+    let root: SecretBytes
+    do {
+      root = try slot.unwrap(under: deviceKey, databaseID: databaseID)
+    } catch .authenticationFailed {
+      throw .deviceKeyMissing
+    } catch {
+      throw VaultError(keys: error)
+    }
+    store = Store(
+      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), clock: clock,
+      floor: floor)
+    self.reader = reader
+    self.device = device
+    self.holdsReader = holdsReader
+    self.followsRecordedAdapter = followsRecordedAdapter
+    self.readerLocks = readerLocks
+    self.touchClock = touchClock
+  }
+
+  /// Gets the cryptography ready, for a store that will be opened soon.
+  package static func prepare() { Algorithms.prepare() }
+
+  /// Ends every context, and the reader process.
+  package func shutdown() async {
+    for handle in contexts.keys { closeContext(handle, reason: .systemCancelled) }
+    // Whoever ends does not wait for changes that might still come.
+    forgetting?.cancel()
+    await forgetting?.value
+    await closing?.value
+    await reader.shutdown()
+    opened = nil
+  }
+
+  package func status() throws(VaultError) -> VaultStatus {
+    let store = store
+    return try store.read { db, authority in
+      return VaultStatus(
+        directory: store.directory.path, tier: .keyFile,
+        passcodeSet: try store.slot(.passcode, db, authority) != nil,
+        failures: Int(authority.lockout.failures), lockedOut: authority.lockout.lockedOut,
+        passcodeDelay: authority.lockout.remainingDelay(store.clock),
+        restore: authority.restored ? try store.acceptance(db, authority) : nil,
+        items: try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner]) ?? 0,
+        sets: try Self.setStatuses(store, db, authority), damagedSets: try store.damagedSets(db, authority))
+    }
+  }
+
+  static func setStatuses(_ store: Store, _ db: Database, _ authority: Authority) throws -> [SetStatus] {
+    let bound = try Self.boundCounts(db)
+    return try store.sets(db, authority).map { stored in
+      SetStatus(
+        reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
+        digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
+    }
+  }
+
+  /// What is wrong with the store as a whole; empty when nothing is.
+  package func integrityProblems() throws(VaultError) -> [VaultError] {
+    var problems = try store.database.integrityProblems()
+    let damaged = try items(.everything).count { $0.state == .damaged }
+    if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
+    let status = try status()
+    if status.damagedSets > 0 {
+      problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
+    }
+    for set in try verifiedSets() where try prints(of: set).count < set.set.enrolments.count {
+      problems.append("fingerprint templates do not verify: enrol those fingers again")
+    }
+    return problems.map { .storeDamaged($0) } + restoreProblem(status)
+  }
+
+  private func restoreProblem(_ status: VaultStatus) -> [VaultError] {
+    switch status.restore {
+    case nil: []
+    case .passcode, .recoveryKey: [.restoreDetected]
+    case .recoveryKeyAndNewPasscode: [.recoveryKeyRequired]
+    }
+  }
+
+  private static func boundCounts(_ db: Database) throws -> [[UInt8]: Int] {
+    let rows = try Row.fetchAll(
+      db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")
+    return Dictionary(rows.map { ($0.bytes(0), $0[1] as Int) }, uniquingKeysWith: +)
+  }
+}
+
+extension EnrolmentSet {
+  var enrolledFingers: [EnrolledFinger] {
+    enrolments.map { EnrolledFinger(finger: $0.finger, onChip: $0.onChip, enrolled: $0.enrolled) }
+  }
+}
+
+extension StoreDatabase {
+  /// The id that ties every box to this database.
+  func identity() throws(VaultError) -> [UInt8] {
+    do {
+      guard let row = try queue.read({ db in try Row.fetchOne(db, sql: "SELECT database_id FROM store") }) else {
+        throw VaultError.storeDamaged("it has no identity")
+      }
+      return row.bytes(0)
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  /// A slot before there are keys to check it with: for finding the root key itself.
+  func rawSlot(_ name: Slot.Name) throws(VaultError) -> Slot? {
+    do {
+      return try queue.read { db in
+        try Row.fetchOne(db, sql: "SELECT parameters, box FROM slot WHERE name = ?", arguments: [name.text])
+          .map { Slot(name: name, parameters: $0.bytes(0), box: $0.bytes(1)) }
+      }
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import ProgramDriver
+import Testing
+
+@Suite("The examples")
+struct ExampleTests {
+  /// `make examples` runs the same script over the same sources, built as a package of their own.
+  @Test(
+    "do what they say, each with a store, a reader and fingers of its own",
+    arguments: ["bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper"])
+  func story(name: String) async throws {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let programs = try Programs.path("whorl").split(separator: "/").dropLast().joined(separator: "/")
+    let run = try await Invocation(
+      program: "/\(root)/scripts/examples", arguments: ["/\(programs)", "/\(programs)", name]
+    ).run()
+    #expect(run.status == 0, "\(run.text)\(run.diagnostics)")
+    #expect(run.text.hasSuffix("examples: all of them did what they say\n"))
+  }
+}

@@ -1,0 +1,130 @@
+import Fingerprint
+import Foundation
+import FoundationXML
+import ReaderBus
+import SDBus
+import Testing
+
+@Suite("The reader's D-Bus interface")
+struct InterfaceTests {
+  @Test("has the members, with the signatures, that its XML says")
+  func introspection() throws {
+    let file = file(of: ReaderInterface.target)
+    let read = try IntrospectionReader.reading(file)
+    #expect(read.nodes == [ReaderInterface.target.path])
+    #expect(read.interfaces == [ReaderInterface.target.interface])
+    var served = ReaderInterface.Method.allCases.reduce(into: [:]) {
+      $0["method \($1.rawValue)"] = "\($1.arguments) -> \($1.results)"
+    }
+    served["signal \(ReaderInterface.scanSignal)"] = "\(ReaderInterface.scanSignalArguments) -> "
+    #expect(read.members == served)
+    // Each error the reader can throw is told of.
+    let text = try String(contentsOf: file, encoding: .utf8)
+    for error in errors {
+      #expect(text.contains(error.busName.split(separator: ".").last ?? "?"), "\(error.busName) is not documented")
+    }
+  }
+
+  @Test("of the program that started it has the members, with the signatures, that its XML says")
+  func starter() throws {
+    let read = try IntrospectionReader.reading(file(of: ReaderStarterInterface.target))
+    #expect(read.nodes == [ReaderStarterInterface.target.path])
+    #expect(read.interfaces == [ReaderStarterInterface.target.interface])
+    let signature = "\(ReaderStarterInterface.connectToBusArguments) -> \(ReaderStarterInterface.connectToBusResults)"
+    #expect(read.members == ["method \(ReaderStarterInterface.connectToBus)": signature])
+  }
+
+  private func file(of target: BusTarget) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../data/dbus/\(target.interface).xml")
+  }
+
+  private var errors: [ReaderError] {
+    [
+      .absent, .permissionDenied(nil), .permissionDenied("/dev/bus/usb/001/004"), .busy(holder: nil),
+      .busy(holder: "fprintd"), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
+      .badTemplate, .suspended, .processDied("exit status 1"), .cannotStart("why"), .device("what libfprint says"),
+    ]
+  }
+
+  @Test("carries every error there and back")
+  func errorsRoundTrip() {
+    for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
+    #expect(Set(errors.map(\.busName)).count == 15)
+    #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
+  }
+
+  @Test("carries every event of a scan there and back")
+  func events() throws {
+    let events: [ScanEvent] =
+      [.fingerNeeded, .fingerPresent, .fingerLifted, .stage(completed: 3, of: 5)]
+      + [.general, .tooShort, .centerFinger, .removeFinger, .tooFast].map { .retry($0) }
+    for event in events {
+      let read = try #require(ScanEvent.reading(event.busValues(call: 7)))
+      #expect(read == (7, event))
+    }
+    #expect(ScanEvent.reading([.uint64(1), .string("other"), .uint32(0), .uint32(0), .string("")]) == nil)
+  }
+
+  @Test("carries a reader there and back, with and without what not every reader has")
+  func descriptions() {
+    let plain = ReaderDescription(
+      id: "virtual_image:0", name: "Virtual", identity: ReaderIdentity(driver: "virtual_image"), scanType: .swipe,
+      enrollStages: 5, features: [.capture, .verify], temperature: .cold, nature: .virtual)
+    let usb = ReaderDescription(
+      id: "synaptics:1-9", name: "Prometheus",
+      identity: ReaderIdentity(driver: "synaptics", vendor: 0x06CB, product: 0xBD, serial: "c087", fixedPort: "1-9"),
+      scanType: .press, enrollStages: 8, features: Set(ReaderDescription.Feature.allCases), temperature: .hot,
+      nature: .physical)
+    for reader in [plain, usb] { #expect(ReaderDescription(reader.busValue) == reader) }
+    var entries = usb.busValue.asDictionary ?? [:]
+    entries["nature"] = nil
+    #expect(ReaderDescription(.dictionary(entries)) == nil)
+  }
+
+  @Test("takes no answer for a match that names no print, or for another method's")
+  func answers() {
+    let identify = ReaderRequest.identify([], nonce(1))
+    #expect(
+      ReaderAnswer(to: identify, [.bytes([1]), .string("match"), .bytes([]), .string(""), .uint64(1)]) == nil)
+    #expect(
+      ReaderAnswer(to: identify, [.bytes([1]), .string("no-match"), .bytes([2]), .string(""), .uint64(1)]) == nil)
+    #expect(ReaderAnswer(to: .enroll(nil), []) == nil)
+    #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
+  }
+}
+
+private final class IntrospectionReader: NSObject, XMLParserDelegate {
+  var nodes: [String] = []
+  var interfaces: [String] = []
+  var members: [String: String] = [:]
+  private var member = ""
+  private var ins = ""
+  private var outs = ""
+
+  static func reading(_ file: URL) throws -> IntrospectionReader {
+    let read = IntrospectionReader()
+    let parser = XMLParser(data: try Data(contentsOf: file))
+    parser.delegate = read
+    try #require(parser.parse())
+    return read
+  }
+
+  func parser(
+    _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    let name = attributes["name"] ?? ""
+    switch element {
+    case "node": nodes.append(name)
+    case "interface": interfaces.append(name)
+    case "method", "signal": (member, ins, outs) = ("\(element) \(name)", "", "")
+    case "arg" where attributes["direction"] == "out": outs += attributes["type"] ?? ""
+    case "arg": ins += attributes["type"] ?? ""
+    default: break
+    }
+  }
+
+  func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
+    if element == "method" || element == "signal" { members[member] = "\(ins) -> \(outs)" }
+  }
+}

@@ -1,0 +1,147 @@
+import Fingerprint
+import Foundation
+import Glibc
+import ProgramDriver
+import ReaderClient
+import Testing
+import VirtualFinger
+
+/// The recordings of real readers, which are not part of this repository.
+private let recordings =
+  ProcessInfo.processInfo.environment["WHORL_RECORDINGS"]
+  ?? URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../../shared/recordings").standardized
+  .path
+
+private func canReplay(_ name: String) -> Bool {
+  let isThere = FileManager.default.fileExists(atPath: "\(recordings)/\(name)/device")
+  if !isThere { print("skipped: no recording in \(recordings)/\(name) (WHORL_RECORDINGS names the folder)") }
+  let hasReplayer = FileManager.default.isExecutableFile(atPath: "/usr/bin/umockdev-run")
+  if !hasReplayer { print("skipped: recordings are replayed by umockdev-run, which is not installed") }
+  return isThere && hasReplayer
+}
+
+@Suite("A recorded reader, replayed through its process", .serialized)
+struct ReplayTests {
+  @Test(
+    "the ELAN reader enrols, lists, verifies, identifies and deletes as it was recorded",
+    .enabled(if: canReplay("elanmoc")))
+  func elan() async throws {
+    try await withReplay("elanmoc") { reader in
+      let description = try await open(reader)
+      #expect(description.identity.driver == "elanmoc")
+      #expect(description.identity.vendor == 0x04F3)
+      #expect(description.identity.product == 0x0C88)
+      let log = EventLog()
+      let print = enrolled(try await reader.enroll(observer: log.observe))
+      #expect(log.events.contains(.stage(completed: description.enrollStages, of: description.enrollStages)))
+      #expect(try await reader.storedPrints(knowing: [print]) == ChipList(present: [print.id], unknown: []))
+      #expect(try await reader.verify(print, nonce: nonce(1)) { _ in }.outcome == .match(print.id))
+      #expect(try await reader.identify([print], nonce: nonce(2)) { _ in }.outcome == .match(print.id))
+      try await reader.delete(print.template)
+      try await reader.close()
+    }
+  }
+
+  @Test(
+    "the Synaptics reader clears, enrols, verifies across a suspend and deletes as it was recorded",
+    .enabled(if: canReplay("synaptics")))
+  func synaptics() async throws {
+    try await withReplay("synaptics") { reader in
+      let description = try await open(reader)
+      #expect(description.identity.driver == "synaptics")
+      #expect(description.identity.serial == "c087f7d72126")
+      try await reader.clearStorage()
+      let print = enrolled(try await reader.enroll { _ in })
+      // The recorded finger does not wait: the suspend has to follow at once, and not to overtake the scan.
+      let scan = Task.immediate { try await reader.verify(print, nonce: nonce(1)) { _ in } }
+      try await reader.suspend()
+      try await reader.resume()
+      #expect(try await scan.value.outcome == .match(print.id))
+      try await reader.delete(print.template)
+      try await reader.close()
+    }
+  }
+
+  @Test(
+    "the AES2501 recording (USB packets) gives libfprint's reference picture, pixel for pixel",
+    .enabled(if: canReplay("aes2501")))
+  func aes2501() async throws { try await capture("aes2501", minutiae: 2, .poor) }
+
+  @Test(
+    "the AES3500 recording (ioctls) gives libfprint's reference picture, pixel for pixel",
+    .enabled(if: canReplay("aes3500")))
+  func aes3500() async throws { try await capture("aes3500", minutiae: 14, .fair) }
+
+  private func capture(_ name: String, minutiae: Int, _ quality: PictureQuality) async throws {
+    try await withReplay(name) { reader in
+      #expect(try await open(reader).identity.driver == name)
+      guard case .picture(let picture) = try await reader.capture(includingImage: true, observer: { _ in }) else {
+        return #expect(Bool(false), "the recorded finger was read")
+      }
+      let expected = try GrayImage(png: "\(recordings)/\(name)/capture.png")
+      #expect(try GrayImage(picture.file) == expected)
+      #expect(picture.width == expected.width && picture.height == expected.height)
+      #expect(picture.minutiae == minutiae && picture.quality == quality)
+      try await reader.close()
+    }
+  }
+
+  @Test("a reader process whose traffic is logged answers as any other")
+  func traced() async throws {
+    try await withFolder { folder in
+      // No reader is needed for it: a device with nothing to say stands for the node.
+      let reader = ReaderProcess(
+        program: try readerProgram(), selection: .libfprint(device: nil),
+        trace: ReaderTrace(node: "/dev/null", log: "\(folder)/log"))
+      #expect(try await reader.readers().allSatisfy { $0.nature == .physical })
+      await reader.shutdown()
+    }
+  }
+
+  @Test("what is no recording cannot be started, and says so")
+  func noRecording() async throws {
+    let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: "/nonexistent"))
+    guard case .cannotStart = await readerError({ try await reader.readers() }) else {
+      return #expect(Bool(false), "there is no recording in /nonexistent")
+    }
+  }
+}
+
+private func open(_ reader: ReaderProcess) async throws -> ReaderDescription {
+  let readers = try await reader.readers()
+  let only = try #require(readers.first)
+  #expect(readers.count == 1)
+  #expect(only.nature == .replayed)
+  return try await reader.open(only.id)
+}
+
+private func withReplay(_ name: String, _ body: (ReaderProcess) async throws -> Void) async throws {
+  // A recording answers by the clock of the day it was made. On a machine that is busy with other tests the driver can
+  // fall behind it and wait for ever, so a replay has three tries, each with an end.
+  for attempt in 1...3 {
+    // A copy: other tests of this runner replay the original.
+    let copy = try temporaryFolder("whorl-replay")
+    defer { removeFolder(copy) }
+    let directory = "\(copy)/\(name)"
+    try copyFolder("\(recordings)/\(name)", directory)
+    let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: directory))
+    let end = Task {
+      try await Task.sleep(for: .seconds(40))
+      await reader.shutdown()
+    }
+    defer { end.cancel() }
+    do {
+      try await body(reader)
+      await reader.shutdown()
+    } catch let error as ReaderError where attempt < 3 {
+      print("the replay of \(name) lost its place (try \(attempt)): \(error)")
+      await reader.shutdown()
+      continue
+    } catch {
+      await reader.shutdown()
+      throw error
+    }
+    #expect(processes(with: directory).filter { parent(of: $0) == getpid() }.isEmpty)
+    return
+  }
+}

@@ -1,0 +1,46 @@
+import Fingerprint
+import Glibc
+import Testing
+import VaultDriver
+import VirtualFinger
+
+@testable import Vault
+
+@Suite("Real fingerprints through the image reader")
+struct RealPrintTests {
+  private static let names = ["arch", "loop-right", "tented_arch", "whorl"]
+
+  /// The folder of the pictures, when they are there.
+  private static func folder() -> String? {
+    let repository = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let folder = getenv("WHORL_PRINTS").map { String(cString: $0) } ?? "/\(repository)/../shared/prints"
+    if names.allSatisfy({ access("\(folder)/\($0).png", R_OK) == 0 }) { return folder }
+    print("skipped: no real fingerprints under WHORL_PRINTS or ../shared/prints")
+    return nil
+  }
+
+  @Test("four real fingers are enrolled, each opens what is bound to the set, and none is taken for another")
+  func four() async throws {
+    guard let folder = Self.folder() else { return }
+    let image = try await ImageReaderStore()
+    let pictures = try Self.names.map { try GrayImage(png: "\(folder)/\($0).png") }
+    func press(_ picture: GrayImage) -> @Sendable () async throws -> Void {
+      { [socket = image.socket] in try VirtualImageReader(socket: socket).press(picture) }
+    }
+    let vault = try image.store.open(reader: image.process)
+    let fingers: [Finger] = [.rightThumb, .rightIndex, .rightMiddle]
+    for (finger, picture) in zip(fingers, pictures) {
+      // A finger taken for one enrolled before would end in fingerDuplicate.
+      let person = Person(passcodes: [ScratchStore.passcode], touches: Array(repeating: press(picture), count: 6))
+      _ = try await person.with(vault) { try await vault.enroll(finger, in: $0) }
+    }
+    try await vault.put("bound", "secret", .currentSet)
+    for picture in pictures.prefix(3) {
+      #expect(try await vault.get("bound", by: Person(touches: [press(picture)])) == "secret")
+    }
+    let stranger = Person(touches: [press(pictures[3]), press(pictures[0])])
+    #expect(try await vault.get("bound", by: stranger) == "secret")
+    let refused = stranger.events.contains { if case .noMatch(remaining: 2) = $0 { true } else { false } }
+    #expect(refused, "the fourth finger, not enrolled, is nobody's")
+  }
+}

@@ -1,0 +1,49 @@
+import Fingerprint
+import Glibc
+import ReaderClient
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("A store on recordings of real readers")
+struct ReplayTests {
+  /// The folder of a recording, when there is one and the program that replays it.
+  private static func recording(_ name: String) -> String? {
+    let repository = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let root = getenv("WHORL_RECORDINGS").map { String(cString: $0) } ?? "/\(repository)/../shared/recordings"
+    guard access("/usr/bin/umockdev-run", X_OK) == 0 else {
+      print("skipped: the recording of \(name) needs umockdev-run")
+      return nil
+    }
+    guard access("\(root)/\(name)/device", R_OK) == 0 else {
+      print("skipped: no recording of \(name) under WHORL_RECORDINGS or ../shared/recordings")
+      return nil
+    }
+    return "\(root)/\(name)"
+  }
+
+  @Test("an ELAN match-on-chip reader as a store in use: enrol, set, get by touch, unenrol, in one open of the device")
+  func elan() async throws {
+    guard let recording = Self.recording("elanmoc") else { return }
+    let store = try await ScratchStore()
+    let reader = ReaderProcess(program: ReaderBuild.program, selection: .replay(directory: recording))
+    let vault = try store.open(reader: reader, holdsReader: true)
+    let person = Person(passcodes: [ScratchStore.passcode])
+    let change = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    #expect(change.fingers.map(\.finger) == [.rightIndex])
+    #expect(change.fingers.map(\.onChip) == [true])
+    let stages = person.events.filter { if case .enrolmentStage = $0 { true } else { false } }
+    #expect(!stages.isEmpty)
+    #expect(try await vault.status().sets[0].nature == .replayed)
+    try await vault.put("laptop/me", "behind a real driver", .currentSet)
+    #expect(try await vault.get("laptop/me") == "behind a real driver")
+    let leaving = Person(passcodes: [ScratchStore.passcode])
+    let gone = try await leaving.with(vault) { try await vault.unenroll(.rightIndex, in: $0) }
+    #expect(gone.fingers.isEmpty)
+    #expect(gone.lost.map(\.description) == ["laptop/me"])
+    let left = leaving.events.contains { if case .notice(.leftOnChip) = $0 { true } else { false } }
+    #expect(!left, "the print is gone from the chip too")
+    await vault.shutdown()
+  }
+}
