@@ -80,7 +80,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       // A store that cannot be used answers for no finger
       case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
         .restoreDetected, .recoveryKeyRequired,
-        .newerFormat, .olderFormat, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch, .outcomeUnknown:
+        .newerFormat, .olderFormat, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch,
+        .outcomeUnknown:
         .biometryNotAvailable
       }
   }
