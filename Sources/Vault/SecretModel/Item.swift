@@ -144,6 +144,9 @@ public struct Item: Sendable, Hashable, Identifiable {
 
 /// An item to be stored.
 public struct NewItem: Sendable, Hashable {
+  /// The longest secret, in bytes.
+  public static let secretLimit = 1 << 20
+
   /// What kind of item it is.
   public var itemClass: ItemClass
   /// Everything but the secret. Those that name an item of the class are its primary attributes; an absent one is empty.

@@ -22,10 +22,13 @@ package struct VaultStatus: Sendable {
   package var sets: [SetStatus]
   /// Enrolment sets whose record does not verify.
   package var damagedSets: Int
+  /// What the reader selection `auto` stands for in this store; nil before any finger was enrolled.
+  package var adapter: ReaderAdapter?
 
   package init(
     directory: String, tier: Tier, passcodeSet: Bool, failures: Int, lockedOut: Bool, passcodeDelay: Int,
-    restore: DetectedRestore.Acceptance?, items: Int, sets: [SetStatus], damagedSets: Int
+    restore: DetectedRestore.Acceptance?, items: Int, sets: [SetStatus], damagedSets: Int,
+    adapter: ReaderAdapter? = nil
   ) {
     self.directory = directory
     self.tier = tier
@@ -37,6 +40,7 @@ package struct VaultStatus: Sendable {
     self.items = items
     self.sets = sets
     self.damagedSets = damagedSets
+    self.adapter = adapter
   }
 }
 

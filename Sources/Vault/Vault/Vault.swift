@@ -9,7 +9,7 @@ import SecureMemory
 /// carries it call for call, which is why only plain values and opaque handles pass its border.
 package actor Vault {
   /// The longest secret, in bytes.
-  package static let secretLimit = 1 << 20
+  package static let secretLimit = NewItem.secretLimit
 
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -92,7 +92,8 @@ package actor Vault {
         passcodeDelay: authority.lockout.remainingDelay(store.clock),
         restore: authority.restored ? try store.acceptance(db, authority) : nil,
         items: try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner]) ?? 0,
-        sets: try Self.setStatuses(store, db, authority), damagedSets: try store.damagedSets(db, authority))
+        sets: try Self.setStatuses(store, db, authority), damagedSets: try store.damagedSets(db, authority),
+        adapter: authority.adapter)
     }
   }
 

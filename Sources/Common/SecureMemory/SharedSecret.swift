@@ -1,0 +1,12 @@
+/// A secret with several owners, wiped when the last one lets it go. For closures and stored values, which cannot hold a
+/// `SecretBytes` of their own because it is not copyable.
+package final class SharedSecret: Sendable {
+  /// The secret, to be read in place.
+  package let bytes: SecretBytes
+
+  /// Takes over a secret.
+  package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  /// A second secret with the same bytes.
+  package func copy() -> SecretBytes { bytes.copy() }
+}
