@@ -63,8 +63,10 @@ package final class BusCall: Sendable {
   }
 
   /// Sends a D-Bus error as the answer.
-  package func fail(_ name: String, _ message: String) {
-    finish(.failure(.remote(name: name, message: message)))
+  ///
+  /// - Parameter details: further arguments of the error, after its text.
+  package func fail(_ name: String, _ message: String, details: [BusValue] = []) {
+    finish(.failure(.remote(name: name, message: message, details: details)))
   }
 
   private func finish(_ result: Result<[BusValue], BusError>) {

@@ -207,8 +207,8 @@ package actor BusConnection: BusLoopSource {
     switch result {
     case .success(let values):
       sendOrClose(values) { _, message in sd_bus_message_new_method_return(call.pointer, &message) }
-    case .failure(.remote(let name, let text)):
-      sendOrClose([]) { _, message in
+    case .failure(.remote(let name, let text, let details)):
+      sendOrClose(details) { _, message in
         name.withCString { name in
           text.withCString { text in
             // sd-bus copies both strings
@@ -308,9 +308,12 @@ package actor BusConnection: BusLoopSource {
       guard let cookie = message.replyCookie, let call = waiting[cookie],
         !isOnBus || message.mayAnswer(for: call.destination)
       else { return }
-      guard message.kind == .answer else { return finish(cookie, .failure(message.remoteError)) }
       do throws(BusError) {
-        finish(cookie, .success(try message.values(limit: limits.messageBytes)))
+        if message.kind == .error {
+          finish(cookie, .failure(try message.remoteError(limit: limits.messageBytes)))
+        } else {
+          finish(cookie, .success(try message.values(limit: limits.messageBytes)))
+        }
       } catch  where isOnBus {
         finish(cookie, .failure(error))
       }

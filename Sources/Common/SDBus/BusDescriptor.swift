@@ -14,3 +14,10 @@ package final class BusDescriptor: Sendable {
     close(rawValue)
   }
 }
+
+/// Two are equal if they are the same object: different descriptors of one file are different values.
+extension BusDescriptor: Hashable {
+  package static func == (left: BusDescriptor, right: BusDescriptor) -> Bool { left === right }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,7 +1,7 @@
 /// Why a message could not be sent or read, or was not answered.
 package enum BusError: Error, Sendable, Hashable {
-  /// The peer answered with this D-Bus error.
-  case remote(name: String, message: String)
+  /// The peer answered with this D-Bus error. `message` is its first argument, and `details` are the arguments after it.
+  case remote(name: String, message: String, details: [BusValue] = [])
   /// The connection ended before an answer came, or was closed already.
   case disconnected
   /// The caller's task was cancelled. A later answer is dropped.

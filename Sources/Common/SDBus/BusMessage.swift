@@ -51,17 +51,20 @@ final class BusMessage {
 
   /// The D-Bus error in this message. Its text comes from the peer and may be shown in a terminal, so it is cut at
   /// 1,000 bytes.
-  var remoteError: BusError {
+  ///
+  /// - Parameter limit: as for ``values(limit:)``.
+  func remoteError(limit: Int) throws(BusError) -> BusError {
     // transfer none: the struct and its strings belong to the message
     guard let error = sd_bus_message_get_error(pointer), let name = error.pointee.name else { return .malformed }
+    // sd-bus reads the text when the message arrives, so start at the beginning.
+    try checked(sd_bus_message_rewind(pointer, 1))
+    var details = try values(limit: limit)
     var message = ""
-    if let text = error.pointee.message {
-      let length = strnlen(text, 1_000)
-      message = text.withMemoryRebound(to: UInt8.self, capacity: length) {
-        String(decoding: UnsafeBufferPointer(start: $0, count: length), as: UTF8.self)
-      }
+    if let text = details.first?.asString {
+      message = String(decoding: text.utf8.prefix(1_000), as: UTF8.self)
+      details.removeFirst()
     }
-    return .remote(name: String(cString: name), message: message)
+    return .remote(name: String(cString: name), message: message, details: details)
   }
 }
 
@@ -81,12 +84,9 @@ extension BusMessage {
     case .uint32(let value): try appendBasic("u", value)
     case .int64(let value): try appendBasic("x", value)
     case .uint64(let value): try appendBasic("t", value)
-    case .string(let value):
-      // sd-bus copies the string
-      try checked(value.withCString { sd_bus_message_append_basic(pointer, typeCode("s"), $0) })
-    case .objectPath(let value):
-      // sd-bus copies the string
-      try checked(value.withCString { sd_bus_message_append_basic(pointer, typeCode("o"), $0) })
+    case .double(let value): try appendBasic("d", value)
+    case .string(let value): try appendText("s", value)
+    case .objectPath(let value): try appendText("o", value)
     case .bytes(let bytes):
       // sd-bus copies the bytes
       try checked(
@@ -115,6 +115,13 @@ extension BusMessage {
   private func appendBasic<Value: BitwiseCopyable>(_ type: Unicode.Scalar, _ value: Value) throws(BusError) {
     // sd-bus copies the value
     try checked(withUnsafePointer(to: value) { sd_bus_message_append_basic(pointer, typeCode(type), $0) })
+  }
+
+  /// A D-Bus string cannot hold U+0000: C would end it there, and the peer would get another text.
+  private func appendText(_ type: Unicode.Scalar, _ text: String) throws(BusError) {
+    guard !text.utf8.contains(0) else { throw .malformed }
+    // sd-bus copies the string
+    try checked(text.withCString { sd_bus_message_append_basic(pointer, typeCode(type), $0) })
   }
 
   private func container(
@@ -155,6 +162,7 @@ extension BusMessage {
     case "u": return .uint32(try readBasic(type, UInt32(0)))
     case "x": return .int64(try readBasic(type, Int64(0)))
     case "t": return .uint64(try readBasic(type, UInt64(0)))
+    case "d": return .double(try readBasic(type, Double(0)))
     case "s": return .string(try readString(&budget))
     case "o": return .objectPath(try readString(&budget, "o"))
     case "h":

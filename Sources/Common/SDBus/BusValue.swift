@@ -1,7 +1,7 @@
 /// A D-Bus value of one of the types that Whorl's interfaces use.
 ///
 /// A Sendable value, so that it can cross isolation domains. The sd-bus messages themselves stay on the loop's thread.
-package indirect enum BusValue: Sendable {
+package indirect enum BusValue: Sendable, Hashable {
   case boolean(Bool)
   case byte(UInt8)
   case uint16(UInt16)
@@ -9,6 +9,7 @@ package indirect enum BusValue: Sendable {
   case uint32(UInt32)
   case int64(Int64)
   case uint64(UInt64)
+  case double(Double)
   case string(String)
   /// `o`
   case objectPath(String)
@@ -33,6 +34,7 @@ package indirect enum BusValue: Sendable {
     case .uint32: "u"
     case .int64: "x"
     case .uint64: "t"
+    case .double: "d"
     case .string: "s"
     case .objectPath: "o"
     case .bytes: "ay"
@@ -63,12 +65,15 @@ extension BusValue {
   package var asInt32: Int32? { if case .int32(let value) = self { value } else { nil } }
   package var asUInt16: UInt16? { if case .uint16(let value) = self { value } else { nil } }
   package var asUInt32: UInt32? { if case .uint32(let value) = self { value } else { nil } }
+  package var asInt64: Int64? { if case .int64(let value) = self { value } else { nil } }
   package var asUInt64: UInt64? { if case .uint64(let value) = self { value } else { nil } }
+  package var asDouble: Double? { if case .double(let value) = self { value } else { nil } }
   package var asString: String? { if case .string(let value) = self { value } else { nil } }
   package var asObjectPath: String? { if case .objectPath(let value) = self { value } else { nil } }
   package var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
   package var asArray: [BusValue]? { if case .array(_, let value) = self { value } else { nil } }
   package var asStructure: [BusValue]? { if case .structure(let value) = self { value } else { nil } }
   package var asDictionary: [String: BusValue]? { if case .dictionary(let value) = self { value } else { nil } }
+  package var asVariant: BusValue? { if case .variant(let value) = self { value } else { nil } }
   package var asDescriptor: BusDescriptor? { if case .descriptor(let value) = self { value } else { nil } }
 }

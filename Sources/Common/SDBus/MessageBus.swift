@@ -31,7 +31,7 @@ extension BusConnection {
   package func owner(of name: String) async throws(BusError) -> String? {
     do throws(BusError) {
       return try await call(MessageBus.target, "GetNameOwner", [.string(name)]).first?.asString
-    } catch .remote(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _) {
+    } catch .remote(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _, _) {
       return nil
     }
   }

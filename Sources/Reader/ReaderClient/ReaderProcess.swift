@@ -85,7 +85,7 @@ package actor ReaderProcess: FingerprintReader {
     guard let session, !session.isOver else { return }
     switch await session.answers(.close, number: number(), within: Self.closeGrace) {
     case .success: return
-    case .failure(.remote(let name, let text)): throw ReaderError(busName: name, text: text)
+    case .failure(.remote(let name, let text, _)): throw ReaderError(busName: name, text: text)
     case .failure, nil: await end(session)
     }
   }
@@ -188,7 +188,7 @@ package actor ReaderProcess: FingerprintReader {
     case .cancelled:
       settle(session, number)
       return .cancelled
-    case .remote(let name, let text): return ReaderError(busName: name, text: text)
+    case .remote(let name, let text, _): return ReaderError(busName: name, text: text)
     case .disconnected: return .processDied(await end(session))
     case .tooLarge: return .device("too many prints for one request")
     case .malformed, .system: return .device("the request could not be sent")

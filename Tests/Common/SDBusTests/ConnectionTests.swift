@@ -95,6 +95,32 @@ struct ConnectionTests {
     }
   }
 
+  @Test("throws the arguments that follow the text of an error, also where the text is empty")
+  func errorDetails() async throws {
+    let details: [BusValue] = [
+      .int64(-3), .double(0.5), .array(of: "s", [.string("left")]), .dictionary(["name": .bytes([1, 2])]),
+    ]
+    let bus = try Loopback(
+      server: .init(call: { $0.fail("org.whorl.Test1.Error.Lost", $0.member == "Say" ? "text" : "", details: details) })
+    )
+    defer { bus.close() }
+    for (member, text) in [("Say", "text"), ("Hint", "")] {
+      await #expect(
+        throws: BusError.remote(name: "org.whorl.Test1.Error.Lost", message: text, details: details)
+      ) {
+        _ = try await bus.client.call(target, member)
+      }
+    }
+  }
+
+  @Test("refuses to send text that a D-Bus string cannot hold, instead of cutting it")
+  func nulInText() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+    defer { bus.close() }
+    await #expect(throws: BusError.malformed) { _ = try await bus.client.call(target, "Echo", [.string("a\0b")]) }
+    #expect(try await bus.client.call(target, "Echo", [.string("a")]) == [.string("a")])
+  }
+
   @Test("answers a call with an error if its handler drops it")
   func dropped() async throws {
     let bus = try Loopback(server: .init(call: { _ in }))

@@ -51,7 +51,7 @@ struct BusSocketTests {
       _ = try await ask(for: address, process)
       return nil
     } catch {
-      return if case .remote(let name, _) = error { name } else { "\(error)" }
+      return if case .remote(let name, _, _) = error { name } else { "\(error)" }
     }
   }
 

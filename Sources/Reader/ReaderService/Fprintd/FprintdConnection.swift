@@ -138,7 +138,7 @@ extension ReaderError {
   /// What stood in the way of finding fprintd.
   fileprivate init(reaching error: BusError) {
     switch error {
-    case .remote(let name, let message):
+    case .remote(let name, let message, _):
       self = .cannotStart("fprintd: \(message.isEmpty ? name : message)")
     case .cancelled: self = .cancelled
     case .disconnected: self = .cannotStart("fprintd: the bus hung up")
@@ -153,7 +153,7 @@ extension ReaderError {
     case .cancelled: self = .cancelled
     case .disconnected: self = .processDied(FprintdConnection.ended)
     case .tooLarge, .malformed, .system: self = .device("fprintd gave no answer of use")
-    case .remote(let name, let message):
+    case .remote(let name, let message, _):
       guard name.hasPrefix(FprintdNames.error) else {
         self = Self.ofTheBus(name, message)
         return
