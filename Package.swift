@@ -52,7 +52,9 @@ let package = Package(
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
 
     // Layer 2
-    .target(name: "Processes", dependencies: ["CLinux"], path: "Sources/Common/Processes", swiftSettings: strict),
+    .target(
+      name: "Processes", dependencies: ["CLinux", "Executors", "SDBus"], path: "Sources/Common/Processes",
+      swiftSettings: strict),
     .target(
       name: "Fingerprint", dependencies: ["SecureMemory"], path: "Sources/Common/Fingerprint", swiftSettings: strict),
     .target(
@@ -86,14 +88,15 @@ let package = Package(
       path: "Sources/Reader/ReaderService", swiftSettings: strict),
     .target(
       name: "ReaderClient",
-      dependencies: ["Executors", "CLinux", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
+      dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
       path: "Sources/Reader/ReaderClient", swiftSettings: strict),
 
     // Layer 5
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "ReaderClient", "Vault",
+        "Executors", "CLinux", "Processes", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint",
+        "ReaderClient", "Vault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: strict),
 
@@ -115,8 +118,8 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "SecretModel", "Vault", "ReaderClient", "Confinement", "Recordings", "SecureMemory", "Fingerprint",
-        "CLinux",
+        "Whorl", "SecretModel", "Vault", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
+        "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
@@ -140,8 +143,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "Vault", "VirtualFinger",
-        "Whorl", "Security",
+        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "Vault",
+        "VirtualFinger", "Whorl", "Security",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
@@ -206,12 +209,12 @@ let package = Package(
     .testTarget(
       name: "ReaderTests",
       dependencies: [
-        "ReaderClient", "ReaderBus", "Confinement", "SDBus", "SecureMemory", "Fingerprint", "VirtualFinger",
-        "ProgramDriver",
+        "ReaderClient", "ReaderBus", "Confinement", "Processes", "SDBus", "SecureMemory", "Fingerprint",
+        "VirtualFinger", "ProgramDriver",
       ],
       path: "Tests/Reader/ReaderTests", swiftSettings: strict),
     .testTarget(
-      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "ReaderClient"],
+      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"],
       path: "Tests/Support/VirtualFingerTests", swiftSettings: strict),
     .testTarget(
       name: "VaultTests",

@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import ReaderClient
 
 /// One run of all measurements, in a folder that `scripts/bench` has prepared:
@@ -38,7 +39,7 @@ struct Measurement {
     let peak = try peak(get(100_000))
     let programs = try measurePrograms()
     for name in programs.order { if let samples = programs.samples[name] { report.add(samples) } }
-    guard let reader = ReaderProgram.locate() else { throw BenchFailure("whorl-reader is not built") }
+    guard let reader = HelperPlaces.reader.locate() else { throw BenchFailure("whorl-reader is not built") }
     let touched = try await FromMatchToSecret(folder: work, program: reader).samples(count: Self.touches)
     for samples in touched { report.add(samples) }
     for samples in try await GalleryTimes(folder: work, program: reader).samples() { report.add(samples) }

@@ -1,4 +1,5 @@
 package import Fingerprint
+internal import Processes
 package import ReaderClient
 package import Vault
 
@@ -59,7 +60,7 @@ package enum EmbeddedStore {
     _ selection: ReaderSelection, program: String?, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil
   ) -> any FingerprintReader {
     // Where there is none, starting this one fails and says so: only what needs a finger is refused.
-    let path = ReaderProgram.locate(configured: program.map { [$0] } ?? []) ?? ReaderProgram.installed[0]
+    let path = HelperPlaces.reader.locate(configured: program) ?? HelperPlaces.reader.installed[0]
     return ReaderProcess(program: path, selection: selection, fprintd: fprintd ?? .system, trace: trace)
   }
 }

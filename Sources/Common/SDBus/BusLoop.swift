@@ -18,6 +18,13 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     case closure(@Sendable () -> Void)
   }
 
+  /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
+  package static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+  }
+
   private let queue = Mutex<[Work]>([])
   private let wakeDescriptor: Int32
   private let thread = Mutex<pthread_t?>(nil)
@@ -109,7 +116,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       var count: UInt64 = 0
       read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
-    let now = monotonicMicroseconds()
+    let now = Self.now
     for (index, entry) in polled.enumerated() {
       if descriptors[index + 1].revents != 0 || entry.deadline <= now { entry.source.dispatch() }
     }
@@ -117,7 +124,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   private func milliseconds(until deadline: UInt64) -> Int32 {
     guard deadline != .max else { return -1 }
-    let now = monotonicMicroseconds()
+    let now = Self.now
     return deadline <= now ? 0 : Int32(clamping: (deadline - now) / 1_000 + 1)
   }
 }
@@ -133,10 +140,4 @@ private func busLoopMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableR
   guard let argument else { return nil }
   // transfer full: balances the retain of pthread_create
   Unmanaged<BusLoop>.fromOpaque(argument).takeRetainedValue().run()
-}
-
-private func monotonicMicroseconds() -> UInt64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
 }

@@ -1,6 +1,7 @@
 internal import Executors
 internal import Fingerprint
 internal import Glibc
+internal import Processes
 internal import ReaderBus
 internal import SDBus
 internal import Synchronization
@@ -22,7 +23,9 @@ final class ReaderSession: Sendable {
     defer { close(pair[1]) }
     let child: ChildProcess
     do throws(ChildStartError) {
-      child = try ChildProcess(command, standardInput: pair[1], showsDiagnostics: showsDiagnostics)
+      child = try ChildProcess(
+        command.program, arguments: command.arguments, environment: command.environment, standardInput: pair[1],
+        showsDiagnostics: showsDiagnostics)
     } catch {
       close(pair[0])
       throw .cannotStart("\(command.arguments[0]): \(error.words)")

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,3 +60,25 @@ static inline int whorl_memory_file(const char *name) {
 }
 static inline int whorl_add_seals(int file, int seals) { return fcntl(file, whorl_f_add_seals, seals); }
 static inline int whorl_get_seals(int file) { return fcntl(file, whorl_f_get_seals); }
+
+// glibc has functions for pidfds only since 2.36, and POSIX_SPAWN_SETSID is declared for _GNU_SOURCE alone. The numbers
+// are the kernel's, the same on every architecture.
+static const int whorl_spawn_in_own_session = 0x80;
+static inline int whorl_open_process(pid_t pid) { return (int)syscall(434 /* pidfd_open */, pid, 0); }
+static inline int whorl_signal_process(int pidfd, int signal) {
+  return (int)syscall(424 /* pidfd_send_signal */, pidfd, signal, (void *)0, 0);
+}
+
+// `siginfo_t` names its fields by macros, which Swift does not import. `code` is 0 while the child runs.
+static const int whorl_child_exited = CLD_EXITED;
+static inline int whorl_reap_process(int pidfd, int *code, int *status) {
+  siginfo_t information = {0};
+  const int result = waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &information, WEXITED | WNOHANG);
+  *code = information.si_code;
+  *status = information.si_status;
+  return result;
+}
+static inline bool whorl_is_child(int pidfd) {
+  siginfo_t information = {0};
+  return waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &information, WEXITED | WNOHANG | WNOWAIT) == 0;
+}

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Processes
 import ProgramDriver
 import ReaderClient
 import Synchronization
@@ -52,7 +53,7 @@ struct VirtualReader {
 
 /// The `whorl-reader` that was built with the tests.
 func readerProgram() throws -> String {
-  try #require(ReaderProgram.locate(), "whorl-reader lies beside the test runner when all products are built")
+  try #require(HelperPlaces.reader.locate(), "whorl-reader lies beside the test runner when all products are built")
 }
 
 func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Processes
 import ReaderClient
 import Synchronization
 import Testing
@@ -11,7 +12,7 @@ struct ImageReader {
   let touches: VirtualImageReader
 
   static func with<Value>(_ body: (ImageReader) async throws -> Value) async throws -> Value {
-    let program = try #require(ReaderProgram.locate(), "whorl-reader is built with the tests")
+    let program = try #require(HelperPlaces.reader.locate(), "whorl-reader is built with the tests")
     var folder = Array("/tmp/whorl-finger-XXXXXX".utf8CString)
     try #require(mkdtemp(&folder) != nil)
     let path = String(decoding: folder.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Processes
 import ReaderClient
 import Testing
 import VirtualFinger
@@ -9,7 +10,7 @@ struct StorageReaderTests {
   @Test("inserted prints are on the chip, a scan waits for its action, and unplugging removes the reader")
   func story() async throws {
     try await withSocket { socket in
-      let program = try #require(ReaderProgram.locate(), "whorl-reader is built with the tests")
+      let program = try #require(HelperPlaces.reader.locate(), "whorl-reader is built with the tests")
       let process = ReaderProcess(program: program, selection: .virtualStorage(socket: socket))
       let chip = VirtualStorageReader(socket: socket)
       _ = try await process.open(try #require(try await process.readers().first).id)

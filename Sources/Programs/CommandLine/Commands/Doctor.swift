@@ -2,6 +2,7 @@ import ArgumentParser
 import Confinement
 import Fingerprint
 import Glibc
+import Processes
 import ReaderClient
 import Vault
 import Whorl
@@ -92,18 +93,18 @@ struct Doctor: Command {
   }
 
   private static func checkReader(_ session: Session, _ vault: Vault?, _ findings: inout Findings) async {
-    let configured = session.configuration.readerProgram.map { [$0] } ?? []
-    guard let program = ReaderProgram.locate(configured: configured) else {
+    guard let program = HelperPlaces.reader.locate(configured: session.configuration.readerProgram) else {
       let problem = Failure(.cannotStart("whorl-reader is not beside whorl"))
       return findings.fail(
         "program", problem, "'make install' puts it where it is found; readerProgram in config.json names another place"
       )
     }
-    do throws(ReaderError) {
-      try ReaderProgram.check(program)
-      findings.ok("program", program)
+    do throws(HelperProgramError) {
+      findings.ok("program", try HelperProgram(at: program).path)
     } catch {
-      return findings.fail("program", Failure(error), "correct that, or name another in readerProgram of config.json")
+      return findings.fail(
+        "program", Failure(ReaderError.cannotStart(error.words)),
+        "correct that, or name another in readerProgram of config.json")
     }
     if Landlock.version != nil {
       findings.ok("confinement", "the reader process cannot read this user's files (Landlock and seccomp)")

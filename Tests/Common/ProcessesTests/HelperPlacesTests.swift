@@ -1,14 +1,14 @@
 import Testing
 
-@testable import ReaderClient
+@testable import Processes
 
-@Suite("Where whorl-reader is")
-struct ReaderProgramTests {
+@Suite("Where a helper program is")
+struct HelperPlacesTests {
   @Test(
     "beside the executable, in the place it is installed in, where the configuration says, then where installs put it")
   func places() {
     #expect(
-      ReaderProgram.candidates(executable: "/home/me/app/.build/debug/app", configured: ["/opt/w/whorl-reader"]) == [
+      HelperPlaces.reader.candidates(executable: "/home/me/app/.build/debug/app", configured: "/opt/w/whorl-reader") == [
         "/home/me/app/.build/debug/whorl-reader", "/home/me/app/.build/debug/../libexec/whorl/whorl-reader",
         "/opt/w/whorl-reader", "/usr/local/libexec/whorl/whorl-reader", "/usr/libexec/whorl/whorl-reader",
       ])
@@ -17,7 +17,7 @@ struct ReaderProgramTests {
   @Test("a process that cannot tell where it is looks in the other places")
   func unknownExecutable() {
     #expect(
-      ReaderProgram.candidates(executable: nil, configured: []) == [
+      HelperPlaces.reader.candidates(executable: nil, configured: nil) == [
         "/usr/local/libexec/whorl/whorl-reader", "/usr/libexec/whorl/whorl-reader",
       ])
   }

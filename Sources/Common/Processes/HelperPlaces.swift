@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// Where one of Whorl's helper programs is looked for. `PATH` and other environment variables are not used.
+package struct HelperPlaces: Sendable, Hashable {
+  /// The program that drives the readers.
+  package static let reader = HelperPlaces(of: "whorl-reader")
+  /// The program that holds the keys.
+  package static let vault = HelperPlaces(of: "whorld")
+
+  /// The file name of the program.
+  package let name: String
+
+  package init(of name: String) { self.name = name }
+
+  /// The path of the first program found: beside this process's executable, in `libexec/whorl` of the prefix it is
+  /// installed in, at the configured path, then where ``installed`` says. Nil if there is none.
+  ///
+  /// - Parameter configured: a full path, such as the configuration's.
+  package func locate(configured: String? = nil) -> String? {
+    candidates(executable: Self.executablePath(), configured: configured).first(where: Self.isProgram)
+  }
+
+  func candidates(executable: String?, configured: String?) -> [String] {
+    let own = executable.flatMap(Self.folder).map { ["\($0)/\(name)", "\($0)/../libexec/whorl/\(name)"] }
+    return (own ?? []) + (configured.map { [$0] } ?? []) + installed
+  }
+
+  /// The prefix of `make install`, and the prefix of packages.
+  package var installed: [String] { ["/usr/local/libexec/whorl/\(name)", "/usr/libexec/whorl/\(name)"] }
+
+  private static func executablePath() -> String? {
+    let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      // readlink: writes no terminator
+      count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
+    }
+    return path.isEmpty ? nil : String(decoding: path, as: UTF8.self)
+  }
+
+  private static func folder(of path: String) -> String? {
+    path.lastIndex(of: "/").map { String(path[..<$0]) }
+  }
+
+  private static func isProgram(_ path: String) -> Bool {
+    var status = stat()
+    return path.hasPrefix("/") && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && access(path, X_OK) == 0
+  }
+}

@@ -1,0 +1,105 @@
+internal import CLinux
+internal import Glibc
+internal import SDBus
+
+/// A process, named by a pidfd (pidfd_open(2)). Unlike a process number, a pidfd never comes to name another process.
+package final class ProcessHandle: Sendable {
+  private let descriptor: Descriptor
+
+  /// Opens the process with this number. Nil if there is none.
+  ///
+  /// The number must not have been given to another process in the meantime. The caller has to make sure of that.
+  package init?(_ pid: Int32) {
+    guard let descriptor = Descriptor(taking: whorl_open_process(pid)) else { return nil }
+    self.descriptor = descriptor
+  }
+
+  /// Takes over a pidfd. Nil for the result of a call that failed.
+  package init?(taking pidfd: Int32) {
+    guard let descriptor = Descriptor(taking: pidfd) else { return nil }
+    self.descriptor = descriptor
+  }
+
+  /// Whether the process has ended. It may not have been reaped yet.
+  package var hasEnded: Bool {
+    var polled = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+    return poll(&polled, 1, 0) > 0
+  }
+
+  /// Sends a signal, which has no effect on a process that has ended.
+  package func signal(_ number: Int32) {
+    whorl_signal_process(descriptor.rawValue, number)
+  }
+
+  /// Waits for the end of the process, even if the task is cancelled.
+  ///
+  /// - Parameter limit: nil to wait without a time limit.
+  /// - Returns: Whether the process has ended.
+  @discardableResult
+  package func ended(within limit: Duration? = nil) async -> Bool {
+    if hasEnded { return true }
+    let deadline = limit.map { BusLoop.now + $0.microseconds } ?? .max
+    await withCheckedContinuation { continuation in
+      let wait = EndWait(descriptor, deadline, continuation)
+      BusLoop.shared.post { BusLoop.shared.add(wait) }
+    }
+    return hasEnded
+  }
+
+  /// Reaps the process if it is a child of this process and has ended.
+  func reap() -> Reaping {
+    var code: Int32 = 0
+    var status: Int32 = 0
+    let result = whorl_reap_process(descriptor.rawValue, &code, &status)
+    if result < 0 { return .notOurs }
+    switch code {
+    case 0: return .running
+    case whorl_child_exited: return .exited(status)
+    default: return .killed(status)
+    }
+  }
+
+  /// Whether the process is a child of this process that has not been reaped.
+  var isOwnChild: Bool { whorl_is_child(descriptor.rawValue) }
+
+  enum Reaping {
+    case running
+    /// The value is the exit status.
+    case exited(Int32)
+    /// The value is the signal.
+    case killed(Int32)
+    /// Another part of this program has reaped the child, or the program ignores SIGCHLD.
+    case notOurs
+  }
+}
+
+/// A call of ``ProcessHandle/ended(within:)`` that waits.
+private final class EndWait: BusLoopSource {
+  private let descriptor: Descriptor
+  private let deadline: UInt64
+  private let continuation: CheckedContinuation<Void, Never>
+
+  init(_ descriptor: Descriptor, _ deadline: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
+    self.descriptor = descriptor
+    self.deadline = deadline
+    self.continuation = continuation
+  }
+
+  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
+    (descriptor.rawValue, Int16(POLLIN), deadline)
+  }
+
+  /// Called once: when the process has ended, or at the deadline.
+  func dispatch() {
+    BusLoop.shared.remove(self)
+    continuation.resume()
+  }
+}
+
+extension Duration {
+  /// Rounded down. A negative duration counts as none.
+  fileprivate var microseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)
+  }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@testable import Processes
+
+@Suite("A child process")
+struct ChildProcessTests {
+  @Test("is reaped when it ends by itself, and says how it ended")
+  func endsByItself() async throws {
+    let child = try Child("/bin/sh", "-c", "exit 3")
+    #expect(await child.process.end(grace: .seconds(10)).value == "exit status 3")
+    #expect(!isThere(child.process))
+  }
+
+  @Test("ends when the other end of its standard input is closed")
+  func endOfInput() async throws {
+    let child = try Child("/bin/cat")
+    let end = child.process.end(grace: .seconds(10))
+    child.hangUp()
+    #expect(await end.value == "exit status 0")
+  }
+
+  @Test("is told to end after the grace, and killed if it does not")
+  func isEnded() async throws {
+    let willing = try Child("/bin/sleep", "1000")
+    #expect(await willing.process.end(grace: .zero).value == "killed by signal 15 (Terminated)")
+    // The shell says on its standard input, a socket, that it ignores the signal by now.
+    let stubborn = try Child("/bin/sh", "-c", "trap '' TERM; echo >&0; while :; do sleep 1000; done")
+    var ready: UInt8 = 0
+    #expect(read(stubborn.ours, &ready, 1) == 1)
+    #expect(await stubborn.process.end(grace: .zero).value == "killed by signal 9 (Killed)")
+  }
+
+  @Test("has the environment and the descriptors it is given, and no others")
+  func inheritsNothing() async throws {
+    let open = dup(0)
+    defer { close(open) }
+    let child = try Child("/bin/sh", "-c", "exec >&0; env; ls -1 /proc/$$/fd", environment: ["ONE=1"])
+    let lines = Set(child.output().split(separator: "\n").map(String.init))
+    #expect(lines.subtracting(["PWD=\(currentFolder())", "_=/usr/bin/env", "SHLVL=1"]) == ["ONE=1", "0", "1", "2"])
+    _ = await child.process.end(grace: .seconds(10)).value
+  }
+
+  @Test("is in a session of its own")
+  func session() async throws {
+    let child = try Child("/bin/sh", "-c", "cut -d ' ' -f 1,6 /proc/$$/stat >&0")
+    let fields = child.output().split(whereSeparator: \.isWhitespace)
+    #expect(fields.count == 2 && fields[0] == fields[1], "\(fields)")
+    _ = await child.process.end(grace: .seconds(10)).value
+  }
+
+  @Test("that the program has reaped itself is neither signalled nor waited for")
+  func reapedElsewhere() async {
+    // In a process of its own, which has no other children.
+    await #expect(processExitsWith: .success) {
+      let child = try Child("/bin/cat")
+      child.hangUp()
+      #expect(waitpid(-1, nil, 0) > 0)
+      #expect(await child.process.end(grace: .seconds(10)).value == "end unknown")
+    }
+  }
+
+  @Test("ends also in a program that ignores the ends of its children")
+  func ignoredByTheProgram() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGCHLD, SIG_IGN)
+      let child = try Child("/bin/sleep", "1000")
+      #expect(await child.process.end(grace: .zero).value == "end unknown")
+      #expect(waitpid(-1, nil, WNOHANG) == -1)
+    }
+  }
+
+  @Test("that cannot be executed says why")
+  func notExecutable() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/program"
+      try writeFile(path, Array("no program".utf8))
+      try #require(chmod(path, 0o700) == 0)
+      let failure = #expect(throws: ChildStartError.self) { try Child(path) }
+      #expect(failure?.code == ENOEXEC)
+    }
+  }
+
+  @Test("of another process is no child to wait for")
+  func stranger() throws {
+    let parent = try #require(ProcessHandle(getppid()))
+    #expect(!parent.hasEnded)
+    #expect(!parent.isOwnChild)
+    #expect(ProcessHandle(pid_t.max) == nil)
+  }
+
+  @Test("is waited for no longer than the limit")
+  func limit() async throws {
+    let parent = try #require(ProcessHandle(getppid()))
+    #expect(await !parent.ended(within: .milliseconds(10)))
+    #expect(await !parent.ended(within: .seconds(-1)))
+  }
+}
+
+/// A child with a socket to it.
+private struct Child {
+  let process: ChildProcess
+  let ours: Int32
+
+  init(_ program: String, _ arguments: String..., environment: [String] = []) throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+    defer { close(pair[1]) }
+    ours = pair[0]
+    process = try ChildProcess(
+      try HelperProgram(at: program), arguments: [program] + arguments, environment: environment,
+      standardInput: pair[1])
+  }
+
+  func hangUp() { shutdown(ours, Int32(SHUT_RDWR)) }
+
+  /// Everything the child writes to its standard input, until it ends.
+  func output() -> String {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(ours, &chunk, chunk.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += chunk[..<count]
+    }
+  }
+}
+
+private func isThere(_ child: ChildProcess) -> Bool { child.handle.isOwnChild }
+
+private func currentFolder() -> String {
+  guard let folder = getcwd(nil, 0) else { return "" }
+  // getcwd with NULL: the string is ours
+  defer { free(folder) }
+  return String(cString: folder)
+}
