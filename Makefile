@@ -13,7 +13,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign system-test build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,10 @@ docs: setup ## the documentation of the libraries in .build/docs; a warning fail
 
 campaign: setup ## the test suite with its long forms: fuzzing, kills and snapshots by the thousand
 	@WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')
+
+system-test: build ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
+	@scripts/setup system
+	@scripts/system-test $(STORY)
 
 build: setup ## release build of the programs in .build/release
 	@scripts/build

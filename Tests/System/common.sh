@@ -1,0 +1,81 @@
+# What the stories share. They run as root in the booted system.
+set -eu
+
+# fprintd drives libfprint's virtual image reader, which synthetic fingers press through this socket.
+sensor=/run/virtual-reader/socket
+
+fail() {
+  echo "  FAILED: $*" >&2
+  exit 1
+}
+
+# user NAME: makes a user, if there is none.
+user() { id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"; }
+
+# at_seat NAME COMMAND: runs a shell command in an active session of that user at the machine's own seat.
+at_seat() {
+  systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$1" -p Environment=XDG_SEAT=seat0 \
+    -p "WorkingDirectory=/home/$1" sh -c "$2"
+}
+
+# elsewhere NAME COMMAND: the same in a session that has no seat.
+elsewhere() {
+  systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$1" -p "WorkingDirectory=/home/$1" sh -c "$2"
+}
+
+# touching FINGERS COMMAND...: runs a command and presses the next of FINGERS (words such as right-index:1, finger and
+# person) each time the command asks for a touch. Gives the command's output and status.
+touching() {
+  fingers=$1
+  shift
+  {
+    status=0
+    "$@" 2>&1 || status=$?
+    echo "$status" >/tmp/status
+  } | while IFS= read -r line || [ -n "$line" ]; do
+    printf '%s\n' "$line"
+    case $line in
+      Touch* | Swipe* | *'. Touch '* | *'. Swipe '* | Stage*'touch again')
+        finger=${fingers%% *}
+        if [ "$finger" = "$fingers" ]; then fingers=; else fingers=${fingers#* }; fi
+        [ -z "$finger" ] || whorl-finger press "${finger%:*}" --person "${finger#*:}" --socket "$sensor"
+        ;;
+    esac
+  done
+  return "$(cat /tmp/status)"
+}
+
+# expect STATUS TEXT COMMAND...: runs a command. Its status must be STATUS, and its output must contain TEXT.
+expect() {
+  expected=$1
+  text=$2
+  shift 2
+  actual=0
+  output=$("$@" 2>&1) || actual=$?
+  [ "$actual" = "$expected" ] || fail "status $actual instead of $expected: $output"
+  case $output in *"$text"*) ;; *) fail "no '$text' in: $output" ;; esac
+  echo "  $expected ${text:+'$text'} $(echo "$*" | tr '\n' ' ' | cut -c 1-90)"
+}
+
+# virtual_reader: makes fprintd drive the virtual reader.
+virtual_reader() {
+  mkdir -p /etc/systemd/system/fprintd.service.d /etc/polkit-1/rules.d
+  cat >/etc/systemd/system/fprintd.service.d/virtual.conf <<END
+[Service]
+Environment=FP_VIRTUAL_IMAGE=$sensor FP_DRIVERS_WHITELIST=virtual_image
+RuntimeDirectory=virtual-reader
+RuntimeDirectoryPreserve=yes
+ExecStart=
+ExecStart=/usr/libexec/fprintd -t
+END
+  # In place of the desktop's polkit agent, which would ask for the user's own password.
+  cat >/etc/polkit-1/rules.d/10-enrol.rules <<'END'
+polkit.addRule(function (action, subject) {
+  if (action.id == "net.reactivated.fprint.device.enroll" && subject.active && subject.local && subject.seat)
+    return polkit.Result.YES;
+});
+END
+  systemctl daemon-reload
+  systemctl stop fprintd 2>/dev/null || :
+  systemctl restart polkit
+}
