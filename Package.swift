@@ -93,6 +93,11 @@ let package = Package(
 
     // Layer 5
     .target(
+      name: "VaultHost", dependencies: ["Fingerprint", "ReaderClient", "SecretModel", "SecureMemory", "Vault"],
+      path: "Sources/Vault/VaultHost", swiftSettings: strict),
+
+    // Layer 6
+    .target(
       name: "Whorl",
       dependencies: [
         "Executors", "CLinux", "Processes", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint",
@@ -100,7 +105,7 @@ let package = Package(
       ],
       path: "Sources/Client/Whorl", swiftSettings: strict),
 
-    // Layer 6 and 7: the Apple-shaped API
+    // Layer 7 and 8: the Apple-shaped API
     .target(
       name: "KeychainServices",
       dependencies: ["Executors", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
@@ -114,7 +119,7 @@ let package = Package(
     .target(
       name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
-    // Layer 8: thin executables
+    // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [

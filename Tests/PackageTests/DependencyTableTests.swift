@@ -32,9 +32,9 @@ struct DependencyTableTests {
   func refusesOtherArrows() {
     #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
     #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
-    #expect(!LayerTable.Layer.tests.mayUse(.number(8), asTarget: "ReaderTests"))
+    #expect(!LayerTable.Layer.tests.mayUse(.number(9), asTarget: "ReaderTests"))
     #expect(!LayerTable.Layer.number(3).mayUse(.testSupport, asTarget: "Vault"))
-    #expect(!LayerTable.Layer.number(8).mayUse(.testSupport, asTarget: "whorl"))
+    #expect(!LayerTable.Layer.number(9).mayUse(.testSupport, asTarget: "whorl"))
     #expect(!LayerTable.Layer.testSupport.mayUse(.number(5), asTarget: "ProgramDriver"))
   }
 
@@ -43,7 +43,7 @@ struct DependencyTableTests {
     let layers = table.layers
     for target in package.targets {
       #expect((target.type == "test") == (layers[target.name] == .tests), "\(target.name)")
-      #expect((target.type == "executable") == (layers[target.name] == .number(8)), "\(target.name)")
+      #expect((target.type == "executable") == (layers[target.name] == .number(9)), "\(target.name)")
       #expect((target.type == "system") == (layers[target.name] == .number(0)), "\(target.name)")
     }
   }

@@ -43,6 +43,11 @@ static inline int whorl_open_in_one_mount(int folder, const char *path, int flag
   return (int)syscall(437 /* openat2 */, folder, path, &how, sizeof how);
 }
 
+// glibc declares renameat2 only under _GNU_SOURCE. Fails with EEXIST where anything has the new name.
+static inline int whorl_rename_without_replacing(const char *from, const char *to) {
+  return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */);
+}
+
 // Swift has no volatile reads, without which the compiler may stop at the first difference.
 static inline bool whorl_is_equal_in_constant_time(const void *first, const void *second, size_t count) {
   const volatile unsigned char *a = (const volatile unsigned char *)first, *b = (const volatile unsigned char *)second;

@@ -23,6 +23,14 @@ extension Vault {
     return lockedOut ? .biometryLockout : nil
   }
 
+  /// What can be said of fingers and passcode without asking anybody.
+  package func biometry() async throws(VaultError) -> Biometry {
+    let passcodeSet = try passcodeIsSet()
+    return Biometry(
+      hasReader: await hasReader(), problem: await biometryProblem(), state: try? await enrolmentState(),
+      passcodeSet: passcodeSet)
+  }
+
   /// Whether a reader is attached.
   package func hasReader() async -> Bool {
     (try? await attachedReader()) != nil

@@ -4,38 +4,42 @@ package import Keys
 package import SecureMemory
 
 extension Vault {
-  /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
+  /// Makes a new store beside its place. Without a passcode the root key has two slots, the key file and the recovery
+  /// key; a passcode can come later.
   ///
-  /// Without a passcode the root key has two slots, the key file and the recovery key; a passcode can come later.
-  ///
-  /// - Parameter show: gets the recovery key before the store takes its place: where it throws there is none, so that no
-  ///   store is left whose recovery key nobody has seen.
-  @discardableResult
-  package static func create(
-    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard,
-    showing show: (borrowing SecretBytes) throws(VaultError) -> Void = { _ in }
-  ) async throws(VaultError) -> SecretBytes {
+  /// - Parameter floor: what scrypt must cost at least; tests alone ask for less.
+  /// - Returns: the store, which has to be kept, and what its creator is told of it: the text of the recovery key, which
+  ///   is shown once and kept nowhere.
+  /// - Throws: `storeExists` where something is in its place, `invalidPasscode`.
+  package static func newStore(at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard)
+    async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
+  {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
     if let passcodeBox { try checkPasscode(passcodeBox.secret) }
     let stretched = try await stretchNew(passcodeBox, floor)
+    let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()
-      let recoveryKey = try recovery.key(info: Slot.recoveryInfo)
-      let text = recovery.text()
-      try StoreDirectory.create(at: path) { directory throws(VaultError) in
-        do {
-          try fill(directory, stretched, recoveryKey, floor)
-        } catch {
-          throw VaultError(storage: error)
-        }
-        try show(text)
-      }
-      return text
+      try fill(new.directory, stretched, try recovery.key(info: Slot.recoveryInfo), floor)
+      try new.directory.sync()
+      return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
       throw VaultError(keys: error)
     } catch {
       throw VaultError(storage: error)
     }
+  }
+
+  /// Makes a new store in its place and gives the text of its recovery key.
+  @discardableResult
+  package static func create(
+    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard,
+    showing show: (borrowing SecretBytes) throws(VaultError) -> Void = { _ in }
+  ) async throws(VaultError) -> SecretBytes {
+    let (new, draft) = try await newStore(at: path, passcode: passcode, floor: floor)
+    try show(draft.recoveryKey)
+    try new.keep()
+    return draft.recoveryKey.copy()
   }
 
   private static func fill(

@@ -195,18 +195,24 @@ extension Vault {
     try store.addToIndex(place, record, db)
   }
 
-  /// Removes items, all of them or none; those that are gone already do not count. Needs no finger.
-  package func delete(_ ids: [ItemID]) throws(VaultError) {
+  /// Removes items, all of them or none, and gives their number; those that are gone already do not count. Needs no
+  /// finger.
+  @discardableResult
+  package func delete(_ ids: [ItemID]) throws(VaultError) -> Int {
     let store = store
-    guard !ids.isEmpty else { return }
-    try store.commit(items: true) { db, _ in
+    guard !ids.isEmpty else { return 0 }
+    let count = try store.commit(items: true) { db, _ in
+      var count = 0
       for id in ids {
         guard let row = try store.item(id.bytes, db), let place = row.row else { continue }
         try store.removeFromIndex(place, store.record(of: row), db)
         try ItemRow.delete(place, db)
+        count += 1
       }
+      return count
     }
     forgetSoon()
+    return count
   }
 
   /// Removes every item meant by a search and a condition, all of them or none, and says how many. Needs no finger.

@@ -138,6 +138,21 @@ extension Vault {
     }
   }
 
+  /// The readers attached, and the one that this store would use.
+  package func readers() async throws(VaultError) -> ReaderList {
+    let attached: [ReaderDescription]
+    do {
+      attached = try await reader.readers()
+    } catch {
+      return ReaderList(readers: [], chosen: nil, problem: .reader(error))
+    }
+    do throws(VaultError) {
+      return ReaderList(readers: attached, chosen: try choose(from: attached), problem: nil)
+    } catch {
+      return ReaderList(readers: attached, chosen: nil, problem: error)
+    }
+  }
+
   /// The set of the reader that is open; refuses where no finger is enrolled on it, or none that counts.
   func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     let store = store

@@ -115,8 +115,9 @@ extension Vault {
       }
       if let password = item.password { parts.add(applicationPassword: password.secret) }
       let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
+      guard let shown = store.item(of: row, item.record) else { throw VaultError.itemDamaged(item.record.name) }
       return ReleasedItem(
-        id: ItemID(bytes: row.id), name: item.record.name,
+        shown,
         secret: try store.open(
           row, item.record, keys, under: parts, passcode: evidence.passcode?.key,
           otherwise: wrong, db))

@@ -12,40 +12,6 @@ struct StoreDirectory: Sendable {
   var commitLock: String { path + "/commit.lock" }
   var scanLock: String { path + "/scan.lock" }
 
-  /// Makes a store's folder in one step: `fill` works in a new folder beside it, which then takes the name, so that an
-  /// interruption leaves no half-made store.
-  static func create(
-    at path: String, filling fill: (StoreDirectory) throws(VaultError) -> Void
-  ) throws(VaultError) {
-    let path = try absolute(path)
-    try makeParents(of: path)
-    var template = Array((path + ".new-XXXXXX").utf8CString)
-    guard mkdtemp(&template) != nil else { throw .inputOutput("cannot make a folder beside \(path): \(errnoText())") }
-    let new = StoreDirectory(path: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    do throws(VaultError) {
-      try new.checkTrust()
-      try fill(new)
-      try new.sync()
-      // An empty folder of that name is replaced; anything in it is kept, and refused.
-      guard rename(new.path, path) == 0 else {
-        let error = errno
-        if error == ENOTEMPTY || error == EEXIST || error == ENOTDIR { throw .storeExists(path) }
-        throw .inputOutput("cannot make \(path): \(String(cString: strerror(error)))")
-      }
-      try StoreDirectory(path: path + "/..").sync()
-    } catch {
-      new.removeFiles()
-      throw error
-    }
-  }
-
-  private func removeFiles() {
-    for file in [database, database + "-wal", database + "-shm", deviceKey, deviceKey + ".new", manifest, commitLock] {
-      unlink(file)
-    }
-    rmdir(path)
-  }
-
   /// The folder of an existing store.
   static func open(at path: String) throws(VaultError) -> StoreDirectory {
     let directory = StoreDirectory(path: try absolute(path))
@@ -65,7 +31,7 @@ struct StoreDirectory: Sendable {
     return directory
   }
 
-  private func checkTrust() throws(VaultError) {
+  func checkTrust() throws(VaultError) {
     var info = stat()
     guard lstat(path, &info) == 0 else { throw .inputOutput("cannot look at \(path): \(errnoText())") }
     guard info.st_mode & S_IFMT != S_IFLNK else {
@@ -102,7 +68,7 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  private static func absolute(_ path: String) throws(VaultError) -> String {
+  static func absolute(_ path: String) throws(VaultError) -> String {
     var trimmed = path
     while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
     guard !trimmed.isEmpty, trimmed != "/" else {
@@ -115,7 +81,7 @@ struct StoreDirectory: Sendable {
     return String(cString: current) + "/" + trimmed
   }
 
-  private static func makeParents(of path: String) throws(VaultError) {
+  static func makeParents(of path: String) throws(VaultError) {
     var at = ""
     for part in path.split(separator: "/").dropLast() {
       at += "/" + part

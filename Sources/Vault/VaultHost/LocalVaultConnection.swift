@@ -1,0 +1,91 @@
+import Fingerprint
+import ReaderClient
+package import SecretModel
+package import SecureMemory
+import Synchronization
+import Vault
+
+/// Opens and makes stores in this process, with `whorl-reader` as its child: what `whorld` serves, and what tests use in
+/// place of a connection to it.
+package final class LocalVaultConnection: VaultConnection {
+  private struct State {
+    var isClosed = false
+    var open: OpenStore?
+    var drafts: [StoreDraft.ID: NewStore] = [:]
+
+    func requireRunning() throws(VaultError) {
+      guard !isClosed else { throw .serviceUnavailable("the connection was closed") }
+    }
+  }
+
+  private struct OpenStore {
+    let vault: Vault
+    let session: VaultSession
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Opens a store. Nothing starts a reader process before a reader is asked something.
+  ///
+  /// - Throws: `invalidRequest` where the connection has an open store, `storeNotFound`, and what is wrong with the store.
+  package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
+    try state.withLock { state throws(VaultError) in
+      try state.requireRunning()
+      guard state.open == nil else { throw .invalidRequest("this connection has an open store") }
+      let vault = try Vault(at: place)
+      let session = VaultSession(of: vault)
+      state.open = OpenStore(vault: vault, session: session)
+      return session
+    }
+  }
+
+  package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+    try state.withLock { state throws(VaultError) in try state.requireRunning() }
+    let (new, draft) = try await Vault.newStore(at: place.directory, passcode: passcode)
+    // Closed meanwhile: the store goes with this call's last reference to it.
+    try state.withLock { state throws(VaultError) in
+      try state.requireRunning()
+      state.drafts[draft.id] = new
+    }
+    return draft
+  }
+
+  /// - Throws: `invalidRequest` where the connection has no such draft, `storeExists` where something has taken the place
+  ///   meanwhile; the draft is removed then.
+  package func keep(_ draft: StoreDraft.ID) async throws(VaultError) {
+    guard let new = state.withLock({ $0.drafts.removeValue(forKey: draft) }) else {
+      throw .invalidRequest("this connection has no such new store")
+    }
+    try new.keep()
+  }
+
+  package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+    try Vault.rebuildDeviceKey(at: place.directory, recoveryKey: recoveryKey)
+  }
+
+  package func close() async {
+    let open = state.withLock { state in
+      state.isClosed = true
+      state.drafts = [:]
+      defer { state.open = nil }
+      return state.open
+    }
+    await open?.session.close()
+    await open?.vault.shutdown()
+  }
+}
+
+extension Vault {
+  fileprivate init(at place: StorePlace) throws(VaultError) {
+    // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
+    let program = ReaderProgram.locate(configured: place.readerProgram.map { [$0] } ?? []) ?? ReaderProgram.installed[0]
+    let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
+    // A recording plays once: the device must stay open from the first call to the last.
+    let holdsReader = if case .replay = place.reader { true } else { false }
+    try self.init(
+      at: place.directory, reader: reader, device: place.reader.device, holdsReader: holdsReader,
+      followsRecordedAdapter: place.reader == .automatic)
+  }
+}

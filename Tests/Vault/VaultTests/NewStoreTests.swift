@@ -1,0 +1,108 @@
+import Glibc
+import Keys
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("A new store that has not taken its place")
+struct NewStoreTests {
+  let store: ScratchStore
+  let place: String
+
+  init() async throws {
+    store = try await ScratchStore()
+    place = store.folder + "/another"
+  }
+
+  private func create() async throws -> (store: NewStore, draft: StoreDraft) {
+    try await Vault.newStore(at: place, passcode: nil, floor: .weakForTests)
+  }
+
+  private var names: [String] {
+    get throws { try StoreFolder.names(in: store.folder).sorted() }
+  }
+
+  @Test("is in a private folder beside its place, which is free until the store is kept")
+  func kept() async throws {
+    let (new, draft) = try await create()
+    let draftName = try #require(names.first { $0.hasPrefix("another.new-") })
+    var info = stat()
+    #expect(lstat(place, &info) != 0)
+    #expect(lstat(store.folder + "/" + draftName, &info) == 0)
+    #expect(info.st_mode & 0o7777 == 0o700)
+    try new.keep()
+    #expect(try names == ["another", "store"])
+    let vault = try Vault(at: place, reader: NoReader.reader, floor: .weakForTests)
+    try await Person(newPasscode: "new passcode", recoveryKey: draft.recoveryKey.text).with(vault) {
+      _ = try await vault.recover(in: $0)
+    }
+    #expect(throws: VaultError.self) { try new.keep() }
+  }
+
+  @Test("is removed with the object that stands for it, and when it is discarded")
+  func discarded() async throws {
+    var made: (store: NewStore, draft: StoreDraft)? = try await create()
+    #expect(try names.count == 2)
+    made = nil
+    #expect(made == nil)
+    #expect(try names == ["store"])
+    let (new, _) = try await create()
+    new.discard()
+    #expect(try names == ["store"])
+    #expect(throws: VaultError.self) { try new.keep() }
+    #expect(try names == ["store"])
+  }
+
+  @Test("replaces an empty folder, and nothing else")
+  func occupied() async throws {
+    mkdir(place, 0o700)
+    let (first, _) = try await create()
+    try first.keep()
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    try ScratchStore.run("/bin/rm", ["-rf", place])
+    let (second, _) = try await create()
+    for obstacle in [{ mkdir(place, 0o700) + mkdir(place + "/x", 0o700) }, { symlink(store.path, place) }] {
+      #expect(obstacle() == 0)
+      #expect(throws: VaultError.storeExists(place)) { try second.keep() }
+      try ScratchStore.run("/bin/rm", ["-rf", place])
+    }
+    try second.keep()
+  }
+
+  @Test("of a program that was killed is removed by the next one made beside the same place")
+  func stale() async throws {
+    let (first, _) = try await create()
+    let running = try #require(names.first { $0.hasPrefix("another.new-") })
+    // What is left of a killed program: the folder, and nobody who holds its lock.
+    try ScratchStore.run("/bin/cp", ["-a", store.folder + "/" + running, place + ".new-killed"])
+    for name in ["another.new-toolong", "other.new-killed"] {
+      try ScratchStore.run("/bin/cp", ["-a", store.folder + "/" + running, store.folder + "/" + name])
+    }
+    let (second, _) = try await create()
+    #expect(try !names.contains("another.new-killed"))
+    #expect(try names.contains("another.new-toolong"))
+    #expect(try names.contains("other.new-killed"))
+    #expect(try names.contains(running))
+    try first.keep()
+    #expect(throws: VaultError.storeExists(place)) { try second.keep() }
+  }
+}
+
+/// What is in a folder.
+enum StoreFolder {
+  static func names(in folder: String) throws -> [String] {
+    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
+    let stream = try #require(opendir(folder))
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
+  }
+}

@@ -1,0 +1,86 @@
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("A session of a vault")
+struct SessionTests {
+  let store: ScratchStore
+  let session: VaultSession
+  let other: VaultSession
+
+  init() async throws {
+    store = try await ScratchStore()
+    let vault = try store.open()
+    session = VaultSession(of: vault)
+    other = VaultSession(of: vault)
+  }
+
+  @Test("refuses the contexts of another session, and does nothing to them")
+  func handles() async throws {
+    let (handle, events) = try await session.openContext(ContextOptions())
+    await #expect(throws: VaultError.contextInvalidated) { try await other.unlock(Asking(in: handle)) }
+    await #expect(throws: VaultError.contextInvalidated) { _ = try await other.items(ItemSearch(), in: handle) }
+    await other.closeContext(handle, reason: .person)
+    // Still open: the first session is asked for a passcode.
+    let unlocked = Task { try await session.unlock(Asking(in: handle)) }
+    for await numbered in events {
+      guard case .secretWanted(.passcode) = numbered.event else { continue }
+      await other.respond(handle, .cancel)
+      await session.respond(handle, .secret(question: numbered.number, SecretBytes(text: ScratchStore.passcode)))
+      break
+    }
+    try await unlocked.value
+  }
+
+  @Test("ends its contexts when it is closed, and no others")
+  func closing() async throws {
+    let (handle, events) = try await session.openContext(ContextOptions())
+    let (others, _) = try await other.openContext(ContextOptions(interactionNotAllowed: true))
+    let unlocked = Task { try await session.unlock(Asking(in: handle)) }
+    for await numbered in events {
+      if case .secretWanted = numbered.event { await session.close() }
+    }
+    await #expect(throws: VaultError.systemCancelled) { try await unlocked.value }
+    await #expect(throws: VaultError.contextInvalidated) { try await session.unlock(Asking(in: handle)) }
+    await #expect(throws: VaultError.interactionNotAllowed) { try await other.unlock(Asking(in: others)) }
+  }
+
+  @Test("asks nobody where a call names no context")
+  func nobody() async throws {
+    await #expect(throws: VaultError.interactionNotAllowed) { try await session.unlock(.nobody) }
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      _ = try await session.evaluate(.policy(.deviceOwner), .nobody)
+    }
+  }
+
+  @Test("finds, releases, changes and removes items by id, by name and by a search")
+  func items() async throws {
+    let names = try ["mail/alice", "mail/bob"].map { try ItemName(parsing: $0) }
+    for name in names {
+      let added = try await session.add(
+        NewItem(named: name, access: .none), secret: SecretBytes(text: name.account), replacing: false, .nobody)
+      #expect(added.name == name)
+    }
+    let search = ItemSearch(.genericPassword, [.service: .text("mail")])
+    let found = try await session.items(search, in: nil)
+    #expect(found.items.map(\.name) == names)
+    #expect(found.next == nil)
+    for selection in [ItemSelection.ids(found.items.map(\.id)), .names(names), .search(search)] {
+      let released = try await session.secrets(selection, .nobody)
+      #expect(released.map(\.text) == ["alice", "bob"])
+      #expect(released.map(\.item) == found.items)
+    }
+    await #expect(throws: VaultError.itemGone) {
+      _ = try await session.secrets(.names([ItemName(parsing: "mail/carol")]), .nobody)
+    }
+    let changed = try await session.update(
+      .names([names[0]]), ItemChange(), secret: SecretBytes(text: "new"), .nobody)
+    #expect(changed == 1)
+    #expect(try await session.secrets(.names(names), .nobody).map(\.text) == ["new", "bob"])
+    #expect(try await session.delete(.names([names[0]])) == 1)
+    #expect(try await session.delete(.ids(found.items.map(\.id))) == 1)
+    await #expect(throws: VaultError.itemGone) { _ = try await session.delete(.search(search)) }
+  }
+}
