@@ -50,7 +50,7 @@ struct Remove: Command {
       try session.answers().confirm("Go on?", assent: "--yes")
     }
     let ids = doomed.map(\.item.id)
-    try await session.explained { () async throws(VaultError) in try await vault.delete(ids) }
+    _ = try await session.explained { () async throws(VaultError) in try await vault.delete(ids) }
     // Empties the log, in which the secrets may stand still.
     await vault.shutdown()
     if options.json { try JSON.print(["removed": doomed.map(\.called)]) }
