@@ -31,9 +31,11 @@ examples: setup ## build Examples/ as a package of its own and run its programs 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
-lint: ## check the format of every Swift file and the syntax of every script; changes nothing
+lint: ## check the format of every Swift file, every script and every workflow; changes nothing
+	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
-	@for script in scripts/* udev/generate; do case $$script in *.txt) ;; *) sh -n "$$script" || exit 1 ;; esac; done
+	shellcheck .ci/run udev/generate $(filter-out %.txt,$(wildcard scripts/*)) Tests/System/common.sh
+	yamllint --strict --config-file .yamllint .github .spi.yml
 
 format: ## put every Swift file into the one format
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # What the stories share. They run as root in the booted system.
 set -eu
 
@@ -54,7 +55,7 @@ expect() {
   output=$("$@" 2>&1) || actual=$?
   [ "$actual" = "$expected" ] || fail "status $actual instead of $expected: $output"
   case $output in *"$text"*) ;; *) fail "no '$text' in: $output" ;; esac
-  echo "  $expected ${text:+'$text'} $(echo "$*" | tr '\n' ' ' | cut -c 1-90)"
+  echo "  $expected: $(echo "$*" | tr '\n' ' ' | cut -c 1-90)"
 }
 
 # virtual_reader: makes fprintd drive the virtual reader.
