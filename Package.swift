@@ -93,7 +93,8 @@ let package = Package(
 
     // Layer 5
     .target(
-      name: "VaultHost", dependencies: ["Fingerprint", "ReaderClient", "SecretModel", "SecureMemory", "Vault"],
+      name: "VaultHost",
+      dependencies: ["Fingerprint", "Processes", "ReaderClient", "SecretModel", "SecureMemory", "Vault"],
       path: "Sources/Vault/VaultHost", swiftSettings: strict),
 
     // Layer 6

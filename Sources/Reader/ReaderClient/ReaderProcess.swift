@@ -33,7 +33,7 @@ package actor ReaderProcess: FingerprintReader {
   private var lastNumber: UInt64 = 0
 
   /// - Parameters:
-  ///   - program: the full path of `whorl-reader`, such as ``ReaderProgram`` finds it.
+  ///   - program: the full path of `whorl-reader`, such as `HelperPlaces` finds it.
   ///   - selection: which readers the process has.
   ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
   ///   - fprintd: where fprintd is, for a selection that may use it.

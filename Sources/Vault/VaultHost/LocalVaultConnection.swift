@@ -1,4 +1,5 @@
 import Fingerprint
+import Processes
 import ReaderClient
 package import SecretModel
 package import SecureMemory
@@ -80,7 +81,7 @@ package final class LocalVaultConnection: VaultConnection {
 extension Vault {
   fileprivate init(at place: StorePlace) throws(VaultError) {
     // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
-    let program = ReaderProgram.locate(configured: place.readerProgram.map { [$0] } ?? []) ?? ReaderProgram.installed[0]
+    let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
     // A recording plays once: the device must stay open from the first call to the last.
     let holdsReader = if case .replay = place.reader { true } else { false }
