@@ -74,25 +74,35 @@ struct ReaderTroubleTests {
     try await vault.put("item", "secret", .currentSet)
     for round in 0..<Campaign.count(short: 1, long: 1_000 / Self.troubles.count) {
       for trouble in Self.troubles {
-        let person = Person(touches: [{ try await trouble.make(image, process) }])
-        var start = ContinuousClock.now
-        // A match that was finished before the blow is a match.
-        let outcome = try await Self.outcome(vault, person)
-        #expect(ContinuousClock.now - start < Self.limit, "round \(round), \(trouble)")
-        switch outcome {
-        case .failure(.reader):
-          #expect(try await vault.status().failures == trouble.charge, "round \(round), \(trouble)")
-        case .failure(.timedOut): #expect(try await vault.status().failures == 0, "round \(round), \(trouble)")
-        case .failure(let error): Issue.record("round \(round), \(trouble): \(error)")
-        case .success: #expect(trouble.description.contains("matches"), "round \(round), \(trouble)")
+        // A busy machine is late now and then. A fault of the product is late again.
+        if try await Self.isLate(trouble, image, process, vault, round) {
+          #expect(try await !Self.isLate(trouble, image, process, vault, round), "twice, round \(round), \(trouble)")
         }
-        start = .now
-        #expect(
-          try await vault.get("item", by: Person(touches: [image.press(.rightIndex)])) == "secret",
-          "round \(round), after \(trouble)")
-        #expect(ContinuousClock.now - start < Self.limit, "round \(round), after \(trouble)")
       }
     }
+  }
+
+  /// Makes the trouble while a finger is awaited, then reads the item. Tells whether one of the two took longer than the
+  /// limit.
+  private static func isLate(
+    _ trouble: Trouble, _ image: ImageReaderStore, _ process: ReaderProcess, _ vault: Vault, _ round: Int
+  ) async throws -> Bool {
+    let start = ContinuousClock.now
+    // A match that was finished before the trouble is a match.
+    let outcome = try await outcome(vault, Person(touches: [{ try await trouble.make(image, process) }]))
+    let answered = ContinuousClock.now
+    switch outcome {
+    case .failure(.reader):
+      #expect(try await vault.status().failures == trouble.charge, "round \(round), \(trouble)")
+    case .failure(.timedOut): #expect(try await vault.status().failures == 0, "round \(round), \(trouble)")
+    case .failure(let error): Issue.record("round \(round), \(trouble): \(error)")
+    case .success: #expect(trouble.description.contains("matches"), "round \(round), \(trouble)")
+    }
+    let again = ContinuousClock.now
+    #expect(
+      try await vault.get("item", by: Person(touches: [image.press(.rightIndex)])) == "secret",
+      "round \(round), after \(trouble)")
+    return answered - start >= limit || ContinuousClock.now - again >= limit
   }
 
   private static func outcome(_ vault: Vault, _ person: Person) async throws -> Result<String, VaultError> {
