@@ -91,6 +91,13 @@ let package = Package(
       dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
       path: "Sources/Reader/ReaderClient", swiftSettings: strict),
 
+    .target(
+      name: "VaultBus",
+      dependencies: [
+        "Executors", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
+      ],
+      path: "Sources/Vault/VaultBus", swiftSettings: strict),
+
     // Layer 5
     .target(
       name: "VaultHost",
@@ -230,6 +237,12 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests", swiftSettings: strict),
+    .testTarget(
+      name: "VaultBusTests",
+      dependencies: [
+        "VaultBus", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "Executors",
+      ],
+      path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
     .testTarget(
       name: "SecurityTests",
       dependencies: [

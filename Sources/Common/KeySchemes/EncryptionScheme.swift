@@ -1,7 +1,7 @@
 /// The ways to encrypt to a public key. They are the families of Apple's `SecKeyAlgorithm`.
 package enum EncryptionScheme: Sendable, Hashable {
   /// Where the nonce of AES-GCM comes from.
-  package enum Nonce: Sendable, Hashable {
+  package enum Nonce: String, Sendable, Hashable {
     /// 16 zero bytes. Safe because each AES key is used once. Apple's older form.
     case zero
     /// The 16 bytes that the key derivation yields after the key. Apple's "variable IV".

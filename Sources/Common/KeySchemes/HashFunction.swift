@@ -1,5 +1,5 @@
 /// The hash functions of signatures, OAEP and key agreement. SHA-1 is only for compatibility with existing data.
-package enum HashFunction: Sendable, Hashable, CaseIterable {
+package enum HashFunction: String, Sendable, Hashable, CaseIterable {
   case sha1, sha224, sha256, sha384, sha512
 
   /// The length of a digest, in bytes.

@@ -1,7 +1,7 @@
 /// The ways to sign. They are the families of Apple's `SecKeyAlgorithm`.
 package enum SignatureScheme: Sendable, Hashable {
   /// What the caller passes to sign or verify.
-  package enum Input: Sendable, Hashable {
+  package enum Input: String, Sendable, Hashable {
     /// A message of any length. The scheme hashes it.
     case message
     /// A digest made with the scheme's hash function.
@@ -9,7 +9,7 @@ package enum SignatureScheme: Sendable, Hashable {
   }
 
   /// The encoding of the two integers of an ECDSA signature.
-  package enum ECDSAEncoding: Sendable, Hashable {
+  package enum ECDSAEncoding: String, Sendable, Hashable {
     /// A DER sequence of the two integers.
     case x962
     /// Both integers, each padded to the length of a coordinate (RFC 4754).

@@ -23,6 +23,8 @@ package struct BusSignal: Sendable {
   package let interface: String
   package let member: String
   package let arguments: [BusValue]
+  /// The connection the signal came from.
+  package let connection: BusConnection
 }
 
 /// A method call that was received. It must be answered exactly once. If it is deallocated unanswered, the caller gets

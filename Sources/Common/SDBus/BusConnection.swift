@@ -54,6 +54,7 @@ package actor BusConnection: BusLoopSource {
     let destination: String?
     /// Identifies the call to the cancellation handler, which does not know the cookie.
     let ticket: UInt64
+    let onCancel: (@Sendable () -> Void)?
     let continuation: CheckedContinuation<Answer, Never>
   }
   private var lastTicket: UInt64 = 0
@@ -135,8 +136,12 @@ package actor BusConnection: BusLoopSource {
   // MARK: Sending
 
   /// Calls a method and waits for its answer without a time limit. Callers that need a deadline cancel the task.
+  ///
+  /// - Parameter onCancel: what to do when the task is cancelled after the call was sent, for callers that must have the
+  ///   answer all the same: it runs on the loop, and the call waits on. Without it the call throws `cancelled` at once.
   package func call(
-    _ target: BusTarget, _ member: String, _ arguments: [BusValue] = []
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [],
+    onCancel: (@Sendable () -> Void)? = nil
   ) async throws(BusError) -> [BusValue] {
     // With a task executor preference the loop may run other work before the body of `withCheckedContinuation` starts.
     // Each body therefore checks the state again.
@@ -154,7 +159,8 @@ package actor BusConnection: BusLoopSource {
         guard !Task.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
         do throws(BusError) {
           let cookie = try sendCall(target, member, arguments)
-          waiting[cookie] = Waiting(destination: target.destination, ticket: ticket, continuation: continuation)
+          waiting[cookie] = Waiting(
+            destination: target.destination, ticket: ticket, onCancel: onCancel, continuation: continuation)
         } catch {
           continuation.resume(returning: .failure(error))
         }
@@ -175,8 +181,8 @@ package actor BusConnection: BusLoopSource {
   }
 
   private func cancel(_ ticket: UInt64) {
-    guard let cookie = waiting.first(where: { $0.value.ticket == ticket })?.key else { return }
-    finish(cookie, .failure(.cancelled))
+    guard let (cookie, call) = waiting.first(where: { $0.value.ticket == ticket }) else { return }
+    if let onCancel = call.onCancel { onCancel() } else { finish(cookie, .failure(.cancelled)) }
   }
 
   /// Emits a signal, after everything sent before it. On a bus it goes to the destination, or without one to everybody
@@ -323,7 +329,7 @@ package actor BusConnection: BusLoopSource {
       handlers.signal(
         BusSignal(
           sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-          arguments: try message.values(limit: limits.messageBytes)))
+          arguments: try message.values(limit: limits.messageBytes), connection: self))
     case .call:
       guard let cookie = message.cookie, openCalls[cookie] == nil, openCalls.count < limits.openCalls else {
         throw .tooLarge

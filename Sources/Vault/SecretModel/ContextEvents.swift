@@ -44,5 +44,19 @@ package final class EventSource: Sendable {
     }
   }
 
+  /// Takes an event with the number that another process gave it, for a context of a vault there. An event that is nil
+  /// is not understood here: its number counts all the same. A number that is not greater than the last is ignored.
+  ///
+  /// - Returns: whether the number was greater than the last.
+  @discardableResult
+  package func yield(_ event: AuthenticationEvent?, number: Int) -> Bool {
+    last.withLock { last in
+      guard number > last else { return false }
+      last = number
+      if let event { continuation.yield(NumberedEvent(number: number, event: event)) }
+      return true
+    }
+  }
+
   package func finish() { continuation.finish() }
 }

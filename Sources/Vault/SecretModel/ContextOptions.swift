@@ -19,12 +19,12 @@ package struct ContextOptions: Sendable {
   /// The longest time for which a match is reused: Apple's `LATouchIDAuthenticationMaximumAllowableReuseDuration`.
   package static let longestReuse: Duration = .seconds(300)
 
-  package enum Fallback: Sendable {
-    case atOnce
+  package enum Fallback: String, Sendable {
+    case atOnce = "at-once"
     /// After the first touch that matched nobody, where the passcode may take the finger's place.
-    case afterNoMatch
+    case afterNoMatch = "after-no-match"
     /// The same, and where the passcode may not, choosing it ends the call with `userFallback`.
-    case callersAfterNoMatch
+    case callersAfterNoMatch = "callers-after-no-match"
     case never
   }
 

@@ -171,7 +171,7 @@ public struct NewItem: Sendable, Hashable {
 /// Which items are meant: all conditions hold at once. Dead and damaged items are among them where ``states`` says so.
 public struct ItemSearch: Sendable, Hashable {
   /// Which items are meant by what they say of being synchronized.
-  public enum Synchronizable: Sendable, Hashable {
+  public enum Synchronizable: String, Sendable, Hashable {
     /// Only items that are not; what a search without a word about it means.
     case no
     /// Only items that are.
@@ -218,7 +218,7 @@ public struct ItemSearch: Sendable, Hashable {
   package var after: ItemCursor?
 
   /// What a search does about an item that would ask a person before its secret is given out.
-  package enum Interaction: Sendable, Hashable {
+  package enum Interaction: String, Sendable, Hashable {
     /// It is found as every other.
     case allow
     /// The search throws `interactionNotAllowed`.

@@ -50,7 +50,7 @@ package struct ItemCursor: Sendable, Hashable {
 }
 
 /// Why a context was closed, and with it the call that ran in it.
-package enum ContextEnd: Sendable, Hashable {
+package enum ContextEnd: String, Sendable, Hashable {
   /// The person cancelled: `cancelled`.
   case person
   /// The program let the context go: `appCancelled`.
@@ -94,7 +94,7 @@ package struct Biometry: Sendable {
 }
 
 /// A change that destroys items.
-package enum LosingChange: Sendable, Hashable {
+package enum LosingChange: String, Sendable, Hashable {
   /// A finger is enrolled on the attached reader, or taken out of its set.
   case fingers
   /// The passcode is removed.

@@ -1,0 +1,52 @@
+internal import SDBus
+internal import SecretModel
+internal import Synchronization
+
+/// The contexts that are open over a connection, and whether the connection still stands. Events reach the contexts
+/// here, on the bus loop, before the answers that were sent after them.
+final class OpenContexts: Sendable {
+  private struct State {
+    var contexts: [ContextHandle: EventSource] = [:]
+    var isLost = false
+  }
+
+  private let state = Mutex(State())
+
+  var isLost: Bool { state.withLock { $0.isLost } }
+
+  func add(_ handle: ContextHandle, _ source: EventSource) {
+    let isLost = state.withLock { state in
+      if !state.isLost { state.contexts[handle] = source }
+      return state.isLost
+    }
+    if isLost { source.finish() }
+  }
+
+  func remove(_ handle: ContextHandle) {
+    state.withLock { $0.contexts.removeValue(forKey: handle) }?.finish()
+  }
+
+  /// The connection has ended: no context has further events.
+  func end() {
+    let contexts = state.withLock { state in
+      defer { state.contexts = [:] }
+      state.isLost = true
+      return state.contexts
+    }
+    for source in contexts.values { source.finish() }
+  }
+
+  /// Passes an event on to its context. Events of contexts that are not open here, and such as come twice or out of
+  /// order, are ignored.
+  ///
+  /// - Returns: the event, where it asks for a secret of a kind that this program does not know.
+  func deliver(_ event: BusEvent) -> BusEvent? {
+    guard let source = state.withLock({ $0.contexts[event.context] }) else { return nil }
+    switch event.kind {
+    case .event(let known): source.yield(known, number: event.number)
+    case .unknown: source.yield(nil, number: event.number)
+    case .unknownQuestion: if source.yield(nil, number: event.number) { return event }
+    }
+    return nil
+  }
+}

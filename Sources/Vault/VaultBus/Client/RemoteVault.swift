@@ -1,0 +1,181 @@
+internal import Fingerprint
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+
+/// A store that a vault in another process has open.
+final class RemoteVault: VaultService {
+  private let wire: VaultWire
+
+  init(_ wire: VaultWire) { self.wire = wire }
+
+  // MARK: Contexts
+
+  func openContext(_ options: ContextOptions) async throws(VaultError) -> (
+    handle: ContextHandle, events: ContextEvents
+  ) {
+    let values = try await wire.call(.openContext, [options.busValue])
+    let handle = try wire.reading(.openContext) { () throws(VaultError) in try ContextHandle(bus: values[0]) }
+    let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
+    let source = EventSource(continuation)
+    wire.contexts.add(handle, source)
+    return (handle, ContextEvents(stream, source))
+  }
+
+  func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async {
+    // Where it fails the connection is lost, and with it the question.
+    guard let values = try? response.busValues(in: handle) else { return }
+    _ = try? await wire.call(.respond, values, in: handle)
+  }
+
+  func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async {
+    guard let password = try? SecretBytes.sealed(password) else { return }
+    _ = try? await wire.call(.setApplicationPassword, [handle.busValue, password], in: handle)
+  }
+
+  func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {
+    _ = try? await wire.call(.closeContext, [handle.busValue, reason.busValue], in: handle)
+    wire.contexts.remove(handle)
+  }
+
+  // MARK: Items
+
+  func items(_ search: ItemSearch, in context: ContextHandle?) async throws(VaultError) -> ItemPage {
+    let values = try await wire.call(.items, [search.busValue, ContextHandle.argument(context)], in: context)
+    return try wire.reading(.items) { () throws(VaultError) in
+      ItemPage(items: try [Item](bus: values[0]), next: try ItemCursor.optional(bus: values[1]))
+    }
+  }
+
+  func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
+    let values = try await wire.call(.secrets, [selection.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.secrets) { () throws(VaultError) in try ReleasedItems(bus: values).items }
+  }
+
+  func add(
+    _ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking
+  ) async throws(VaultError) -> Item {
+    let secret = try Self.sealed(secret)
+    let values = try await wire.call(
+      .add, [item.busValue, secret, replacing.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.add) { () throws(VaultError) in try Item(bus: values[0]) }
+  }
+
+  func update(
+    _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
+  ) async throws(VaultError) -> Int {
+    let secrets: BusValue =
+      switch consume secret {
+      case .some(let secret): .array(of: "h", [try Self.sealed(secret)])
+      case .none: .array(of: "h", [])
+      }
+    let values = try await wire.call(
+      .update, [selection.busValue, change.busValue, secrets, asking.busValue], in: asking.context)
+    return try wire.reading(.update) { () throws(VaultError) in try Int(bus: values[0]) }
+  }
+
+  func delete(_ selection: ItemSelection) async throws(VaultError) -> Int {
+    let values = try await wire.call(.delete, [selection.busValue])
+    return try wire.reading(.delete) { () throws(VaultError) in try Int(bus: values[0]) }
+  }
+
+  func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
+    let values = try await wire.call(.useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.useKey) { () throws(VaultError) in
+      try SecretBytes(sealed: values[0], limit: VaultInterface.releaseLimit)
+    }
+  }
+
+  /// A secret of an item in a memory file; one that no vault would store is not sent.
+  private static func sealed(_ secret: borrowing SecretBytes) throws(VaultError) -> BusValue {
+    guard secret.count <= NewItem.secretLimit else { throw .secretTooLong(limit: NewItem.secretLimit) }
+    return try secret.sealed()
+  }
+
+  // MARK: Authentication
+
+  func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
+    let values = try await wire.call(.evaluate, [proof.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.evaluate) { () throws(VaultError) in try Octets.optional(bus: values[0])?.bytes }
+  }
+
+  func biometry() async throws(VaultError) -> Biometry {
+    let values = try await wire.call(.biometry)
+    return try wire.reading(.biometry) { () throws(VaultError) in try Biometry(bus: values[0]) }
+  }
+
+  // MARK: Fingers
+
+  func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
+    let values = try await wire.call(.enroll, [finger.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.enroll) { () throws(VaultError) in try SetChange(bus: values[0]) }
+  }
+
+  func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange {
+    let name = BusValue.string(finger?.rawValue ?? "")
+    let values = try await wire.call(.unenroll, [name, asking.busValue], in: asking.context)
+    return try wire.reading(.unenroll) { () throws(VaultError) in try SetChange(bus: values[0]) }
+  }
+
+  func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
+    try await names(.losses, [change.busValue])
+  }
+
+  // MARK: Passcode and recovery
+
+  func unlock(_ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.unlock, [asking.busValue], in: asking.context)
+  }
+
+  func changePasscode(_ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.changePasscode, [asking.busValue], in: asking.context)
+  }
+
+  func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {
+    try await names(.removePasscode, [asking.busValue], in: asking.context)
+  }
+
+  func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName] {
+    try await names(.recover, [DetectedRestore.ID.argument(restore), asking.busValue], in: asking.context)
+  }
+
+  func detectedRestore() async throws(VaultError) -> DetectedRestore? {
+    let values = try await wire.call(.detectedRestore)
+    return try wire.reading(.detectedRestore) { () throws(VaultError) in
+      try [DetectedRestore](bus: values[0]).first
+    }
+  }
+
+  func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
+    try await names(.acceptRestore, [id.busValue, asking.busValue], in: asking.context)
+  }
+
+  private func names(
+    _ method: VaultInterface.Method, _ arguments: [BusValue], in context: ContextHandle? = nil
+  ) async throws(VaultError) -> [ItemName] {
+    let values = try await wire.call(method, arguments, in: context)
+    return try wire.reading(method) { () throws(VaultError) in try [ItemName](bus: values[0]) }
+  }
+
+  // MARK: Readers and state
+
+  func useAdapter(_ adapter: ReaderAdapter?, _ asking: Asking) async throws(VaultError) {
+    let name = BusValue.string(adapter?.rawValue ?? "")
+    _ = try await wire.call(.useAdapter, [name, asking.busValue], in: asking.context)
+  }
+
+  func readers() async throws(VaultError) -> ReaderList {
+    let values = try await wire.call(.readers)
+    return try wire.reading(.readers) { () throws(VaultError) in try ReaderList(bus: values[0]) }
+  }
+
+  func status() async throws(VaultError) -> VaultStatus {
+    let values = try await wire.call(.status)
+    return try wire.reading(.status) { () throws(VaultError) in try VaultStatus(bus: values[0]) }
+  }
+
+  func problems() async throws(VaultError) -> [VaultError] {
+    let values = try await wire.call(.problems)
+    return try wire.reading(.problems) { () throws(VaultError) in try [VaultError](bus: values[0]) }
+  }
+}

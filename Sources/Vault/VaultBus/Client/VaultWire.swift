@@ -1,0 +1,148 @@
+internal import Executors
+internal import Glibc
+internal import SDBus
+internal import SecretModel
+internal import Synchronization
+
+/// The client's end of a connection to a vault: calls with their numbers, their cancellation, and what the loss of the
+/// connection means for each of them.
+final class VaultWire: Sendable {
+  typealias Method = VaultInterface.Method
+
+  let contexts = OpenContexts()
+  private let connection: BusConnection
+  private let numbers = CallNumbers()
+  /// For the calls that were cancelled and are not answered yet, by their number.
+  private let cancellations = Mutex<[UInt64: Task<Void, Never>]>([:])
+  private let cancelGrace: Duration
+
+  /// Takes ownership of the socket, also if this throws.
+  ///
+  /// - Parameter cancelGrace: how long the answer of a cancelled call is waited for. A vault answers within a second; one
+  ///   that does not is given up.
+  init(socket: Int32, cancelGrace: Duration) throws(VaultError) {
+    self.cancelGrace = cancelGrace
+    let (contexts, numbers) = (contexts, numbers)
+    var limits = BusConnection.Limits()
+    // A page of items with long attributes; the most that D-Bus allows.
+    limits.messageBytes = 128 << 20
+    do throws(BusError) {
+      connection = try BusConnection(
+        socket: socket, role: .client, limits: limits,
+        handlers: .init(
+          // A vault calls nothing at its clients.
+          call: { $0.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") },
+          signal: { Self.receive($0, for: contexts, numbers) }, closed: { contexts.end() }))
+    } catch {
+      throw .serviceUnavailable("no connection to the vault")
+    }
+  }
+
+  deinit { connection.close() }
+
+  /// Ends the connection, and returns when it has ended.
+  func close() async {
+    connection.close()
+    // Closing is done on the loop, before this.
+    await withCheckedContinuation { closed in BusLoop.shared.post { closed.resume() } }
+  }
+
+  /// Calls a method and waits for the answer, also after the task was cancelled.
+  ///
+  /// - Parameter context: the context that the call names.
+  nonisolated(nonsending) func call(
+    _ method: Method, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
+  ) async throws(VaultError) -> [BusValue] {
+    guard !contexts.isLost else {
+      throw context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
+    }
+    let number = numbers.next()
+    let values: [BusValue]
+    do throws(BusError) {
+      values = try await connection.call(
+        VaultInterface.target, method.rawValue, [.uint64(number)] + arguments,
+        onCancel: { [weak self] in self?.cancel(number) })
+      isAnswered(number)
+    } catch {
+      isAnswered(number)
+      throw VaultError(error, of: method)
+    }
+    guard values.map(\.signature).joined() == method.results else { throw unreadableAnswer(of: method) }
+    return values
+  }
+
+  /// Reads an answer. A vault whose answer cannot be read is of another version, or is no vault: its connection is
+  /// closed.
+  func reading<Value: ~Copyable>(
+    _ method: Method, _ read: () throws(VaultError) -> Value
+  ) throws(VaultError) -> Value {
+    do throws(VaultError) {
+      return try read()
+    } catch {
+      throw unreadableAnswer(of: method)
+    }
+  }
+
+  private func unreadableAnswer(of method: Method) -> VaultError {
+    connection.close()
+    return method.isChange
+      ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.rawValue) cannot be read")
+  }
+
+  // MARK: Cancelling
+
+  /// Asks the vault to end a call, and gives the vault up if it does not.
+  private func cancel(_ number: UInt64) {
+    let connection = connection
+    Task(executorPreference: BackgroundThread.shared) {
+      _ = try? await connection.call(VaultInterface.target, Method.cancel.rawValue, [.uint64(number)])
+    }
+    let grace = cancelGrace
+    cancellations.withLock {
+      $0[number] = Task(executorPreference: BackgroundThread.shared) {
+        guard (try? await Task.sleep(for: grace)) != nil else { return }
+        connection.close()
+      }
+    }
+  }
+
+  private func isAnswered(_ number: UInt64) {
+    cancellations.withLock { $0.removeValue(forKey: number) }?.cancel()
+  }
+
+  // MARK: Events
+
+  private static func receive(_ signal: BusSignal, for contexts: OpenContexts, _ numbers: CallNumbers) {
+    guard signal.interface == VaultInterface.target.interface, signal.member == VaultInterface.eventSignal,
+      let event = BusEvent(signal.arguments), let question = contexts.deliver(event)
+    else { return }
+    Task(executorPreference: BackgroundThread.shared) {
+      _ = try? await signal.connection.call(
+        VaultInterface.target, Method.respond.rawValue,
+        [.uint64(numbers.next())] + ContextResponse.busValues(declining: question.number, in: question.context))
+    }
+  }
+}
+
+/// Numbers the calls of a connection.
+private final class CallNumbers: Sendable {
+  private let last = Atomic<UInt64>(0)
+
+  func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+}
+
+extension VaultError {
+  /// What the failure of a call on the bus means to its caller.
+  fileprivate init(_ error: BusError, of method: VaultInterface.Method) {
+    self =
+      switch error {
+      case .remote(let name, let message, let details):
+        VaultError(busName: name, message: message, details: details)
+      // Nothing was sent.
+      case .cancelled: .cancelled
+      case .disconnected: method.isChange ? .outcomeUnknown : .systemCancelled
+      case .tooLarge, .malformed: .invalidRequest("it does not fit into a message to the vault")
+      case .system(let code): .inputOutput("a message to the vault: \(String(cString: strerror(code)))")
+      }
+  }
+}

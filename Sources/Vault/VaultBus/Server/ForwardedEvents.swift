@@ -1,0 +1,48 @@
+internal import SDBus
+internal import SecretModel
+
+/// The events of one context on their way to the client.
+final class ForwardedEvents {
+  let events: ContextEvents
+  /// The number of the last event that was sent.
+  var sent = 0
+  var isFinished = false
+  /// Answers that wait for events that come before them.
+  var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ events: ContextEvents) { self.events = events }
+
+  func resumeWaiting() {
+    let answers = waiting
+    waiting = []
+    for answer in answers { answer.resume() }
+  }
+}
+
+extension VaultObject {
+  /// Sends the events of a context to the client until the context is closed.
+  func forward(_ events: ContextEvents, of handle: ContextHandle, over connection: BusConnection) {
+    let forwarded = ForwardedEvents(events)
+    contexts[handle] = forwarded
+    Task {
+      for await event in events {
+        connection.emit(VaultInterface.target, VaultInterface.eventSignal, event.busValues(in: handle))
+        forwarded.sent = event.number
+        forwarded.resumeWaiting()
+      }
+      forwarded.isFinished = true
+      forwarded.resumeWaiting()
+      contexts[handle] = nil
+    }
+  }
+
+  /// Waits until every event so far has been sent: those of a call come before its answer.
+  func eventsAreSent() async {
+    for forwarded in contexts.values {
+      let last = forwarded.events.lastNumber
+      while forwarded.sent < last, !forwarded.isFinished {
+        await withCheckedContinuation { forwarded.waiting.append($0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import Executors
+internal import SDBus
+package import SecretModel
+
+/// Serves a vault to the one client at the other end of a socket.
+package final class VaultBusServer: Sendable {
+  private let connection: BusConnection
+
+  /// Serves over a connected socket until the connection ends, whichever side ends it. Takes ownership of the socket,
+  /// also if this throws.
+  ///
+  /// - Parameters:
+  ///   - connection: what is served. It is closed when the connection ends, and with it its contexts and the stores that
+  ///     were made and not kept.
+  ///   - greetingLimit: how long the client's hello is waited for before the connection is closed.
+  ///   - onClosed: called once, when the connection has ended, `connection` is closed and all calls have ended.
+  /// - Throws: `serviceUnavailable`.
+  package init(
+    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = .seconds(5),
+    onClosed: @escaping @Sendable () -> Void
+  ) throws(VaultError) {
+    let object = VaultObject(serving: vault, onClosed: onClosed)
+    var limits = BusConnection.Limits()
+    // Larger than `VaultObject.openCalls`, so that a client with too many calls gets answers.
+    limits.openCalls = 1_024
+    do throws(BusError) {
+      connection = try BusConnection(
+        socket: socket, role: .server, limits: limits,
+        handlers: .init(call: { object.handle($0) }, closed: { object.connectionEnded() }))
+    } catch {
+      throw .serviceUnavailable("no connection to the client")
+    }
+    let connection = connection
+    Task(executorPreference: BackgroundThread.shared) {
+      try? await Task.sleep(for: greetingLimit)
+      if await !object.isGreeted { connection.close() }
+    }
+  }
+
+  /// Ends the connection. `onClosed` is called when everything is settled.
+  package func close() { connection.close() }
+}

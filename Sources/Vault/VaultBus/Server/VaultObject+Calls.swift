@@ -1,0 +1,139 @@
+internal import Fingerprint
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+
+/// What each call does: reads its arguments, passes them to the vault and gives the results.
+extension VaultObject {
+  /// - Parameters:
+  ///   - values: the arguments after the call's number. Their types are those of the method.
+  ///   - connection: where the events of a new context go.
+  func perform(
+    _ method: VaultInterface.Method, _ values: [BusValue], over connection: BusConnection
+  ) async throws(VaultError) -> [BusValue] {
+    switch method {
+    // Answered before they get here.
+    case .hello, .cancel: return []
+
+    case .open:
+      try await open(try StorePlace(bus: values[0]))
+      return []
+    case .create:
+      let passcode = try SecretBytes.optional(sealed: values[1], limit: NewItem.secretLimit)
+      let draft = try await vaults.create(try StorePlace(bus: values[0]), passcode: passcode)
+      return [draft.id.busValue, try draft.recoveryKey.sealed()]
+    case .keep:
+      try await vaults.keep(try StoreDraft.ID(bus: values[0]))
+      return []
+    case .rebuildDeviceKey:
+      let recoveryKey = try SecretBytes(sealed: values[1], limit: NewItem.secretLimit)
+      try await vaults.rebuildDeviceKey(at: try StorePlace(bus: values[0]), recoveryKey: recoveryKey)
+      return []
+
+    case .openContext:
+      let handle = try await openContext(try ContextOptions(bus: values[0]), over: connection)
+      return [handle.busValue]
+    case .respond:
+      let response = try ContextResponse(bus: values[1...])
+      await (try service).respond(try ContextHandle(bus: values[0]), response)
+      return []
+    case .setApplicationPassword:
+      let password = try SecretBytes.optional(sealed: values[1], limit: NewItem.secretLimit)
+      await (try service).setApplicationPassword(password, of: try ContextHandle(bus: values[0]))
+      return []
+    case .closeContext:
+      await (try service).closeContext(try ContextHandle(bus: values[0]), reason: try ContextEnd(bus: values[1]))
+      return []
+
+    case .items:
+      let page = try await service.items(
+        try ItemSearch(bus: values[0]), in: try ContextHandle.optional(bus: values[1]))
+      return [page.items.busValue, ItemCursor.argument(page.next)]
+    case .secrets:
+      let items = try await service.secrets(try ItemSelection(bus: values[0]), try Asking(bus: values[1]))
+      return try ReleasedItems(items).busValues
+    case .add:
+      let secret = try SecretBytes(sealed: values[1], limit: NewItem.secretLimit)
+      let item = try await service.add(
+        try NewItem(bus: values[0]), secret: secret, replacing: try Bool(bus: values[2]), try Asking(bus: values[3]))
+      return [item.busValue]
+    case .update:
+      let secret = try SecretBytes.optional(sealed: values[2], limit: NewItem.secretLimit)
+      let count = try await service.update(
+        try ItemSelection(bus: values[0]), try ItemChange(bus: values[1]), secret: secret, try Asking(bus: values[3]))
+      return [count.busValue]
+    case .delete: return [try await service.delete(try ItemSelection(bus: values[0])).busValue]
+    case .useKey:
+      let result = try await service.useKey(
+        try ItemID(bus: values[0]), try KeyUse(bus: values[1]), try Asking(bus: values[2]))
+      return [try result.sealed()]
+
+    case .evaluate:
+      let state = try await service.evaluate(try Proof(bus: values[0]), try Asking(bus: values[1]))
+      return [.bytes(state ?? [])]
+    case .biometry: return [try await service.biometry().busValue]
+
+    case .enroll: return [try await service.enroll(try Finger(bus: values[0]), try Asking(bus: values[1])).busValue]
+    case .unenroll:
+      let finger = try Word(bus: values[0]).word.isEmpty ? nil : try Finger(bus: values[0])
+      return [try await service.unenroll(finger, try Asking(bus: values[1])).busValue]
+    case .losses: return [try await service.losses(try LosingChange(bus: values[0])).busValue]
+
+    case .unlock:
+      try await service.unlock(try Asking(bus: values[0]))
+      return []
+    case .changePasscode:
+      try await service.changePasscode(try Asking(bus: values[0]))
+      return []
+    case .removePasscode: return [try await service.removePasscode(try Asking(bus: values[0])).busValue]
+    case .recover:
+      let restore = try DetectedRestore.ID.optional(bus: values[0])
+      return [try await service.recover(accepting: restore, try Asking(bus: values[1])).busValue]
+    case .detectedRestore:
+      let restore = try await service.detectedRestore()
+      return [(restore.map { [$0] } ?? []).busValue]
+    case .acceptRestore:
+      let lost = try await service.acceptRestore(try DetectedRestore.ID(bus: values[0]), try Asking(bus: values[1]))
+      return [lost.busValue]
+
+    case .useAdapter:
+      let adapter = try Word(bus: values[0]).word.isEmpty ? nil : try ReaderAdapter(bus: values[0])
+      try await service.useAdapter(adapter, try Asking(bus: values[1]))
+      return []
+    case .readers: return [try await service.readers().busValue]
+    case .status: return [try await service.status().busValue]
+    case .problems: return [try await service.problems().busValue]
+    }
+  }
+
+  private var service: any VaultService {
+    get throws(VaultError) {
+      guard case .open(let service) = store else { throw .invalidRequest("no store is open on this connection") }
+      return service
+    }
+  }
+
+  private func open(_ place: StorePlace) async throws(VaultError) {
+    guard case .none = store else { throw .invalidRequest("a store is open on this connection already") }
+    store = .opening
+    do throws(VaultError) {
+      store = .open(try await vaults.open(place))
+    } catch {
+      store = .none
+      throw error
+    }
+  }
+
+  private func openContext(
+    _ options: ContextOptions, over connection: BusConnection
+  ) async throws(VaultError) -> ContextHandle {
+    guard contexts.count + openingContexts < Self.limit else {
+      throw .busy("\(Self.limit) contexts are open on this connection")
+    }
+    openingContexts += 1
+    defer { openingContexts -= 1 }
+    let (handle, events) = try await service.openContext(options)
+    forward(events, of: handle, over: connection)
+    return handle
+  }
+}

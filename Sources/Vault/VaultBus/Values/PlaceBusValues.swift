@@ -1,0 +1,42 @@
+internal import Fingerprint
+internal import SDBus
+internal import SecretModel
+
+/// The words of `--reader`, as text: they may hold a path.
+extension ReaderSelection: BusCodable {
+  static var busSignature: String { "ay" }
+  var busValue: BusValue { description.busValue }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let selection = ReaderSelection(try String(bus: value)) else { throw .unreadable(Self.self) }
+    self = selection
+  }
+}
+
+/// The address of the bus and the folder of templates.
+extension FprintdPlace: BusCodable {
+  static var busSignature: String { "(ayay)" }
+  var busValue: BusValue { .structure([bus.busValue, templates.busValue]) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
+    self.init(bus: try String(bus: parts[0]), templates: try String(bus: parts[1]))
+  }
+}
+
+extension StorePlace: BusCodable {
+  static var busSignature: String { "a{sv}" }
+
+  var busValue: BusValue {
+    .record([
+      "directory": directory.busValue, "reader": reader.busValue, "reader-program": readerProgram?.busValue,
+      "fprintd": fprintd?.busValue,
+    ])
+  }
+
+  init(bus value: BusValue) throws(VaultError) {
+    var record = try BusRecord(value, of: Self.self)
+    self.init(
+      directory: try record.take("directory"), reader: try record.take("reader"),
+      readerProgram: try record.takeIfPresent("reader-program"), fprintd: try record.takeIfPresent("fprintd"))
+    try record.end()
+  }
+}

@@ -1,0 +1,135 @@
+internal import Glibc
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+
+/// Secrets never lie in a message itself: they are in a sealed memory file, whose descriptor the message carries.
+extension SecretBytes {
+  /// A memory file with this secret.
+  borrowing func sealed() throws(VaultError) -> BusValue {
+    do throws(SealedFile.Failure) {
+      return .descriptor(try SealedFile.make(of: self).busDescriptor())
+    } catch {
+      throw VaultError(error)
+    }
+  }
+
+  /// The secret that is all of a memory file.
+  ///
+  /// - Parameter limit: the most bytes that it may have.
+  init(sealed value: BusValue, limit: Int) throws(VaultError) {
+    do throws(SealedFile.Failure) {
+      self = try SealedFile(value, limit: limit).secret()
+    } catch {
+      throw VaultError(error)
+    }
+  }
+}
+
+/// A secret that may be absent, as an argument (`ah`): one file, or none.
+extension SecretBytes {
+  static func sealed(_ secret: borrowing SecretBytes?) throws(VaultError) -> BusValue {
+    switch secret {
+    case .some(let secret): .array(of: "h", [try secret.sealed()])
+    case .none: .array(of: "h", [])
+    }
+  }
+
+  static func optional(sealed value: BusValue, limit: Int) throws(VaultError) -> SecretBytes? {
+    guard case .array("h", let files) = value, files.count <= 1 else { throw .unreadable("a secret") }
+    guard let file = files.first else { return nil }
+    return try SecretBytes(sealed: file, limit: limit)
+  }
+}
+
+/// Released items: the records of the items, each with the place of its secret in the one file.
+struct ReleasedItems {
+  let items: [ReleasedItem]
+
+  var busValues: [BusValue] {
+    get throws(VaultError) {
+      guard !items.isEmpty else { return [.array(of: "a{sv}", []), .array(of: "h", [])] }
+      guard items.reduce(0, { $0 + $1.secret.count }) <= VaultInterface.releaseLimit else {
+        throw .invalidRequest("the secrets have more than \(VaultInterface.releaseLimit >> 20) MiB together")
+      }
+      do throws(SealedFile.Failure) {
+        var writer = try SealedFile.Writer()
+        var records: [BusValue] = []
+        for item in items {
+          let place = try writer.append(item.secret)
+          records.append(
+            .record([
+              "item": item.item.busValue, "offset": place.offset.busValue, "count": place.count.busValue,
+            ]))
+        }
+        let file = try writer.seal().busDescriptor()
+        return [.array(of: "a{sv}", records), .array(of: "h", [.descriptor(file)])]
+      } catch {
+        throw VaultError(error)
+      }
+    }
+  }
+
+  init(_ items: [ReleasedItem]) { self.items = items }
+
+  init(bus values: [BusValue]) throws(VaultError) {
+    guard let records = values[0].asArray, let files = values[1].asArray, files.count <= 1 else {
+      throw .unreadable(Self.self)
+    }
+    guard let value = files.first else {
+      guard records.isEmpty else { throw .unreadable(Self.self) }
+      items = []
+      return
+    }
+    let file: SealedFile
+    do throws(SealedFile.Failure) {
+      file = try SealedFile(value, limit: VaultInterface.releaseLimit)
+    } catch {
+      throw VaultError(error)
+    }
+    var items: [ReleasedItem] = []
+    for record in records { items.append(try ReleasedItem(record, in: file)) }
+    self.items = items
+  }
+}
+
+extension ReleasedItem {
+  fileprivate convenience init(_ value: BusValue, in file: borrowing SealedFile) throws(VaultError) {
+    var record = try BusRecord(value, of: Self.self)
+    let place = SealedFile.Place(offset: try record.take("offset"), count: try record.take("count"))
+    let secret: SecretBytes
+    do throws(SealedFile.Failure) {
+      secret = try file.secret(at: place)
+    } catch {
+      throw VaultError(error)
+    }
+    self.init(try record.take("item"), secret: secret)
+  }
+}
+
+extension SealedFile {
+  /// - Parameter limit: the most bytes that the file may have.
+  fileprivate init(_ value: BusValue, limit: Int) throws(Failure) {
+    // A descriptor that cannot be duplicated becomes -1, which is not a sealed file.
+    try self.init(received: value.asDescriptor.map { fcntl($0.rawValue, F_DUPFD_CLOEXEC, 3) } ?? -1, limit: limit)
+  }
+
+  /// A descriptor of the file for a message.
+  fileprivate borrowing func busDescriptor() throws(Failure) -> BusDescriptor {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw .system(errno) }
+    return BusDescriptor(taking: copy)
+  }
+}
+
+extension VaultError {
+  fileprivate init(_ failure: SealedFile.Failure) {
+    self =
+      switch failure {
+      case .system(let code): .inputOutput("the file that carries a secret: \(String(cString: strerror(code)))")
+      case .unsealed: .invalidRequest("the file that carries a secret is not sealed")
+      case .tooLong(let limit): .secretTooLong(limit: limit)
+      case .outside: .invalidRequest("a secret lies outside of the file that carries it")
+      }
+  }
+}

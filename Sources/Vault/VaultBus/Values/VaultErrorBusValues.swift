@@ -1,0 +1,151 @@
+internal import Fingerprint
+package import SDBus
+package import SecretModel
+
+extension VaultError {
+  /// The name of the D-Bus error, and its arguments after the text: what the case carries, without what is nil.
+  package var busForm: (name: VaultErrorName, details: [BusValue]) {
+    switch self {
+    case .invalidName(let why): (.invalidName, [why.busValue])
+    case .secretTooLong(let limit): (.secretTooLong, [limit.busValue])
+    case .fingerNotEnrolled(let finger): (.fingerNotEnrolled, [finger.busValue])
+    case .fingerDuplicate(let finger): (.fingerDuplicate, finger.map { [$0.busValue] } ?? [])
+    case .notEnrolled: (.notEnrolled, [])
+    case .fingersNotAccepted(let nature): (.fingersNotAccepted, [nature.busValue])
+    case .invalidPasscode(let why): (.invalidPasscode, [why.busValue])
+    case .invalidAccessControl(let why): (.invalidAccessControl, [why.busValue])
+    case .duplicateItem: (.duplicateItem, [])
+    case .itemGone: (.itemGone, [])
+    case .invalidRequest(let why): (.invalidRequest, [why.busValue])
+    case .authenticationFailed: (.authenticationFailed, [])
+    case .cancelled: (.cancelled, [])
+    case .userFallback: (.userFallback, [])
+    case .appCancelled: (.appCancelled, [])
+    case .systemCancelled: (.systemCancelled, [])
+    case .contextInvalidated: (.contextInvalidated, [])
+    case .biometryLockout: (.biometryLockout, [])
+    case .wrongPasscode: (.wrongPasscode, [])
+    case .wrongRecoveryKey: (.wrongRecoveryKey, [])
+    case .malformedRecoveryKey: (.malformedRecoveryKey, [])
+    case .wrongApplicationPassword: (.wrongApplicationPassword, [])
+    case .passcodeDelayed(let seconds): (.passcodeDelayed, [seconds.busValue])
+    case .passcodeNotSet: (.passcodeNotSet, [])
+    case .interactionNotAllowed: (.interactionNotAllowed, [])
+    case .itemInvalidated(let name): (.itemInvalidated, [name.busValue])
+    case .differentReader(let name): (.differentReader, [name.busValue])
+    case .setChanged: (.setChanged, [])
+    case .touchRefused: (.touchRefused, [])
+    case .reader(let error): (.reader, [error.busValue])
+    case .printsGone(let fingers): (.printsGone, [fingers.busValue])
+    case .configuration(let why): (.configuration, [why.busValue])
+    case .storeNotFound(let path): (.storeNotFound, [path.busValue])
+    case .storeExists(let path): (.storeExists, [path.busValue])
+    case .unsafeDirectory(let why): (.unsafeDirectory, [why.busValue])
+    case .deviceKeyMissing: (.deviceKeyMissing, [])
+    case .itemDamaged(let name): (.itemDamaged, name.map { [$0.busValue] } ?? [])
+    case .storeDamaged(let what): (.storeDamaged, [what.busValue])
+    case .restoreDetected: (.restoreDetected, [])
+    case .recoveryKeyRequired: (.recoveryKeyRequired, [])
+    case .newerFormat(let format): (.newerFormat, [format.busValue])
+    case .olderFormat(let format): (.olderFormat, [format.busValue])
+    case .busy(let holder): (.busy, [holder.busValue])
+    case .timedOut: (.timedOut, [])
+    case .inputOutput(let what): (.inputOutput, [what.busValue])
+    case .internalError(let place): (.internalError, [place.busValue])
+    case .serviceUnavailable(let why): (.serviceUnavailable, [why.busValue])
+    case .versionMismatch(let version): (.versionMismatch, [version.busValue])
+    case .outcomeUnknown: (.outcomeUnknown, [])
+    }
+  }
+
+  /// - Throws: `invalidRequest` where the details are not those of the error.
+  package init(_ name: VaultErrorName, details: [BusValue]) throws(VaultError) {
+    func detail<Value: BusCodable>(_: Value.Type = Value.self) throws(VaultError) -> Value {
+      guard let value = details.first else { throw .unreadable("the error \(name.rawValue)") }
+      return try Value(bus: value)
+    }
+    func optional<Value: BusCodable>(_: Value.Type = Value.self) throws(VaultError) -> Value? {
+      details.isEmpty ? nil : try detail()
+    }
+    switch name {
+    case .invalidName: self = .invalidName(try detail())
+    case .secretTooLong: self = .secretTooLong(limit: try detail())
+    case .fingerNotEnrolled: self = .fingerNotEnrolled(try detail())
+    case .fingerDuplicate: self = .fingerDuplicate(try optional())
+    case .notEnrolled: self = .notEnrolled
+    case .fingersNotAccepted: self = .fingersNotAccepted(try detail())
+    case .invalidPasscode: self = .invalidPasscode(try detail())
+    case .invalidAccessControl: self = .invalidAccessControl(try detail())
+    case .duplicateItem: self = .duplicateItem
+    case .itemGone: self = .itemGone
+    case .invalidRequest: self = .invalidRequest(try detail())
+    case .authenticationFailed: self = .authenticationFailed
+    case .cancelled: self = .cancelled
+    case .userFallback: self = .userFallback
+    case .appCancelled: self = .appCancelled
+    case .systemCancelled: self = .systemCancelled
+    case .contextInvalidated: self = .contextInvalidated
+    case .biometryLockout: self = .biometryLockout
+    case .wrongPasscode: self = .wrongPasscode
+    case .wrongRecoveryKey: self = .wrongRecoveryKey
+    case .malformedRecoveryKey: self = .malformedRecoveryKey
+    case .wrongApplicationPassword: self = .wrongApplicationPassword
+    case .passcodeDelayed: self = .passcodeDelayed(seconds: try detail())
+    case .passcodeNotSet: self = .passcodeNotSet
+    case .interactionNotAllowed: self = .interactionNotAllowed
+    case .itemInvalidated: self = .itemInvalidated(try detail())
+    case .differentReader: self = .differentReader(try detail())
+    case .setChanged: self = .setChanged
+    case .touchRefused: self = .touchRefused
+    case .reader: self = .reader(try detail())
+    case .printsGone: self = .printsGone(try detail())
+    case .configuration: self = .configuration(try detail())
+    case .storeNotFound: self = .storeNotFound(try detail())
+    case .storeExists: self = .storeExists(try detail())
+    case .unsafeDirectory: self = .unsafeDirectory(try detail())
+    case .deviceKeyMissing: self = .deviceKeyMissing
+    case .itemDamaged: self = .itemDamaged(try optional())
+    case .storeDamaged: self = .storeDamaged(try detail())
+    case .restoreDetected: self = .restoreDetected
+    case .recoveryKeyRequired: self = .recoveryKeyRequired
+    case .newerFormat: self = .newerFormat(try detail())
+    case .olderFormat: self = .olderFormat(try detail())
+    case .busy: self = .busy(try detail())
+    case .timedOut: self = .timedOut
+    case .inputOutput: self = .inputOutput(try detail())
+    case .internalError: self = .internalError(try detail())
+    case .serviceUnavailable: self = .serviceUnavailable(try detail())
+    case .versionMismatch: self = .versionMismatch(try detail())
+    case .outcomeUnknown: self = .outcomeUnknown
+    }
+  }
+
+  /// The error that a vault answered with. One that is not known here comes from a vault of another version.
+  package init(busName: String, message: String, details: [BusValue]) {
+    if busName.hasPrefix(VaultInterface.errorPrefix),
+      let name = VaultErrorName(rawValue: String(busName.dropFirst(VaultInterface.errorPrefix.count))),
+      let known = try? VaultError(name, details: details)
+    {
+      self = known
+    } else {
+      self = .versionMismatch("the vault answered \(busName): \(message)")
+    }
+  }
+}
+
+/// An error inside of an answer or an event: its name and what it carries.
+extension VaultError: BusCodable {
+  static var busSignature: String { "(sav)" }
+
+  var busValue: BusValue {
+    let (name, details) = busForm
+    return .structure([.string(name.rawValue), .array(of: "v", details.map { .variant($0) })])
+  }
+
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 2, let name = parts[0].asString, let details = parts[1].asArray
+    else { throw .unreadable(Self.self) }
+    self.init(
+      busName: VaultInterface.errorPrefix + name, message: "", details: details.compactMap(\.asVariant))
+  }
+}

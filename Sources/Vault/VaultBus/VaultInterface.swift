@@ -1,0 +1,137 @@
+package import SDBus
+
+/// The D-Bus interface of the vault, as `data/dbus/org.whorl.Vault1.xml` documents it. The name holds the major version.
+package enum VaultInterface {
+  package static let target = BusTarget(path: "/org/whorl/Vault", interface: "org.whorl.Vault1")
+
+  /// The minor version: it counts additions that an older peer can ignore.
+  package static let minor: UInt32 = 0
+  /// What this version can do beyond version 1.0, by name. A client looks here before it uses an addition that an older
+  /// vault would refuse.
+  package static let features: [String] = []
+
+  /// The methods. The first argument of each is the number of the call.
+  package enum Method: String, CaseIterable, Sendable {
+    case hello = "Hello"
+    case cancel = "Cancel"
+
+    case open = "Open"
+    case create = "Create"
+    case keep = "Keep"
+    case rebuildDeviceKey = "RebuildDeviceKey"
+
+    case openContext = "OpenContext"
+    case respond = "Respond"
+    case setApplicationPassword = "SetApplicationPassword"
+    case closeContext = "CloseContext"
+
+    case items = "Items"
+    case secrets = "Secrets"
+    case add = "Add"
+    case update = "Update"
+    case delete = "Delete"
+    case useKey = "UseKey"
+
+    case evaluate = "Evaluate"
+    case biometry = "Biometry"
+
+    case enroll = "Enroll"
+    case unenroll = "Unenroll"
+    case losses = "Losses"
+
+    case unlock = "Unlock"
+    case changePasscode = "ChangePasscode"
+    case removePasscode = "RemovePasscode"
+    case recover = "Recover"
+    case detectedRestore = "DetectedRestore"
+    case acceptRestore = "AcceptRestore"
+
+    case useAdapter = "UseAdapter"
+    case readers = "Readers"
+    case status = "Status"
+    case problems = "Problems"
+  }
+
+  /// Emitted for each event of a context, before the answer of the call that the event belongs to.
+  package static let eventSignal = "Event"
+  package static let eventSignalArguments = "aytsa{sv}"
+
+  /// What the D-Bus name of each ``VaultError`` begins with.
+  package static let errorPrefix = "org.whorl.Vault1.Error."
+
+  /// The most bytes that the secrets of one answer may have together.
+  package static let releaseLimit = 256 << 20
+}
+
+extension VaultInterface.Method {
+  /// The D-Bus signature of the arguments.
+  package var arguments: String {
+    switch self {
+    case .hello: "tuas"
+    case .cancel, .biometry, .detectedRestore, .readers, .status, .problems: "t"
+    case .open: "ta{sv}"
+    case .create: "ta{sv}ah"
+    case .keep: "tay"
+    case .rebuildDeviceKey: "ta{sv}h"
+    case .openContext: "ta{sv}"
+    case .respond: "taysxah"
+    case .setApplicationPassword: "tayah"
+    case .closeContext: "tays"
+    case .items: "ta{sv}ay"
+    case .secrets: "ta{sv}a{sv}"
+    case .add: "ta{sv}hba{sv}"
+    case .update: "ta{sv}a{sv}aha{sv}"
+    case .delete: "ta{sv}"
+    case .useKey: "taya{sv}a{sv}"
+    case .evaluate: "ta{sv}a{sv}"
+    case .enroll, .unenroll, .useAdapter: "tsa{sv}"
+    case .losses: "ts"
+    case .unlock, .changePasscode, .removePasscode: "ta{sv}"
+    case .recover, .acceptRestore: "taya{sv}"
+    }
+  }
+
+  /// The D-Bus signature of the results.
+  package var results: String {
+    switch self {
+    case .hello: "uas"
+    case .cancel, .open, .keep, .rebuildDeviceKey, .respond, .setApplicationPassword, .closeContext, .unlock,
+      .changePasscode, .useAdapter:
+      ""
+    case .create: "ayh"
+    case .openContext, .evaluate: "ay"
+    case .items: "aa{sv}ay"
+    case .secrets: "aa{sv}ah"
+    case .add, .biometry, .enroll, .unenroll, .readers, .status: "a{sv}"
+    case .update, .delete: "x"
+    case .useKey: "h"
+    case .losses, .removePasscode, .recover, .acceptRestore: "a(ayay)"
+    case .detectedRestore: "aa{sv}"
+    case .problems: "a(sav)"
+    }
+  }
+
+  /// Whether the call changes what is stored. When the connection is lost during such a call, nobody knows whether the
+  /// change was made.
+  package var isChange: Bool {
+    switch self {
+    case .keep, .rebuildDeviceKey, .add, .update, .delete, .enroll, .unenroll, .unlock, .changePasscode,
+      .removePasscode, .recover, .acceptRestore, .useAdapter:
+      true
+    // A store that was made and not kept is removed with its connection.
+    case .create: false
+    case .hello, .cancel, .open, .openContext, .respond, .setApplicationPassword, .closeContext, .items, .secrets,
+      .useKey, .evaluate, .biometry, .losses, .detectedRestore, .readers, .status, .problems:
+      false
+    }
+  }
+
+  /// Whether the call ends, or brings to its end, what other calls wait for. Such a call is served however many others
+  /// are open.
+  package var endsWaiting: Bool {
+    switch self {
+    case .cancel, .respond, .closeContext: true
+    default: false
+    }
+  }
+}
