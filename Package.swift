@@ -193,6 +193,7 @@ let package = Package(
     .target(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver", swiftSettings: strict),
+    .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
     .target(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
@@ -223,7 +224,7 @@ let package = Package(
       name: "ReaderTests",
       dependencies: [
         "ReaderClient", "ReaderBus", "Confinement", "Processes", "SDBus", "SecureMemory", "Fingerprint",
-        "VirtualFinger", "ProgramDriver",
+        "VirtualFinger", "ProgramDriver", "Introspection",
       ],
       path: "Tests/Reader/ReaderTests", swiftSettings: strict),
     .testTarget(
@@ -240,7 +241,8 @@ let package = Package(
     .testTarget(
       name: "VaultBusTests",
       dependencies: [
-        "VaultBus", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "Executors",
+        "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
+        "VaultDriver", "Introspection",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
     .testTarget(

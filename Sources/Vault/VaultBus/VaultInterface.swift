@@ -54,7 +54,7 @@ package enum VaultInterface {
 
   /// Emitted for each event of a context, before the answer of the call that the event belongs to.
   package static let eventSignal = "Event"
-  package static let eventSignalArguments = "aytsa{sv}"
+  package static let eventSignalArguments = "ayxsa{sv}"
 
   /// What the D-Bus name of each ``VaultError`` begins with.
   package static let errorPrefix = "org.whorl.Vault1.Error."

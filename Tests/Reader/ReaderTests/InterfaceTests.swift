@@ -1,6 +1,6 @@
 import Fingerprint
 import Foundation
-import FoundationXML
+import Introspection
 import ReaderBus
 import SDBus
 import Testing
@@ -9,8 +9,7 @@ import Testing
 struct InterfaceTests {
   @Test("has the members, with the signatures, that its XML says")
   func introspection() throws {
-    let file = file(of: ReaderInterface.target)
-    let read = try IntrospectionReader.reading(file)
+    let read = try IntrospectionReader(of: ReaderInterface.target.interface)
     #expect(read.nodes == [ReaderInterface.target.path])
     #expect(read.interfaces == [ReaderInterface.target.interface])
     var served = ReaderInterface.Method.allCases.reduce(into: [:]) {
@@ -19,7 +18,8 @@ struct InterfaceTests {
     served["signal \(ReaderInterface.scanSignal)"] = "\(ReaderInterface.scanSignalArguments) -> "
     #expect(read.members == served)
     // Each error the reader can throw is told of.
-    let text = try String(contentsOf: file, encoding: .utf8)
+    let text = try String(
+      contentsOf: IntrospectionReader.file(of: ReaderInterface.target.interface), encoding: .utf8)
     for error in errors {
       #expect(text.contains(error.busName.split(separator: ".").last ?? "?"), "\(error.busName) is not documented")
     }
@@ -27,15 +27,11 @@ struct InterfaceTests {
 
   @Test("of the program that started it has the members, with the signatures, that its XML says")
   func starter() throws {
-    let read = try IntrospectionReader.reading(file(of: ReaderStarterInterface.target))
+    let read = try IntrospectionReader(of: ReaderStarterInterface.target.interface)
     #expect(read.nodes == [ReaderStarterInterface.target.path])
     #expect(read.interfaces == [ReaderStarterInterface.target.interface])
     let signature = "\(ReaderStarterInterface.connectToBusArguments) -> \(ReaderStarterInterface.connectToBusResults)"
     #expect(read.members == ["method \(ReaderStarterInterface.connectToBus)": signature])
-  }
-
-  private func file(of target: BusTarget) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../data/dbus/\(target.interface).xml")
   }
 
   private var errors: [ReaderError] {
@@ -90,41 +86,5 @@ struct InterfaceTests {
       ReaderAnswer(to: identify, [.bytes([1]), .string("no-match"), .bytes([2]), .string(""), .uint64(1)]) == nil)
     #expect(ReaderAnswer(to: .enroll(nil), []) == nil)
     #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
-  }
-}
-
-private final class IntrospectionReader: NSObject, XMLParserDelegate {
-  var nodes: [String] = []
-  var interfaces: [String] = []
-  var members: [String: String] = [:]
-  private var member = ""
-  private var ins = ""
-  private var outs = ""
-
-  static func reading(_ file: URL) throws -> IntrospectionReader {
-    let read = IntrospectionReader()
-    let parser = XMLParser(data: try Data(contentsOf: file))
-    parser.delegate = read
-    try #require(parser.parse())
-    return read
-  }
-
-  func parser(
-    _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,
-    attributes: [String: String]
-  ) {
-    let name = attributes["name"] ?? ""
-    switch element {
-    case "node": nodes.append(name)
-    case "interface": interfaces.append(name)
-    case "method", "signal": (member, ins, outs) = ("\(element) \(name)", "", "")
-    case "arg" where attributes["direction"] == "out": outs += attributes["type"] ?? ""
-    case "arg": ins += attributes["type"] ?? ""
-    default: break
-    }
-  }
-
-  func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
-    if element == "method" || element == "signal" { members[member] = "\(ins) -> \(outs)" }
   }
 }

@@ -1,0 +1,135 @@
+import Fingerprint
+import Glibc
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultBus
+import VaultDriver
+import VaultHost
+
+/// How a test reaches a vault.
+enum Way: String, CaseIterable, Sendable {
+  case inProcess = "in process"
+  case overSocket = "over a socket"
+
+  /// The same connection, or one to it over a socket pair.
+  func connect(to connection: any VaultConnection) throws -> any VaultConnection {
+    switch self {
+    case .inProcess: return connection
+    case .overSocket:
+      let (mine, theirs) = try socketPair()
+      _ = try VaultBusServer(socket: theirs, connection: connection, onClosed: {})
+      return try VaultBusClient(socket: mine)
+    }
+  }
+}
+
+/// Two connected sockets. The caller owns them.
+func socketPair() throws -> (Int32, Int32) {
+  var pair: [Int32] = [-1, -1]
+  try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+  return (pair[0], pair[1])
+}
+
+/// A real store with a cheap scrypt, opened in this process.
+final class ScratchConnection: VaultConnection {
+  let store: ScratchStore
+  private let session = Mutex<VaultSession?>(nil)
+  private let stores = LocalVaultConnection()
+
+  init() async throws { store = try await ScratchStore() }
+
+  var place: StorePlace { StorePlace(directory: store.path) }
+
+  func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
+    do {
+      guard place.directory == store.path else { throw VaultError.storeNotFound(place.directory) }
+      let opened = VaultSession(of: try store.open())
+      session.withLock { $0 = opened }
+      return opened
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .internalError("\(error)")
+    }
+  }
+
+  func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+    try await stores.create(place, passcode: passcode)
+  }
+  func keep(_ draft: StoreDraft.ID) async throws(VaultError) { try await stores.keep(draft) }
+  func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+    try await stores.rebuildDeviceKey(at: place, recoveryKey: recoveryKey)
+  }
+  func close() async {
+    await session.withLock { $0 }?.close()
+    await stores.close()
+  }
+}
+
+/// A store that is open over a connection.
+struct OpenScratch: Sendable {
+  let scratch: ScratchConnection
+  let connection: any VaultConnection
+  let vault: any VaultService
+
+  init(_ way: Way) async throws {
+    scratch = try await ScratchConnection()
+    connection = try way.connect(to: scratch)
+    vault = try await connection.open(scratch.place)
+  }
+
+  /// Calls the vault in a context of its own while `answer` responds to its questions.
+  func asking<T: Sendable>(
+    _ options: ContextOptions = ContextOptions(timeout: .seconds(20)),
+    _ answer: @escaping @Sendable (SecretRequest) -> String?,
+    _ body: @Sendable (Asking) async throws -> T
+  ) async throws -> T {
+    let (handle, events) = try await vault.openContext(options)
+    let vault = vault
+    let listener = Task {
+      for await event in events {
+        guard case .secretWanted(let request) = event.event else { continue }
+        if let text = answer(request) {
+          await vault.respond(handle, .secret(question: event.number, SecretBytes(text: text)))
+        } else {
+          await vault.respond(handle, .decline(question: event.number))
+        }
+      }
+    }
+    do {
+      let value = try await body(Asking(in: handle))
+      await vault.closeContext(handle, reason: .program)
+      await listener.value
+      return value
+    } catch {
+      await vault.closeContext(handle, reason: .program)
+      await listener.value
+      throw error
+    }
+  }
+
+  /// Answers every question for the passcode.
+  static let passcode: @Sendable (SecretRequest) -> String? = {
+    if case .passcode = $0 { ScratchStore.passcode } else { nil }
+  }
+}
+
+/// Waits until the condition holds, for at most ten seconds.
+func eventually(_ condition: @Sendable () async throws -> Bool) async throws -> Bool {
+  for _ in 0..<2_000 {
+    if try await condition() { return true }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  return false
+}
+
+func openDescriptors() throws -> Int {
+  let directory = try #require(opendir("/proc/self/fd"))
+  defer { closedir(directory) }
+  var count = 0
+  while readdir(directory) != nil { count += 1 }
+  return count
+}

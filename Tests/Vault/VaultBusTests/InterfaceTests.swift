@@ -1,0 +1,34 @@
+import Foundation
+import Introspection
+import SDBus
+import Testing
+import VaultBus
+
+@Suite("The vault's D-Bus interface")
+struct InterfaceTests {
+  @Test("has the members, with the signatures, that its XML says")
+  func introspection() throws {
+    let read = try IntrospectionReader(of: VaultInterface.target.interface)
+    #expect(read.nodes == [VaultInterface.target.path])
+    #expect(read.interfaces == [VaultInterface.target.interface])
+    var served = VaultInterface.Method.allCases.reduce(into: [:]) {
+      $0["method \($1.rawValue)"] = "\($1.arguments) -> \($1.results)"
+    }
+    served["signal \(VaultInterface.eventSignal)"] = "\(VaultInterface.eventSignalArguments) -> "
+    #expect(read.members == served)
+  }
+
+  @Test("documents every error")
+  func errors() throws {
+    let text = try String(contentsOf: IntrospectionReader.file(of: VaultInterface.target.interface), encoding: .utf8)
+    let words = Set(text.split { !$0.isLetter })
+    for name in VaultErrorName.allCases {
+      #expect(words.contains(Substring(name.rawValue)), "\(name) is not documented")
+    }
+  }
+
+  @Test("numbers every call with its first argument")
+  func numbers() {
+    for method in VaultInterface.Method.allCases { #expect(method.arguments.hasPrefix("t")) }
+  }
+}
