@@ -233,7 +233,7 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
+        "Vault", "SecretModel", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
         "ProgramDriver",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
