@@ -108,8 +108,7 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "Processes", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint",
-        "ReaderClient", "Vault",
+        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "VaultHost",
       ],
       path: "Sources/Client/Whorl", swiftSettings: strict),
 
@@ -131,7 +130,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Whorl", "SecretModel", "Vault", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
+        "Whorl", "SecretModel", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
         "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -254,7 +253,7 @@ let package = Package(
       path: "Tests/Client/SecurityTests", swiftSettings: strict),
     // Code as articles print it, in the language mode it was written in.
     .testTarget(
-      name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "VaultDriver"],
+      name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "Vault", "VaultDriver"],
       path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",

@@ -48,10 +48,18 @@ extension LAContext {
     let wanted = AuthenticationPolicy(policy)
     let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in
       let context = try self.authenticationContext()
-      await self.noteBiometryType()
+      let biometry: Biometry
+      do throws(VaultError) {
+        biometry = try await context.biometry()
+      } catch {
+        self.state.withLock { $0.biometryType = .none }
+        guard wanted == nil else { throw error }
+        return
+      }
+      self.state.withLock { $0.biometryType = biometry.hasReader ? .touchID : .none }
       guard let wanted else { return }
-      try await context.canEvaluate(wanted)
-      if wanted == .biometrics { await self.noteDomainState() }
+      if let problem = biometry.problem(for: wanted) { throw problem }
+      if wanted == .biometrics { self.note(biometry.state) }
     }
     if case .failure(let problem) = outcome { throw LAError(problem) }
     guard wanted != nil else { throw .noCompanion }
@@ -85,16 +93,10 @@ extension LAContext {
     }
   }
 
-  private func noteBiometryType() async {
-    let type = (try? store()).map { store in { await store.hasReader() } }
-    let hasReader = await type?() ?? false
-    state.withLock { $0.biometryType = hasReader ? .touchID : .none }
-  }
-
   /// Keeps what stands for the set that has just been found usable.
-  func noteDomainState() async {
-    guard let digest = try? await store().enrolmentState() else { return }
-    state.withLock { $0.domainState = Data(digest) }
+  func note(_ domainState: [UInt8]?) {
+    guard let domainState else { return }
+    state.withLock { $0.domainState = Data(domainState) }
   }
 }
 

@@ -134,8 +134,8 @@ open class LAContext: NSObject {
   ) {
     guard let wanted = AuthenticationPolicy(policy) else { return answerWithoutCompanion(reply) }
     answer(reply, reason: localizedReason) { context throws(VaultError) in
-      try await context.evaluate(wanted, reason: localizedReason)
-      if wanted == .biometrics { await self.noteDomainState() }
+      let state = try await context.evaluate(.policy(wanted), reason: localizedReason)
+      if wanted == .biometrics { self.note(state) }
     }
   }
 

@@ -1,8 +1,8 @@
 internal import Executors
 internal import Fingerprint
+public import SecretModel
 public import SecureMemory
 internal import Synchronization
-public import Vault
 
 /// An authentication context in the vault. What it has been satisfied with serves its later calls, until it is
 /// invalidated, the enrolment set changes, or its store goes away.
@@ -38,32 +38,33 @@ public final class AuthenticationContext: Sendable {
     var password: PasswordChange?
     var isPasswordSet = false
     /// The vault's context, once something was asked of it.
-    var opening: Task<Opened?, Never>?
+    var opening: Task<Result<Opened, VaultError>, Never>?
   }
 
   /// The vault's context, and who follows its events.
   private struct Opened {
+    let service: any VaultService
     let handle: ContextHandle
     let listener: PromptListener
   }
 
   private enum PasswordChange {
-    case set(SecretHandover)
+    case set(SharedSecret)
     case remove
   }
 
-  private let vault: Vault
+  private let store: StoreLink
   private let prompt: any AuthenticationPrompt
   private let words = PromptWords()
   private let observers = Observers()
   private let state = Mutex(State())
 
-  init(_ vault: Vault, _ prompt: any AuthenticationPrompt) {
-    self.vault = vault
+  init(_ store: StoreLink, _ prompt: any AuthenticationPrompt) {
+    self.store = store
     self.prompt = prompt
   }
 
-  deinit { end() }
+  deinit { close() }
 
   /// How the context asks; a change takes effect at the next call.
   public var options: Options {
@@ -80,11 +81,15 @@ public final class AuthenticationContext: Sendable {
   /// - Throws: `contextInvalidated`; for ``AuthenticationPolicy/biometrics`` `notEnrolled`, `biometryLockout` or what is
   ///   wrong with the reader; for ``AuthenticationPolicy/deviceOwner`` `passcodeNotSet`.
   public func canEvaluate(_ policy: AuthenticationPolicy) async throws(VaultError) {
+    if let problem = try await biometry().problem(for: policy) { throw problem }
+  }
+
+  /// What can be said of fingers and passcode without asking anybody.
+  ///
+  /// - Throws: `contextInvalidated`.
+  package func biometry() async throws(VaultError) -> Biometry {
     guard !state.withLock({ $0.invalidated }) else { throw .contextInvalidated }
-    switch policy {
-    case .biometrics: if let problem = await vault.biometryProblem() { throw problem }
-    case .deviceOwner: guard try await vault.passcodeIsSet() else { throw .passcodeNotSet }
-    }
+    return try await store.call { service throws(VaultError) in try await service.biometry() }
   }
 
   /// Shows that the policy holds. A context that was satisfied before asks for nothing.
@@ -93,27 +98,30 @@ public final class AuthenticationContext: Sendable {
   ///   passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
   ///   `systemCancelled`, `interactionNotAllowed`, `timedOut`, and what ``canEvaluate(_:)`` throws.
   public func evaluate(_ policy: AuthenticationPolicy, reason: String) async throws(VaultError) {
-    try await perform(reason, callersFallback: policy == .biometrics) { handle throws(VaultError) in
-      try await self.vault.evaluate(policy, reason: reason, in: handle)
-    }
+    _ = try await evaluate(.policy(policy), reason: reason)
   }
 
   /// Shows what an access control asks for; see ``evaluate(_:reason:)``.
   public func evaluate(_ access: AccessControl, reason: String) async throws(VaultError) {
-    try await perform(reason) { handle throws(VaultError) in
-      try await self.vault.evaluate(access, reason: reason, in: handle)
+    _ = try await evaluate(.access(access), reason: reason)
+  }
+
+  /// The same for either, with the digest of the enrolment set at that moment.
+  package func evaluate(_ proof: Proof, reason: String) async throws(VaultError) -> [UInt8]? {
+    try await perform(reason, callersFallback: proof == .policy(.biometrics)) { service, asking throws(VaultError) in
+      try await service.evaluate(proof, asking)
     }
   }
 
   /// Ends the context: a running evaluation throws `appCancelled`, every later call `contextInvalidated`. Returns at once.
-  public func invalidate() { close(reason: .appCancelled) }
+  public func invalidate() { close() }
 
   /// Gives the application password that is used in place of asking; nil takes it away.
   public func setApplicationPassword(_ password: consuming SecretBytes?) {
     let change: PasswordChange
     let isSet: Bool
     if let password {
-      (change, isSet) = (.set(SecretHandover(password)), true)
+      (change, isSet) = (.set(SharedSecret(password)), true)
     } else {
       (change, isSet) = (.remove, false)
     }
@@ -123,10 +131,8 @@ public final class AuthenticationContext: Sendable {
   /// Whether ``setApplicationPassword(_:)`` has given one.
   public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
 
-  /// Lets the context go without a word to anybody.
-  func end() { close(reason: .cancelled) }
-
-  private func close(reason: VaultError) {
+  /// Ends the context: what runs in it ends with `appCancelled`.
+  func close() {
     let opening = state.withLock { state in
       state.invalidated = true
       (state.password, state.isPasswordSet) = (nil, false)
@@ -134,21 +140,28 @@ public final class AuthenticationContext: Sendable {
     }
     // Once the vault's context is open, its last event finishes them.
     guard let opening else { return observers.finish() }
-    Task(executorPreference: BackgroundThread.shared) { [vault] in
-      if let opened = await opening.value { await vault.closeContext(opened.handle, reason: reason) }
+    Task(executorPreference: BackgroundThread.shared) { [observers] in
+      guard case .success(let opened) = await opening.value else { return observers.finish() }
+      await opened.service.closeContext(opened.handle, reason: .program)
     }
   }
 
   /// Runs a call of the vault in this context, with the prompt's words for it.
-  func perform<T>(
-    _ reason: String?, callersFallback: Bool = false, _ call: (ContextHandle) async throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
-    let opened = try await opened(callersFallback: callersFallback)
+  ///
+  /// - Throws: what the call throws; where the connection to the vault is lost, `systemCancelled` for the call that runs,
+  ///   and `contextInvalidated` for every later one.
+  func perform<Value: ~Copyable>(
+    _ reason: String?, callersFallback: Bool = false,
+    _ call: (any VaultService, Asking) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let opened = try await opened()
     let options = options
     words.begin(reason, options.fallbackTitle, options.cancelTitle)
-    let session = PromptSession(vault: vault, handle: opened.handle, words: words)
+    let session = PromptSession(service: opened.service, handle: opened.handle, words: words)
+    let asking = Asking(
+      in: opened.handle, options: Self.options(options, callersFallback: callersFallback), reason: reason)
     do throws(VaultError) {
-      let value = try await call(opened.handle)
+      let value = try await call(opened.service, asking)
       await opened.listener.caughtUp()
       await end(session)
       return value
@@ -170,37 +183,56 @@ public final class AuthenticationContext: Sendable {
     await prompt.finished(in: session)
   }
 
-  /// The vault's context, with the options as they are now.
-  func handle() async throws(VaultError) -> ContextHandle { try await opened(callersFallback: false).handle }
+  /// Runs a call that asks nobody, with what the context was satisfied with before.
+  func consult<Value: ~Copyable>(
+    _ call: (any VaultService, ContextHandle) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let opened = try await opened()
+    return try await call(opened.service, opened.handle)
+  }
 
-  private func opened(callersFallback: Bool) async throws(VaultError) -> Opened {
-    let (opening, options, password) = try state.withLock { (state) throws(VaultError) in
+  /// The vault's context, with the application password as it is now.
+  private func opened() async throws(VaultError) -> Opened {
+    let (opening, password) = try state.withLock { (state) throws(VaultError) in
       guard !state.invalidated else { throw .contextInvalidated }
-      let opening = state.opening ?? open()
+      let opening = state.opening ?? open(state.options)
       state.opening = opening
       let password = state.password
       state.password = nil
-      return (opening, state.options, password)
+      return (opening, password)
     }
-    guard let opened = await opening.value else { throw .internalError("no context can be opened") }
-    let handle = opened.handle
-    await vault.setOptions(Self.options(options, callersFallback: callersFallback), of: handle)
+    let opened: Opened
+    do throws(VaultError) {
+      opened = try await opening.value.get()
+    } catch {
+      // The store may be there at the next call.
+      state.withLock { state in
+        if state.opening == opening { state.opening = nil }
+        if state.password == nil, !state.invalidated { state.password = password }
+      }
+      throw error
+    }
     switch password {
-    case .set(let password): await vault.setApplicationPassword(password.take(), of: handle)
-    case .remove: await vault.setApplicationPassword(nil, of: handle)
+    case .set(let password): await opened.service.setApplicationPassword(password.copy(), of: opened.handle)
+    case .remove: await opened.service.setApplicationPassword(nil, of: opened.handle)
     case nil: break
     }
     return opened
   }
 
-  private func open() -> Task<Opened?, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [vault, prompt, words, observers] in
-      guard let (handle, events) = try? await vault.openContext(Self.options(Options(), callersFallback: false)) else {
-        observers.finish()
-        return nil
+  private func open(_ options: Options) -> Task<Result<Opened, VaultError>, Never> {
+    Task(executorPreference: BackgroundThread.shared) { [store, prompt, words, observers] in
+      let service: any VaultService
+      let context: (handle: ContextHandle, events: ContextEvents)
+      do throws(VaultError) {
+        (service, context) = try await store.call { service throws(VaultError) in
+          (service, try await service.openContext(Self.options(options, callersFallback: false)))
+        }
+      } catch {
+        return .failure(error)
       }
-      let listener = PromptListener(events)
-      let session = PromptSession(vault: vault, handle: handle, words: words)
+      let listener = PromptListener(context.events)
+      let session = PromptSession(service: service, handle: context.handle, words: words)
       // A prompt may block its thread, waiting for keys.
       Task(executorPreference: BackgroundThread()) {
         await listener.run { numbered in
@@ -211,7 +243,7 @@ public final class AuthenticationContext: Sendable {
         }
         observers.finish()
       }
-      return Opened(handle: handle, listener: listener)
+      return .success(Opened(service: service, handle: context.handle, listener: listener))
     }
   }
 
@@ -231,6 +263,16 @@ extension VaultError {
     switch self {
     case .cancelled, .appCancelled, .systemCancelled: true
     default: false
+    }
+  }
+}
+
+extension Biometry {
+  /// What keeps a policy from being evaluated now; nil where nothing does.
+  package func problem(for policy: AuthenticationPolicy) -> VaultError? {
+    switch policy {
+    case .biometrics: problem
+    case .deviceOwner: passcodeSet ? nil : .passcodeNotSet
     }
   }
 }

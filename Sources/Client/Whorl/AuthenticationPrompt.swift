@@ -1,6 +1,6 @@
+public import SecretModel
 public import SecureMemory
 internal import Synchronization
-public import Vault
 
 /// Shows what an authentication waits for, and answers what it asks. One instance may serve several contexts at once.
 public protocol AuthenticationPrompt: Sendable {
@@ -19,19 +19,19 @@ extension AuthenticationPrompt {
 
 /// What whoever shows a prompt may do: cancel, choose the fallback, answer. Nothing here turns into a key.
 public struct PromptSession: Sendable {
-  let vault: Vault
+  let service: any VaultService
   let handle: ContextHandle
   let words: PromptWords
   /// The number of the event this goes with: what it asks for is answered under that number.
   let event: Int
 
-  package init(vault: Vault, handle: ContextHandle, words: PromptWords, event: Int = 0) {
-    (self.vault, self.handle, self.words, self.event) = (vault, handle, words, event)
+  package init(service: any VaultService, handle: ContextHandle, words: PromptWords, event: Int = 0) {
+    (self.service, self.handle, self.words, self.event) = (service, handle, words, event)
   }
 
   /// The same for another event.
   package func with(event: Int) -> PromptSession {
-    PromptSession(vault: vault, handle: handle, words: words, event: event)
+    PromptSession(service: service, handle: handle, words: words, event: event)
   }
 
   /// Why the program asks, in its own words.
@@ -44,20 +44,20 @@ public struct PromptSession: Sendable {
   var isAsking: Bool { words.current.calls > 0 }
 
   /// The person cancelled.
-  public func cancel() async { await vault.respond(handle, .cancel) }
+  public func cancel() async { await service.respond(handle, .cancel) }
 
   /// The person chose the fallback: the passcode, or under the biometric policy the program's own. Does nothing where the
   /// last touch wanted has none.
-  public func chooseFallback() async { await vault.respond(handle, .fallback) }
+  public func chooseFallback() async { await service.respond(handle, .fallback) }
 
   /// Answers the `secretWanted` that this session was given with. Does nothing when its call does not wait for it any
   /// more.
   public func answer(_ secret: consuming SecretBytes) async {
-    await vault.respond(handle, .secret(question: event, secret))
+    await service.respond(handle, .secret(question: event, secret))
   }
 
   /// Says that no answer can be given to the `secretWanted` that this session was given with.
-  public func decline() async { await vault.respond(handle, .decline(question: event)) }
+  public func decline() async { await service.respond(handle, .decline(question: event)) }
 }
 
 extension AuthenticationEvent {

@@ -5,7 +5,7 @@ package import SecretModel
 
 /// What a person set down in `config.json`: every value may be absent, and the command line's flags win over all of it.
 package struct Configuration: Sendable, Hashable {
-  /// The directory of the embedded store.
+  /// The directory of the store.
   package var store: String?
   package var reader: ReaderSelection?
   /// The constraint new items get.
@@ -29,6 +29,17 @@ package struct Configuration: Sendable, Hashable {
       return try load(existing: standard)
     }
     return try load(existing: path)
+  }
+
+  /// The same for programs, which have no other error to throw.
+  ///
+  /// - Throws: `configuration`.
+  static func settled(_ path: String?) throws(VaultError) -> Configuration {
+    do {
+      return try load(from: path)
+    } catch {
+      throw .configuration("\(error.path): \(error.problem)")
+    }
   }
 
   private static func load(existing path: String) throws(ConfigurationError) -> Configuration {

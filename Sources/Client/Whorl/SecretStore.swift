@@ -1,8 +1,8 @@
 @_exported public import Fingerprint
+internal import Glibc
 @_exported public import SecretModel
 @_exported public import SecureMemory
 internal import Synchronization
-package import Vault
 
 /// A store of secrets behind a finger.
 ///
@@ -19,18 +19,26 @@ package import Vault
 /// ``AccessGroup/own``; without a group in a search, reading finds them and then the command line's, and deleting finds
 /// them alone. `whorl ls` lists the items of every group. Where nothing is asked of a person no reader is started.
 public final class SecretStore: Sendable {
-  package let vault: Vault
+  private let link: StoreLink
   private let prompt: Mutex<any AuthenticationPrompt>
 
-  /// Stores of tests have a vault of their own.
-  package init(vault: Vault, prompt: any AuthenticationPrompt = TerminalPrompt()) {
-    self.vault = vault
+  private init(_ link: StoreLink, _ prompt: any AuthenticationPrompt) {
+    self.link = link
     self.prompt = Mutex(prompt)
+  }
+
+  convenience init(_ place: StorePlace, _ configuration: Configuration) {
+    self.init(StoreLink(to: place, configuration), TerminalPrompt())
+  }
+
+  /// A store that is open already, for tests that have a vault of their own.
+  package convenience init(service: any VaultService, prompt: any AuthenticationPrompt = TerminalPrompt()) {
+    self.init(StoreLink(to: service), prompt)
   }
 
   private static let sharedStore = Mutex<SecretStore?>(nil)
 
-  /// The store this program finds as the command line does, opened at the first use and kept.
+  /// The store this program finds as the command line does, opened at its first call and kept.
   ///
   /// Throws what ``open(at:reader:configuration:)`` throws; the next call tries again.
   public static func shared() throws(VaultError) -> SecretStore {
@@ -48,33 +56,27 @@ public final class SecretStore: Sendable {
     sharedStore.withLock { $0 = store }
   }
 
-  /// Opens a store.
+  /// A store, which is opened at its first call. Where the connection to the vault is lost the next call opens it again;
+  /// the contexts it had then are invalid.
   ///
   /// - Parameters:
   ///   - directory: where it lies; nil: as the configuration says, else `$XDG_DATA_HOME/whorl`.
   ///   - reader: the words of `--reader`; nil: as the configuration says, else `auto`.
   ///   - configuration: the path of the configuration; nil: `$XDG_CONFIG_HOME/whorl/config.json`, which may be missing.
-  /// - Throws: `storeNotFound` where there is none (make one with ``create(at:passcode:)`` or `whorl init`),
-  ///   `configuration` for a file or words that cannot be used, and what is wrong with the store itself.
+  /// - Throws: `storeNotFound` where there is none (``create(at:passcode:configuration:showing:)`` and `whorl init` make
+  ///   one), and `configuration` for a file or words that cannot be used. What is wrong with the store itself is thrown by
+  ///   its first call, as is `serviceUnavailable` where the vault cannot be started.
   public static func open(at directory: String? = nil, reader: String? = nil, configuration: String? = nil)
     throws(VaultError) -> SecretStore
   {
-    let settings = try EmbeddedStore.settings(directory: directory, reader: reader, configuration: configuration)
-    return SecretStore(
-      vault: try EmbeddedStore.open(
-        at: settings.directory, reader: settings.reader, program: settings.readerProgram,
-        fprintd: settings.fprintd))
-  }
-
-  /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
-  ///
-  /// - Parameters:
-  ///   - directory: must not exist yet, in a folder that does.
-  ///   - passcode: at least four bytes; nil for a store without one, in which only the recovery key is a way back.
-  public static func create(at directory: String, passcode: consuming SecretBytes?) async throws(VaultError)
-    -> SecretBytes
-  {
-    try await Vault.create(at: directory, passcode: passcode)
+    let configuration = try Configuration.settled(configuration)
+    let reader = try reader.map { words throws(VaultError) in
+      guard let named = ReaderSelection(words) else { throw .configuration("a reader is \(ReaderSelection.forms)") }
+      return named
+    }
+    let place = try StorePlace(directory: directory, reader: reader, configuration)
+    guard access(place.directory, F_OK) == 0 else { throw .storeNotFound(place.directory) }
+    return SecretStore(place, configuration)
   }
 
   /// How the prompts of contexts are shown that have none of their own: on the terminal, unless set.
@@ -85,7 +87,7 @@ public final class SecretStore: Sendable {
 
   /// A context for several calls. It is invalidated when it is let go.
   public func makeContext(prompt: (any AuthenticationPrompt)? = nil) -> AuthenticationContext {
-    AuthenticationContext(vault, prompt ?? defaultPrompt)
+    AuthenticationContext(link, prompt ?? defaultPrompt)
   }
 
   /// Stores an item, in the program's own access group where it names none. Never asks for anything; an application
@@ -101,13 +103,30 @@ public final class SecretStore: Sendable {
     guard !item.access.applicationPassword || context?.isApplicationPasswordSet == true else {
       throw .interactionNotAllowed
     }
-    return try await vault.add(item.inOwnGroup, secret: secret, in: try await context?.handle())
+    let (item, secret) = (item.inOwnGroup, SharedSecret(secret))
+    guard let context else {
+      return try await link.call { service throws(VaultError) in
+        try await service.add(item, secret: secret.copy(), replacing: false, .nobody)
+      }
+    }
+    return try await context.consult { service, handle throws(VaultError) in
+      try await service.add(item, secret: secret.copy(), replacing: false, Asking(in: handle))
+    }
   }
 
   /// The items meant, oldest first; living ones unless the search says otherwise. A search that names no group finds the program's own items, and after them
   /// the command line's. Asks for nothing: attributes are sealed, but need no finger.
-  public func items(_ search: ItemSearch) async throws(VaultError) -> [Item] {
-    try await vault.items(search.forReading)
+  public func items(_ search: ItemSearch) async throws(VaultError) -> [Item] { try await items(search, using: nil) }
+
+  /// The same, where the context counts for ``ItemSearch/interaction``.
+  package func items(_ search: ItemSearch, using context: AuthenticationContext?) async throws(VaultError) -> [Item] {
+    let search = search.forReading
+    guard let context else {
+      return try await link.call { service throws(VaultError) in try await service.allItems(search) }
+    }
+    return try await context.consult { service, handle throws(VaultError) in
+      try await service.allItems(search, in: handle)
+    }
   }
 
   /// Releases secrets, in the order of `ids`: one touch, or one passcode, for all of them, or nothing.
@@ -120,14 +139,30 @@ public final class SecretStore: Sendable {
   public func secrets(of ids: [ItemID], reason: String? = nil, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> [ReleasedItem]
   {
+    try await secrets(.ids(ids), reason: reason, using: context)
+  }
+
+  /// The same for what a search finds, oldest first; nothing where it finds nothing.
+  package func secrets(_ search: ItemSearch, reason: String?, using context: AuthenticationContext?)
+    async throws(VaultError) -> [ReleasedItem]
+  {
+    try await secrets(
+      .search(search.forReading), reason: reason, using: context, mayAsk: search.interaction == .allow)
+  }
+
+  private func secrets(
+    _ selection: ItemSelection, reason: String?, using context: AuthenticationContext?, mayAsk: Bool = true
+  ) async throws(VaultError) -> [ReleasedItem] {
     if context == nil {
       // Most need nobody: only then is somebody asked.
       do {
-        return try await vault.secrets(of: ids, reason: reason, in: nil)
-      } catch .interactionNotAllowed {}
+        return try await link.call { service throws(VaultError) in
+          try await service.secrets(selection, Asking(in: nil, reason: reason))
+        }
+      } catch .interactionNotAllowed where mayAsk {}
     }
-    return try await asking(context, reason) { handle throws(VaultError) in
-      try await self.vault.secrets(of: ids, reason: reason, in: handle)
+    return try await asking(context, reason) { service, asking throws(VaultError) in
+      try await service.secrets(selection, asking)
     }
   }
 
@@ -137,15 +172,16 @@ public final class SecretStore: Sendable {
     _ ids: [ItemID], _ change: ItemChange, secret: consuming SecretBytes? = nil, reason: String? = nil,
     using context: AuthenticationContext? = nil
   ) async throws(VaultError) {
-    let secret = SecretHandover(secret)
-    try await asking(context, reason) { handle throws(VaultError) in
-      try await self.vault.update(ids, change.keepingGroup, secret: secret.take(), reason: reason, in: handle)
+    let shared: SharedSecret? = if let secret { SharedSecret(secret) } else { nil }
+    let change = change.keepingGroup
+    try await asking(context, reason) { service, asking throws(VaultError) in
+      _ = try await service.update(.ids(ids), change, secret: shared?.copy(), asking)
     }
   }
 
   /// Removes items, all of them or none; those that are gone already do not count. Asks for nothing.
   public func delete(_ ids: [ItemID]) async throws(VaultError) {
-    try await vault.delete(ids)
+    try await link.call { service throws(VaultError) in _ = try await service.delete(.ids(ids)) }
   }
 
   /// Removes every item a search means, all of them or none, and says how many. A search that names no group means the
@@ -154,66 +190,53 @@ public final class SecretStore: Sendable {
   /// - Throws: `itemGone` where there are none, `invalidRequest` for a search without a class, ids or an attribute.
   @discardableResult
   public func delete(_ search: ItemSearch) async throws(VaultError) -> Int {
-    try await delete(search) { _ in true }
-  }
-
-  /// Removes those items of a search that are meant.
-  @discardableResult
-  package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) async throws(VaultError) -> Int {
-    try await vault.delete(search.forChanging, where: isMeant)
+    let search = search.forChanging
+    return try await link.call { service throws(VaultError) in try await service.delete(.search(search)) }
   }
 
   /// Uses a private key inside the vault, after what its access control asks for. The key stays there.
   package func useKey(
     _ id: ItemID, _ use: KeyUse, reason: String? = nil, using context: AuthenticationContext? = nil
   ) async throws(VaultError) -> SecretBytes {
-    let answer = try await asking(context, reason) { handle throws(VaultError) in
-      SecretHandover(try await self.vault.useKey(id, use, reason: reason, in: handle))
+    try await asking(context, reason) { service, asking throws(VaultError) in
+      try await service.useKey(id, use, asking)
     }
-    return answer.take() ?? SecretBytes(count: 0)
-  }
-
-  /// Whether reading the item in this context would ask for nothing.
-  package func isSatisfied(_ item: Item, by context: AuthenticationContext?) async throws(VaultError) -> Bool {
-    try await vault.isSatisfied(item.id, by: try await context?.handle())
   }
 
   /// Why no finger can be asked for now: `notEnrolled`, `biometryLockout`, or what is wrong with the reader. Nil when one
   /// can.
-  public func biometryProblem() async -> VaultError? { await vault.biometryProblem() }
+  public func biometryProblem() async -> VaultError? {
+    do throws(VaultError) {
+      return try await biometry().problem
+    } catch {
+      return error
+    }
+  }
 
   /// Whether a reader is attached.
-  public func hasReader() async -> Bool { await vault.hasReader() }
+  public func hasReader() async -> Bool { (try? await biometry().hasReader) ?? false }
 
   /// Whether the store has a passcode.
-  public func passcodeIsSet() async throws(VaultError) -> Bool { try await vault.passcodeIsSet() }
+  public func passcodeIsSet() async throws(VaultError) -> Bool {
+    try await link.call { service throws(VaultError) in try await service.status().passcodeSet }
+  }
 
   /// What stands in for `evaluatedPolicyDomainState`: 32 bytes that stay the same until a finger is added, removed or
   /// replaced, and are different ever after. Nil where no finger is enrolled.
-  public func enrolmentState() async throws(VaultError) -> [UInt8]? { try await vault.enrolmentState() }
+  public func enrolmentState() async throws(VaultError) -> [UInt8]? { try await biometry().state }
+
+  private func biometry() async throws(VaultError) -> Biometry {
+    try await link.call { service throws(VaultError) in try await service.biometry() }
+  }
 
   /// Runs a call in the context given, or in one of its own.
-  private func asking<T>(
-    _ context: AuthenticationContext?, _ reason: String?, _ call: (ContextHandle) async throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
+  private func asking<Value: ~Copyable>(
+    _ context: AuthenticationContext?, _ reason: String?,
+    _ call: (any VaultService, Asking) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
     if let context { return try await context.perform(reason, call) }
     let own = makeContext()
-    defer { own.end() }
+    defer { own.close() }
     return try await own.perform(reason, call)
-  }
-}
-
-/// Carries one secret through a closure, which cannot capture a value that is not copyable.
-///
-/// `@unchecked Sendable`: filled once and emptied once, by one call after the other.
-package final class SecretHandover: @unchecked Sendable {
-  private var secret: SecretBytes?
-
-  package init(_ secret: consuming SecretBytes?) { self.secret = secret }
-
-  package func take() -> SecretBytes? {
-    var taken: SecretBytes? = nil
-    swap(&taken, &secret)
-    return taken
   }
 }

@@ -52,7 +52,7 @@ package protocol PreparedAnswers: Sendable {
 }
 
 package enum PreparedAnswer: Sendable {
-  case secret(SecretHandover)
+  case secret(SharedSecret)
   /// The person is to be asked: twice, where a mistyped answer could not be noticed later.
   case ask(twice: Bool)
   /// There is none, and nobody may be asked.

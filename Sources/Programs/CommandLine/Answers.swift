@@ -9,7 +9,7 @@ struct Answers: Sendable {
   var recoveryKey: Int32?
   var applicationPassword: Int32?
   /// A passcode or recovery key that was given before the vault could ask for it.
-  var given: SecretHolder?
+  var given: SharedSecret?
   /// Nobody may be asked.
   var noPrompt = false
 

@@ -1,4 +1,5 @@
 import SecretModel
+import SecureMemory
 import Synchronization
 import Whorl
 
@@ -32,7 +33,7 @@ final class CommandAnswers: PreparedAnswers {
 
   func answer(_ request: SecretRequest, unavailable: VaultError?) -> PreparedAnswer {
     do throws(Failure) {
-      if let answer = try answers.prepared(request) { return .secret(SecretHandover(answer)) }
+      if let answer = try answers.prepared(request) { return .secret(SharedSecret(answer)) }
     } catch {
       fail(error)
       return .none

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Vault
+import SecretModel
 
 /// The options that narrow which items a command means.
 struct ItemOptions: ParsableArguments {
@@ -17,6 +17,13 @@ struct ItemOptions: ParsableArguments {
     search.itemClass = itemClass
     if let group { search.groups = .named([group]) }
     return search
+  }
+
+  /// The words as names of the command line's own items, where they can mean nothing else that is found first.
+  func exactNames(_ words: [String]) -> [ItemName]? {
+    guard !narrows else { return nil }
+    let names = words.compactMap { word in ItemID(spoken: word) == nil ? try? ItemName(parsing: word) : nil }
+    return names.count == words.count ? names : nil
   }
 
   /// Whether something is narrowed at all.
@@ -37,7 +44,7 @@ struct ItemChoice {
 
   let options: ItemOptions
   let purpose: Purpose
-  let vault: Vault
+  let store: any VaultService
   let session: Session
 
   /// The items named, in the order of the names.
@@ -87,14 +94,15 @@ struct ItemChoice {
   }
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await vault.items(search) }
+    try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
   }
 }
 
 extension Session {
   /// The ids of the items to be read; refuses what cannot be.
-  func readable(_ names: [String], _ options: ItemOptions, in vault: Vault) async throws(Failure) -> [ItemID] {
-    let choice = ItemChoice(options: options, purpose: .reading, vault: vault, session: self)
+  func readable(_ names: [String], _ options: ItemOptions, in store: any VaultService) async throws(Failure) -> [ItemID]
+  {
+    let choice = ItemChoice(options: options, purpose: .reading, store: store, session: self)
     let items = try await choice.items(named: names)
     for item in items {
       switch item.state {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import Glibc
 import Whorl
 
@@ -9,8 +8,6 @@ enum Program {
     GivenDescriptors.note()
     let hardening = Hardening()
     Interruption.begin()
-    // While the arguments are parsed and the store is opened.
-    DispatchQueue.global().async { EmbeddedStore.prepare() }
     Task.detached {
       let status = await run(hardening)
       Terminal.leave()
@@ -27,7 +24,7 @@ enum Program {
       case let command as any Command:
         spoken = type(of: command).spoken
         Interruption.name(type(of: command).spoken)
-        try await command.perform(Session(command.options), hardening)
+        try await perform(command, hardening)
       case var command:
         // `whorl` and `whorl reader` alone: their help.
         try command.run()
@@ -41,6 +38,17 @@ enum Program {
     } catch {
       return parsingEnded(error)
     }
+  }
+
+  private static func perform(_ command: any Command, _ hardening: Hardening) async throws(Failure) {
+    let session = try Session(command.options)
+    do throws(Failure) {
+      try await command.perform(session, hardening)
+    } catch {
+      await session.close()
+      throw error
+    }
+    await session.close()
   }
 
   /// The parser looks at every option of every command it is given, which takes longer than a whole `get`. So it is

@@ -1,11 +1,15 @@
 import Fingerprint
-import Vault
+import Processes
+import ReaderClient
+import SecretModel
+import Synchronization
 import Whorl
 
-/// What one command works with: the configuration and, once it is asked for, the store.
+/// What one command works with: the configuration and, once they are asked for, the vault and the store.
 struct Session {
   let options: GlobalOptions
   let configuration: Configuration
+  private let connection = CommandConnection()
 
   init(_ options: GlobalOptions) throws(Failure) {
     self.options = options
@@ -19,63 +23,82 @@ struct Session {
 
   var selection: ReaderSelection { options.reader ?? configuration.reader ?? .automatic }
 
-  /// The directory of the store.
-  func directory() throws(Failure) -> String {
-    if let named = options.store ?? configuration.store { return named }
-    if let data = BaseDirectories.data { return "\(data)/whorl" }
-    throw Failure(
-      .configuration, "there is no home directory whose name is text", advice: "name the store's directory with --store"
-    )
+  /// Where the store is, and which reader goes with it.
+  func place() throws(Failure) -> StorePlace {
+    do {
+      return try StorePlace(directory: options.store, reader: options.reader, configuration)
+    } catch {
+      throw Failure(.configuration, Failure(error).what, advice: "name the store's directory with --store")
+    }
   }
 
-  /// A reader process that starts when it is first asked something.
-  func reader() -> any FingerprintReader {
-    EmbeddedStore.reader(selection, program: configuration.readerProgram, fprintd: configuration.fprintd)
+  /// A reader process of this program's own, for commands that need no store. It starts when it is first asked something.
+  func reader() -> any FingerprintReader { reader(selection, fprintd: configuration.fprintd) }
+
+  /// The same for another reader.
+  ///
+  /// - Parameter trace: where the traffic with one device is to be logged.
+  func reader(_ selection: ReaderSelection, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil)
+    -> any FingerprintReader
+  {
+    // Where there is none, starting this one fails and says so.
+    let places = HelperPlaces.reader
+    return ReaderProcess(
+      program: places.locate(configured: configuration.readerProgram) ?? places.installed[0], selection: selection,
+      fprintd: fprintd ?? .system, trace: trace)
+  }
+
+  // MARK: The vault
+
+  /// The connection to the vault, made at the first call.
+  func connect() async throws(Failure) -> any VaultConnection {
+    if let made = connection.current { return made }
+    let made = try await explained { () async throws(VaultError) in try await VaultConnector.connect(configuration) }
+    connection.keep(made)
+    return made
   }
 
   /// Opens the store. Starts no reader.
-  func vault() throws(Failure) -> Vault {
-    let directory = try directory()
-    return try explained { () throws(VaultError) in try openVault(directory) }
+  func store() async throws(Failure) -> any VaultService {
+    let place = try place()
+    let connection = try await connect()
+    return try await explained { () async throws(VaultError) in try await connection.open(place) }
   }
 
-  func openVault(_ directory: String) throws(VaultError) -> Vault {
-    try EmbeddedStore.open(
-      at: directory, reader: selection, program: configuration.readerProgram, fprintd: configuration.fprintd)
-  }
+  /// Ends the connection to the vault, and waits for the vault's end: nothing of this command is left.
+  func close() async { await connection.take()?.close() }
 
-  /// Runs one call that may need a person: shows what it waits for, answers what it asks, cancels it when a signal
-  /// comes, and releases the reader at the end.
-  func converse<Answer: Sendable>(
-    with vault: Vault, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
-    contextOptions: ContextOptions? = nil,
-    _ call: (Vault, ContextHandle) async throws -> Answer
+  /// Runs one call that may need a person: shows what it waits for, answers what it asks, and cancels it when a signal
+  /// comes.
+  func asking<Answer: Sendable>(
+    _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
+    options: ContextOptions? = nil, reason: String? = nil,
+    _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
     let (context, events) = try await explained { () async throws(VaultError) in
-      try await vault.openContext(contextOptions ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
+      try await store.openContext(options ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
     }
     let answers = CommandAnswers(answers, awaiting)
     let prompt = TerminalPrompt(answers.style)
     let words = PromptWords()
     words.begin(nil, "passcode", nil)
     let listener = PromptListener(events)
-    let person = PromptSession(vault: vault, handle: context, words: words)
+    let person = PromptSession(service: store, handle: context, words: words)
     let listening = Task {
       await listener.run { await prompt.handle($0.event, in: person.with(event: $0.number)) }
     }
-    Interruption.onSignal { Task { await vault.respond(context, .cancel) } }
+    Interruption.onSignal { Task { await store.respond(context, .cancel) } }
     let result: Result<Answer, any Error>
     do {
-      result = .success(try await call(vault, context))
+      result = .success(try await call(Asking(in: context, reason: reason)))
     } catch {
       result = .failure(error)
     }
     await listener.caughtUp()
     words.end()
     await prompt.finished(in: person)
-    await vault.closeContext(context)
+    await store.closeContext(context, reason: .program)
     await listening.value
-    await vault.shutdown()
     Interruption.onSignal(nil)
     switch result {
     case .success(let answer): return answer
@@ -113,11 +136,23 @@ struct Session {
   }
 
   /// Runs a call to the vault that asks nothing.
-  func explained<Answer>(_ call: () throws(VaultError) -> Answer) throws(Failure) -> Answer {
-    do { return try call() } catch { throw explained(error as any Error) }
-  }
-
   func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
     do { return try await call() } catch { throw explained(error as any Error) }
+  }
+}
+
+/// The connection of a command to the vault; it has one at most.
+private final class CommandConnection: Sendable {
+  private let connection = Mutex<(any VaultConnection)?>(nil)
+
+  var current: (any VaultConnection)? { connection.withLock { $0 } }
+
+  func keep(_ made: any VaultConnection) { connection.withLock { $0 = made } }
+
+  func take() -> (any VaultConnection)? {
+    connection.withLock { connection in
+      defer { connection = nil }
+      return connection
+    }
   }
 }

@@ -52,7 +52,7 @@ struct CancellationTests {
   @Test("the store going away: systemCancel")
   func systemCancel() async throws {
     let machine = try await Machine()
-    let vault = machine.store.vault
+    let vault = machine.vault
     let person = PersonAtPrompt(machine, [.run { await vault.shutdown() }])
     #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .systemCancel)
   }

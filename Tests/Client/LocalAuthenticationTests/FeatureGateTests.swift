@@ -67,7 +67,7 @@ struct FeatureGateTests {
   func disablesWithoutPasscode() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
-    let vault = machine.store.vault
+    let vault = machine.vault
     _ = try await Person(passcodes: [Machine.passcode]).with(vault) { try await vault.removePasscode(in: $0) }
     try await machine.enable(gate)
     try await gate.disable(

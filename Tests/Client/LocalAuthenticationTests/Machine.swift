@@ -13,36 +13,39 @@ struct Machine {
   static let passcode = ScratchStore.passcode
 
   let image: ImageReaderStore
+  let vault: Vault
   let store: SecretStore
   /// Moves the store's clock, which knows nothing of sleep.
   let clock = MovableClock()
 
   init(passcode: String? = Self.passcode, fingers: [Finger] = [.rightIndex]) async throws {
     image = try await ImageReaderStore(passcode: passcode)
-    store = SecretStore(vault: try image.store.open(reader: image.process, clock: clock.clock))
+    vault = try image.store.open(reader: image.process, clock: clock.clock)
+    store = SecretStore(service: VaultSession(of: vault))
     for finger in fingers { try await enroll(finger) }
   }
 
   /// The same store as another program opens it, with a reader process of its own.
   func anotherProgram() throws -> SecretStore {
-    SecretStore(vault: try image.store.open(reader: image.process, clock: clock.clock))
+    SecretStore(service: VaultSession(of: try image.store.open(reader: image.process, clock: clock.clock)))
   }
 
   /// The same store on a day when no reader is attached.
   func withoutReader() throws -> SecretStore {
-    SecretStore(vault: try image.store.open(reader: AbsentReader(real: image.process), clock: clock.clock))
+    let vault = try image.store.open(reader: AbsentReader(real: image.process), clock: clock.clock)
+    return SecretStore(service: VaultSession(of: vault))
   }
 
   func enroll(_ finger: Finger) async throws {
-    _ = try await image.enroll(finger, in: store.vault)
+    _ = try await image.enroll(finger, in: vault)
   }
 
   func unenroll(_ finger: Finger) async throws {
     let person = Person(passcodes: [Self.passcode])
-    _ = try await person.with(store.vault) { [store] in try await store.vault.unenroll(finger, in: $0) }
+    _ = try await person.with(vault) { [vault] in try await vault.unenroll(finger, in: $0) }
   }
 
-  func failures() async throws -> Int { try await store.vault.status().failures }
+  func failures() async throws -> Int { try await vault.status().failures }
 
   /// A context and who sits at its prompt.
   func context(_ person: PersonAtPrompt) -> LAContext { LAContext(store: store, prompt: person) }

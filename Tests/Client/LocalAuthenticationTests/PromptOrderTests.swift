@@ -20,7 +20,7 @@ struct PromptOrderTests {
   @Test("a listener that has not begun to listen is waited for, too")
   func heardLate() async throws {
     let machine = try await Machine(fingers: [])
-    let vault = machine.store.vault
+    let vault = machine.vault
     let (handle, events) = try await vault.openContext()
     let call = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
     // No finger can be used, and the passcode is wanted.

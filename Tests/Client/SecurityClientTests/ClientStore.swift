@@ -1,5 +1,6 @@
 import Security
 import Testing
+import Vault
 import VaultDriver
 import Whorl
 
@@ -13,6 +14,6 @@ struct ClientStore {
 
   init() async throws {
     scratch = try await ScratchStore(passcode: ScratchStore.passcode)
-    SecretStore.useAsShared(SecretStore(vault: try scratch.open(), prompt: TerminalPrompt()))
+    SecretStore.useAsShared(SecretStore(service: VaultSession(of: try scratch.open())))
   }
 }

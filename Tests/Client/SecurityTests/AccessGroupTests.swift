@@ -16,7 +16,7 @@ extension SharedStore {
 
     /// Stores a password as `whorl set SERVICE/ACCOUNT` does.
     private func setByCommandLine(_ account: String, _ secret: String) async throws {
-      try await keychain.store.vault.put("mail/\(account)", secret)
+      try await keychain.vault.put("mail/\(account)", secret)
     }
 
     private func group(_ account: String) -> String? {

@@ -1,5 +1,6 @@
 import Security
 import Testing
+import Vault
 import VaultDriver
 import Whorl
 
@@ -122,7 +123,7 @@ extension SharedStore {
       #expect(secrets() == ["new", "b", "c"])
       #expect(secret() == "new", "the oldest still")
       #expect(add("d", "d") == errSecSuccess)
-      SecretStore.useAsShared(SecretStore(vault: try keychain.scratch.open(), prompt: Nobody()))
+      SecretStore.useAsShared(SecretStore(service: VaultSession(of: try keychain.scratch.open()), prompt: Nobody()))
       #expect(secrets() == ["new", "b", "c", "d"])
       let byReference: [CFString: Any] = [kSecValuePersistentRef: reference, kSecReturnData: true]
       #expect(copy(byReference as CFDictionary).1 as? Data == Data("new".utf8), "a reference outlives the process")

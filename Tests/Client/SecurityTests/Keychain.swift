@@ -14,11 +14,13 @@ enum SharedStore {}
 /// A store of its own as the shared one, without a reader.
 struct Keychain {
   let scratch: ScratchStore
+  let vault: Vault
   let store: SecretStore
 
   init(passcode: String? = ScratchStore.passcode) async throws {
     scratch = try await ScratchStore(passcode: passcode)
-    store = SecretStore(vault: try scratch.open(), prompt: Nobody())
+    vault = try scratch.open()
+    store = SecretStore(service: VaultSession(of: vault), prompt: Nobody())
     SecretStore.useAsShared(store)
   }
 }
@@ -36,14 +38,16 @@ struct Nobody: AuthenticationPrompt {
 /// A store as the shared one, with a virtual reader, a finger enrolled on it, and somebody at the prompt.
 struct GuardedKeychain {
   let image: ImageReaderStore
+  let vault: Vault
   let store: SecretStore
   let person: Toucher
 
   init() async throws {
     image = try await ImageReaderStore()
     person = Toucher(socket: image.socket)
-    store = SecretStore(vault: try image.store.open(reader: image.process), prompt: person)
-    _ = try await image.enroll(.rightIndex, in: store.vault)
+    vault = try image.store.open(reader: image.process)
+    store = SecretStore(service: VaultSession(of: vault), prompt: person)
+    _ = try await image.enroll(.rightIndex, in: vault)
     SecretStore.useAsShared(store)
   }
 }

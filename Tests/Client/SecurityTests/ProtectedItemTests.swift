@@ -123,7 +123,7 @@ extension SharedStore {
     @Test("an item whose set is gone is not found, and adding over it succeeds")
     func lostSet() async throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
-      _ = try await keychain.image.enroll(.leftIndex, in: keychain.store.vault)
+      _ = try await keychain.image.enroll(.leftIndex, in: keychain.vault)
       #expect(SecItemCopyMatching(password("a"), nil) == errSecItemNotFound)
       #expect(copy(password("a", [kSecReturnData: true])).0 == errSecItemNotFound)
       #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecItemNotFound)

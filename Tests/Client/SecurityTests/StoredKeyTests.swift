@@ -56,6 +56,26 @@ extension SharedStore {
       #expect(code(error) == Int(errSecItemNotFound))
     }
 
+    @Test("a key as a reference narrows a search: with a label or half that is not the key's, nothing is found")
+    func contradictedReference() throws {
+      let stored = try permanent()
+      let other = try permanent(kSecAttrKeyTypeECSECPrimeRandom, 256, [kSecAttrApplicationTag: Data("other".utf8)])
+      func label(_ key: SecKey) throws -> Any {
+        try #require((SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String])
+      }
+      let publicKey = try #require(SecKeyCopyPublicKey(stored))
+      #expect(SecItemAdd([kSecClass: kSecClassKey, kSecValueRef: publicKey] as CFDictionary, nil) == errSecSuccess)
+      func search(_ more: [CFString: Any]) -> OSStatus {
+        SecItemCopyMatching(
+          more.merging([kSecClass: kSecClassKey, kSecValueRef: publicKey]) { $1 } as CFDictionary, nil)
+      }
+      #expect(search([:]) == errSecSuccess)
+      #expect(search([kSecAttrApplicationLabel: try label(stored)]) == errSecSuccess)
+      #expect(search([kSecAttrKeyClass: kSecAttrKeyClassPublic]) == errSecSuccess)
+      #expect(search([kSecAttrApplicationLabel: try label(other)]) == errSecItemNotFound)
+      #expect(search([kSecAttrKeyClass: kSecAttrKeyClassPrivate]) == errSecItemNotFound)
+    }
+
     @Test("an RSA key signs and decrypts in the store")
     func rsa() throws {
       let key = try permanent(kSecAttrKeyTypeRSA, 2048)

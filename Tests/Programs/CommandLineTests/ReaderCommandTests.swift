@@ -88,13 +88,13 @@ struct ReaderCommandTests {
     try await TestStore.with { store in
       let words = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
       #expect(words.status == 0)
-      #expect(words.text.contains("tier      key file (embedded)\n"))
+      #expect(words.text.contains("tier      key file (private)\n"))
       #expect(words.text.contains("store     \(store.directory)\n"))
       #expect(words.text.contains("passcode  set\n"))
       #expect(words.text.contains("(virtual reader)\n"))
       let json = try await store.whorl("status", "--json", "--reader", "virtual-image:\(store.socket)").text
       for part in [
-        #""tier":"key file (embedded)""#, #""passcodeSet":true"#, #""failures":0"#, #""lockedOut":false"#,
+        #""tier":"key file (private)""#, #""passcodeSet":true"#, #""failures":0"#, #""lockedOut":false"#,
         #""passcodeDelay":0"#, #""restoreDetected":false"#, #""items":0"#, #""sets":[]"#, #""nature":"virtual""#,
       ] { #expect(json.contains(part), "\(part) in \(json)") }
     }

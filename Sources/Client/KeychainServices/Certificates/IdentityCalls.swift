@@ -17,12 +17,12 @@ extension IdentityQuery {
       let identities = try await finder.identities(in: store)
       // Several keys may go with one certificate, which asks for nobody.
       let ids = needsBytes ? Array(Set(identities.map(\.certificate.id))) : []
-      let released = ids.isEmpty ? [] : try await store.secrets(of: ids, reason: nil, using: nil)
-      return (identities, Dictionary(zip(ids, released.map { SecretCarrier($0.secret.copy()) })) { $1 })
+      let released = ids.isEmpty ? [] : try await store.secrets(of: ids)
+      return (identities, Dictionary(zip(ids, released)) { $1 })
     }
     guard let result, !returns.isEmpty else { return }
     let rows = try found.0.map { identity throws(KeychainFailure) in
-      try row(identity, found.1[identity.certificate.id]?.data as Data?)
+      try row(identity, found.1[identity.certificate.id]?.secret.data() as Data?)
     }
     result.pointee = limit == 1 ? rows[0] : rows as NSArray
   }
@@ -72,10 +72,10 @@ extension IdentityQuery {
     var keyQuery = keys
     keyQuery.ids = [storedKey]
     keyQuery.attributes = keys.attributes.filter { $0.key == .accessGroup }
-    (keyQuery.protection, keyQuery.interaction, keyQuery.context) = (nil, .allow, nil)
-    let finder = ItemFinder(keyQuery, limit: 1)
+    keyQuery.protection = nil
+    let search = keyQuery.unasked.search(limit: 1)
     try call { store throws(VaultError) in
-      _ = try await finder.items(in: store)
+      _ = try await store.foundItems(search)
       try await store.add(certificate, secret: der.copy())
     }
     guard result != nil, !keys.returns.isEmpty else { return }
@@ -88,8 +88,7 @@ extension IdentityQuery {
       throw .parameter
     }
     var query = self
-    query.keys.interaction = .allow
-    query.keys.context = nil
+    query.keys = keys.unasked
     let finder = IdentityFinder(query, limit: nil, changing: true)
     try call { store throws(VaultError) in try await store.delete(try await finder.itemsToDelete(in: store)) }
   }

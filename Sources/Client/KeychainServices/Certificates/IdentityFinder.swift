@@ -9,29 +9,23 @@ struct StoredIdentity: Sendable {
   let key: Item
 }
 
-/// A search for identities on its way.
-///
-/// Sendable, for the thread that does the work is not known to the compiler.
+/// A search for identities.
 struct IdentityFinder: Sendable {
-  private let certificates: ItemFinder
-  private let keys: ItemFinder
-  /// Says which of the keys found may be returned.
-  private let interaction: ItemFinder
+  private let certificates: ItemSearch
+  private let keys: ItemSearch
+  /// What is done about a key that would ask.
+  private let interaction: ItemSearch.Interaction
+  private let context: AuthenticationContext?
   private let limit: Int?
 
   /// - Parameter changing: whether the identities are to be deleted, which without an access group are the program's own
   ///   alone.
   init(_ query: IdentityQuery, limit: Int?, changing: Bool = false) {
-    // A key that is found and belongs to no certificate is nobody's business: only those of identities are looked at.
-    func unasked(_ query: KeychainQuery) -> ItemFinder {
-      var query = query
-      query.interaction = .allow
-      query.context = nil
-      return ItemFinder(query, limit: nil, changing: changing)
-    }
-    certificates = unasked(query.certificates)
-    keys = unasked(query.keys)
-    interaction = ItemFinder(query.keys, limit: nil)
+    // Keys that belong to no certificate do not count, also not as keys that would ask.
+    certificates = query.certificates.unasked.search(limit: nil, changing: changing)
+    keys = query.keys.unasked.search(limit: nil, changing: changing)
+    interaction = query.keys.search(limit: nil).interaction
+    context = query.keys.context
     self.limit = limit
   }
 
@@ -39,18 +33,31 @@ struct IdentityFinder: Sendable {
   ///
   /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where a key would ask and may not.
   func identities(in store: SecretStore) async throws(VaultError) -> [StoredIdentity] {
-    let keys = try await keys.items(in: store).filter { $0.attributes[.keyClass] == .text("1") }
+    let keys = try await store.foundItems(keys).filter { $0.attributes[.keyClass] == .text("1") }
     let byLabel = Dictionary(grouping: keys) { $0.attributes[.applicationLabel] }
     var found: [StoredIdentity] = []
-    for certificate in try await certificates.items(in: store) {
+    for certificate in try await store.foundItems(certificates) {
       guard let hash = certificate.attributes[.publicKeyHash] else { continue }
-      for key in byLabel[hash] ?? [] where try await interaction.mayReturn(key, from: store) {
-        found.append(StoredIdentity(certificate: certificate, key: key))
-        if found.count == limit { return found }
-      }
+      found += (byLabel[hash] ?? []).map { StoredIdentity(certificate: certificate, key: $0) }
     }
+    // A key that is skipped does not count; one that makes the search fail has to be wanted.
+    if interaction == .skip { found = try await thoseThatMayBeReturned(found, in: store) }
+    if let limit { found = Array(found.prefix(limit)) }
+    if interaction == .fail { found = try await thoseThatMayBeReturned(found, in: store) }
     guard !found.isEmpty else { throw .itemGone }
     return found
+  }
+
+  /// Those whose key would ask nobody.
+  ///
+  /// - Throws: `interactionNotAllowed` where a key would ask and the search is to fail then.
+  private func thoseThatMayBeReturned(_ found: [StoredIdentity], in store: SecretStore) async throws(VaultError)
+    -> [StoredIdentity]
+  {
+    var search = ItemSearch(.key, groups: .all, ids: found.map(\.key.id), synchronizable: .any)
+    search.interaction = interaction
+    let keys = Set(try await store.items(search, using: context).map(\.id))
+    return found.filter { keys.contains($0.key.id) }
   }
 
   /// What is deleted with identities: their certificates, and the keys that no other certificate of the store needs.

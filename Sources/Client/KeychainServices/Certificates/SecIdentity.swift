@@ -64,8 +64,8 @@ public func SecIdentityCreateWithCertificate(
       kSecAttrApplicationLabel: Data(certificateRef.certificate.publicKeyHash),
       kSecAttrSynchronizable: kSecAttrSynchronizableAny,
     ]
-    let finder = ItemFinder(try KeychainQuery(key as CFDictionary), limit: 1)
-    let items = try call { store throws(VaultError) in try await finder.items(in: store) }
+    let search = try KeychainQuery(key as CFDictionary).search(limit: 1)
+    let items = try call { store throws(VaultError) in try await store.foundItems(search) }
     let found = SecKey(items[0], context: nil, reason: nil)
     guard let publicKey = found.publicKey, publicKey == certificateRef.certificate.publicKey else {
       throw KeychainFailure(errSecItemNotFound)

@@ -22,13 +22,6 @@ struct KeychainQuery {
     static let persistentReference = Self(rawValue: 8)
   }
 
-  /// What happens to an item that a person would have to be asked for.
-  enum Interaction {
-    case allow
-    case fail
-    case skip
-  }
-
   var itemClass: ItemClass?
   var attributes: [AttributeName: AttributeValue] = [:]
   /// Of the attributes that may be text or data, whether this one came as what it is not kept as.
@@ -52,7 +45,8 @@ struct KeychainQuery {
   var limit: Limit?
   var ignoresCase = false
   var returns: Returns = []
-  var interaction = Interaction.allow
+  /// What happens to an item that a person would have to be asked for.
+  var interaction = ItemSearch.Interaction.allow
   var context: AuthenticationContext?
   var reason: String?
 

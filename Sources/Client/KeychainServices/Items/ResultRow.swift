@@ -45,8 +45,7 @@ struct ResultRow: Sendable {
   private var data: NSData {
     switch secret {
     case .none: NSData()
-    // Copies the borrowed bytes.
-    case .released(let item): item.secret.withUnsafeBytes { NSData(bytes: $0.baseAddress, length: $0.count) }
+    case .released(let item): item.secret.data()
     case .given(let data): NSData(data: data)
     case .certificate(let certificate): NSData(data: Data(certificate.der))
     }

@@ -4,6 +4,7 @@
 public import Foundation
 internal import Keys
 internal import SecretModel
+internal import SecureMemory
 internal import Whorl
 
 /// Adds an item. Never asks for anything.
@@ -37,7 +38,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     guard let result, !query.returns.isEmpty else { return }
     let given: ResultRow.Secret =
       item.itemClass == .certificate
-      ? .certificate(try query.certificateToAdd()) : .given(returnsData ? secret.data as Data : Data())
+      ? .certificate(try query.certificateToAdd()) : .given(returnsData ? secret.bytes.data() as Data : Data())
     let row = ResultRow(item: added, secret: given, returns: query.returns, context: context, reason: query.reason)
     result.pointee = row.object
   }
@@ -47,22 +48,22 @@ extension KeychainQuery {
   /// The item to add.
   ///
   /// - Throws: `errSecParam` for what cannot be one.
-  func newItem() throws(KeychainFailure) -> (NewItem, SecretCarrier) {
+  func newItem() throws(KeychainFailure) -> (NewItem, SharedSecret) {
     guard let itemClass else { throw .parameter }
     var attributes = attributes
-    let secret: SecretCarrier
+    let secret: SharedSecret
     guard certificate == nil || itemClass == .certificate else { throw .parameter }
     if itemClass == .certificate {
       let certificate = try certificateToAdd()
       attributes = try CertificateAttributes.stored(attributes, certificate)
-      secret = SecretCarrier(Data(certificate.der))
+      secret = SharedSecret(SecretBytes(Data(certificate.der)))
     } else if let key {
       guard itemClass == .key, self.secret == nil else { throw .parameter }
       attributes.merge(key.attributes) { own, _ in own }
       secret = try key.material()
     } else {
-      secret = SecretCarrier(self.secret ?? Data())
-      if itemClass == .key { attributes.merge(KeyAttributes.read(attributes, secret)) { own, _ in own } }
+      secret = SharedSecret(SecretBytes(self.secret ?? Data()))
+      if itemClass == .key { attributes.merge(KeyAttributes.read(attributes, secret.bytes)) { own, _ in own } }
     }
     for (name, isOther) in isOtherForm where isOther { attributes[name.mark] = .number(1) }
     let protection = try settledProtection() ?? .whenUnlocked

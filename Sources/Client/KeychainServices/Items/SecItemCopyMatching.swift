@@ -25,20 +25,11 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     let query = try KeychainQuery(finding: query)
     guard query.returns.isEmpty || result != nil else { throw .parameter }
     let limit = query.countLimit
-    let finder = ItemFinder(query, limit: limit)
+    let search = query.search(limit: limit)
     let (returns, context, reason) = (query.returns, query.context, query.reason)
-    let found: [(item: Item, released: ReleasedItem?)]? = try call { store throws(VaultError) in
-      let items = try await finder.items(in: store)
-      // A certificate is read for its reference, too: that is the certificate itself.
-      let read = items.filter {
-        returns.contains(.data) || (returns.contains(.reference) && $0.itemClass == .certificate)
-      }
-      guard !read.isEmpty else { return items.map { ($0, nil) } }
-      // A key that is only used in the vault is nobody's data.
-      guard !read.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { return nil }
-      let released = try await store.secrets(of: read.map(\.id), reason: reason, using: context)
-      let byItem = Dictionary(zip(read.map(\.id), released)) { $1 }
-      return items.map { ($0, byItem[$0.id]) }
+    let released = Released(returns, of: query.itemClass)
+    let found = try call { store throws(VaultError) -> [(item: Item, released: ReleasedItem?)]? in
+      try await released.find(search, reason, context, in: store)
     }
     guard let found else { throw KeychainFailure(errSecUnimplemented) }
     guard let result, !returns.isEmpty else { return }
@@ -51,6 +42,44 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
       result.pointee = rows[0].object
     } else {
       result.pointee = ResultArray(rows)
+    }
+  }
+}
+
+/// Of which of the items found the secret is needed.
+private enum Released {
+  case none
+  case all
+  /// A certificate is read for its reference, too: that is the certificate itself.
+  case certificates
+
+  init(_ returns: KeychainQuery.Returns, of itemClass: ItemClass?) {
+    switch (returns.contains(.data), returns.contains(.reference), itemClass) {
+    case (true, _, _), (false, true, .certificate): self = .all
+    case (false, true, nil): self = .certificates
+    default: self = .none
+    }
+  }
+
+  /// The items a search means, with the secrets that are needed. Nil where one of them never leaves the vault: a key that
+  /// is only used there is nobody's data.
+  func find(
+    _ search: ItemSearch, _ reason: String?, _ context: AuthenticationContext?, in store: SecretStore
+  ) async throws(VaultError) -> [(item: Item, released: ReleasedItem?)]? {
+    guard self == .all else {
+      let items = try await store.foundItems(search, using: context)
+      let certificates = self == .certificates ? items.filter { $0.itemClass == .certificate }.map(\.id) : []
+      let released = certificates.isEmpty ? [] : try await store.secrets(of: certificates, reason: reason)
+      return items.map { item in (item, released.first { $0.id == item.id }) }
+    }
+    do throws(VaultError) {
+      let released = try await store.secrets(search, reason: reason, using: context)
+      guard !released.isEmpty else { throw .itemGone }
+      return released.map { ($0.item, $0) }
+    } catch .invalidRequest(let why) {
+      let items = try await store.foundItems(search, using: context)
+      guard items.contains(where: { $0.access.flags.contains(.privateKeyUsage) }) else { throw .invalidRequest(why) }
+      return nil
     }
   }
 }

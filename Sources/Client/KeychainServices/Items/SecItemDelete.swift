@@ -16,13 +16,7 @@ internal import Whorl
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
     if let identities = try IdentityQuery(query) { return try identities.delete() }
-    var query = try KeychainQuery(changing: query)
-    // Nobody is asked, so that there is nothing to fail.
-    query.interaction = .allow
-    query.context = nil
-    let finder = ItemFinder(query, limit: nil, changing: true)
-    try call { store throws(VaultError) in
-      _ = try await store.delete(finder.search) { finder.hasDates($0) }
-    }
+    let search = try KeychainQuery(changing: query).unasked.search(limit: nil, changing: true)
+    _ = try call { store throws(VaultError) in try await store.delete(search) }
   }
 }

@@ -3,6 +3,7 @@
 
 public import Foundation
 internal import SecretModel
+internal import SecureMemory
 internal import Whorl
 
 /// Changes every item a query finds, all of them or none.
@@ -25,19 +26,19 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     guard attributesToUpdate.object(forKey: kSecClass) == nil else { throw KeychainFailure(errSecNoSuchAttr) }
     let new = try KeychainQuery(attributesToUpdate, ofChangeTo: query.itemClass)
     let change = try new.change()
-    let secret = new.secret.map(SecretCarrier.init)
-    let finder = ItemFinder(query, limit: nil, changing: true)
-    let (context, reason) = (new.context ?? query.context, query.reason)
+    let secret = new.secret.map { SharedSecret(SecretBytes($0)) }
+    let search = query.search(limit: nil, changing: true)
+    let (finding, context, reason) = (query.context, new.context ?? query.context, query.reason)
     let becomesSynchronizable = new.synchronizable == .yes
     try call { store throws(VaultError) in
-      let items = try await finder.items(in: store)
+      let items = try await store.foundItems(search, using: finding)
       if becomesSynchronizable, change.access == nil, items.contains(where: { $0.access.isConstrained }) {
         throw .invalidRequest("a constrained item cannot be synchronizable")
       }
       try CertificateAttributes.check(change, replacesData: secret != nil, of: items)
       var change = change
       if let secret {
-        let others = try KeyAttributes.changes(of: items, to: secret, beside: change)
+        let others = try KeyAttributes.changes(of: items, to: secret.bytes, beside: change)
         change.attributes.merge(others) { given, _ in given }
       }
       try await store.update(items.map(\.id), change, secret: secret?.copy(), reason: reason, using: context)

@@ -28,23 +28,20 @@ enum KeyAttributes {
   }
 
   /// What follows from a key that comes as data; nothing where it is none this module knows.
-  static func read(_ given: [AttributeName: AttributeValue], _ secret: SecretCarrier)
+  static func read(_ given: [AttributeName: AttributeValue], _ secret: borrowing SecretBytes)
     -> [AttributeName: AttributeValue]
   {
     guard case .text(let type)? = given[.keyType], let family = family(of: type) else { return [:] }
     switch given[.keyClass] {
     case .text("1"):
-      let publicKey = secret.withSecret { secret -> PublicKey? in
-        do throws(KeysError) {
-          return try PrivateKey(stored: secret, family: family).publicKey
-        } catch {
-          return nil
-        }
+      do throws(KeysError) {
+        return of(try PrivateKey(stored: secret, family: family).publicKey, isPrivate: true)
+      } catch {
+        return [:]
       }
-      return publicKey.map { of($0, isPrivate: true) } ?? [:]
     // Without a class it is a public key, as an absent class is on Apple's systems.
     case .text("0"), nil:
-      let bytes = secret.withSecret { $0.withUnsafeBytes { Array($0) } }
+      let bytes = secret.withUnsafeBytes { Array($0) }
       return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
     default: return [:]
     }
@@ -54,7 +51,7 @@ enum KeyAttributes {
   /// program has not said otherwise.
   ///
   /// - Throws: `VaultError.invalidRequest` where it is not the same for all of them.
-  static func changes(of items: [Item], to secret: SecretCarrier, beside change: ItemChange) throws(VaultError)
+  static func changes(of items: [Item], to secret: borrowing SecretBytes, beside change: ItemChange) throws(VaultError)
     -> [AttributeName: AttributeValue?]
   {
     var all: [AttributeName: AttributeValue?]?

@@ -60,13 +60,13 @@ public func SecKeyCreateWithData(
       switch query.attributes[.keyClass] {
       case .text("0"): return SecKey(try PublicKey(brought: Array(keyData as Data), family: family))
       case .text("1"):
-        let key = try SecretCarrier(keyData as Data).withSecret { secret throws(KeysError) in
-          // To test the primes of an RSA key takes half a second, and Apple's call does not either.
+        let secret = SecretBytes(keyData as Data)
+        // To test the primes of an RSA key takes half a second, and Apple's call does not either.
+        let key =
           switch family {
           case .ec: try PrivateKey(external: secret, family: family)
           case .rsa: try PrivateKey(stored: secret, family: family)
           }
-        }
         return SecKey(key, staysInVault: false)
       default: throw KeysError.badParameters("kSecAttrKeyClass is neither public nor private")
       }

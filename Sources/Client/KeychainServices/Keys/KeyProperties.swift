@@ -28,12 +28,12 @@ public func SecKeyCopyExternalRepresentation(
     }
     switch key.place {
     case .publicKey: throw .parameter
-    case .memory(let holder, _): return try holder.external().data
+    case .memory(let holder, _): return try holder.external().data()
     case .store(let id, _, let context, let reason):
-      return try call { store throws(VaultError) in
-        let released = try await store.secrets(of: [id], reason: reason, using: context)
-        return SecretCarrier(released[0].secret.copy())
-      }.data
+      let released = try call { store throws(VaultError) in
+        try await store.secrets(of: [id], reason: reason, using: context)
+      }
+      return released[0].secret.data()
     }
   }
 }

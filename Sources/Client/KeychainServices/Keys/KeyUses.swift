@@ -63,10 +63,7 @@ public func SecKeyCreateEncryptedData(
     let scheme = try supported(algorithm.encryptionScheme, by: key, isPrivate: false) { $0.supports($1) }
     guard let publicKey = key.publicKey else { throw .parameter }
     do throws(KeysError) {
-      let sealed = try SecretCarrier(plaintext as Data).withSecret { plaintext throws(KeysError) in
-        try publicKey.encrypt(plaintext, scheme)
-      }
-      return NSData(data: Data(sealed))
+      return NSData(data: Data(try publicKey.encrypt(SecretBytes(plaintext as Data), scheme)))
     } catch {
       throw KeychainFailure(error)
     }
@@ -164,11 +161,11 @@ extension SecKey {
     switch place {
     case .publicKey: throw .parameter
     case .memory(let holder, _):
-      return try holder.use { key throws(KeysError) in SecretCarrier(try inMemory(key)) }.data
+      return try holder.use(inMemory).data()
     case .store(let id, _, let context, let reason):
       return try call { store throws(VaultError) in
-        SecretCarrier(try await store.useKey(id, use, reason: reason, using: context))
-      }.data
+        SharedSecret(try await store.useKey(id, use, reason: reason, using: context))
+      }.bytes.data()
     }
   }
 }

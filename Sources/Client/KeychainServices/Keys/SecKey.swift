@@ -5,6 +5,7 @@ public import Foundation
 internal import KeySchemes
 internal import Keys
 internal import SecretModel
+internal import SecureMemory
 internal import Whorl
 
 /// A cryptographic key: a public one, a private one in this process, or one in the store, which is used there. Equal to
@@ -63,10 +64,10 @@ public final class SecKey: NSObject, Sendable {
   }
 
   /// The key's bytes, for an item that it becomes.
-  func material() throws(KeychainFailure) -> SecretCarrier {
+  func material() throws(KeychainFailure) -> SharedSecret {
     switch place {
-    case .publicKey: return SecretCarrier(Data(publicKey?.external ?? []))
-    case .memory(let holder, _): return try holder.external()
+    case .publicKey: return SharedSecret(SecretBytes(Data(publicKey?.external ?? [])))
+    case .memory(let holder, _): return SharedSecret(try holder.external())
     case .store: throw KeychainFailure(errSecDuplicateItem)
     }
   }
@@ -98,11 +99,12 @@ final class PrivateKeyHolder: Sendable {
 
   init(_ key: consuming PrivateKey) { self.key = key }
 
-  func external() throws(KeychainFailure) -> SecretCarrier {
-    try use { key throws(KeysError) in SecretCarrier(try key.external()) }
+  func external() throws(KeychainFailure) -> SecretBytes {
+    try use { key throws(KeysError) in try key.external() }
   }
 
-  func use<Value>(_ body: (borrowing PrivateKey) throws(KeysError) -> Value) throws(KeychainFailure) -> Value {
+  func use<Value: ~Copyable>(_ body: (borrowing PrivateKey) throws(KeysError) -> Value) throws(KeychainFailure) -> Value
+  {
     do throws(KeysError) {
       return try body(key)
     } catch {

@@ -121,14 +121,14 @@ final class TerminalDialogue: Sendable {
       return state.unavailable
     }
     switch await Self.onOwnThread({ self.reply(request, unavailable) }) {
-    case .secret(let secret): await session.answer(secret.take() ?? SecretBytes(count: 0))
+    case .secret(let secret): await session.answer(secret.copy())
     case .cancelled: await session.cancel()
     case .none: await session.decline()
     }
   }
 
   private enum Reply {
-    case secret(SecretHandover)
+    case secret(SharedSecret)
     case cancelled
     case none
   }
@@ -142,7 +142,7 @@ final class TerminalDialogue: Sendable {
     case .ask(let twice):
       do throws(Unanswered) {
         explain(unavailable)
-        return .secret(SecretHandover(try ask(request, twice: twice)))
+        return .secret(SharedSecret(try ask(request, twice: twice)))
       } catch {
         if case .cancelled = error { return .cancelled }
         style.answers?.unanswered(error)

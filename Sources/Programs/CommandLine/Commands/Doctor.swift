@@ -4,7 +4,7 @@ import Fingerprint
 import Glibc
 import Processes
 import ReaderClient
-import Vault
+import SecretModel
 import Whorl
 
 struct Doctor: Command {
@@ -24,9 +24,9 @@ struct Doctor: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     var findings = Findings()
-    let vault = Self.openStore(session, &findings)
-    if let vault { await Self.checkStore(vault, session, &findings) }
-    await Self.checkReader(session, vault, &findings)
+    let store = await Self.openStore(session, &findings)
+    if let store { await Self.checkStore(store, session, &findings) }
+    await Self.checkReader(session, store, &findings)
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -40,30 +40,30 @@ struct Doctor: Command {
   }
 
   /// Opens the store; nil where there is none, or none that can be used.
-  private static func openStore(_ session: Session, _ findings: inout Findings) -> Vault? {
+  private static func openStore(_ session: Session, _ findings: inout Findings) async -> (any VaultService)? {
     do throws(Failure) {
-      let directory = try session.directory()
+      let directory = try session.place().directory
       guard access(directory, F_OK) == 0 else {
         findings.warn("store", "none in \(directory)", "'whorl init' makes one")
         return nil
       }
-      let vault = try session.vault()
+      let store = try await session.store()
       findings.ok("store", "\(directory), private to this user")
-      return vault
+      return store
     } catch {
       findings.fail("store", error)
       return nil
     }
   }
 
-  private static func checkStore(_ vault: Vault, _ session: Session, _ findings: inout Findings) async {
+  private static func checkStore(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     do throws(VaultError) {
-      let problems = try await vault.integrityProblems()
+      let problems = try await store.problems()
       if problems.isEmpty { findings.ok("data", "whole") }
       for problem in problems {
         findings.fail("data", Failure(problem))
       }
-      let status = try await vault.status()
+      let status = try await store.status()
       findings.warn(
         "tier", status.tier.spoken,
         "other programs of this user can read the key file: use passcode or an application password for what matters most"
@@ -92,7 +92,7 @@ struct Doctor: Command {
     }
   }
 
-  private static func checkReader(_ session: Session, _ vault: Vault?, _ findings: inout Findings) async {
+  private static func checkReader(_ session: Session, _ store: (any VaultService)?, _ findings: inout Findings) async {
     guard let program = HelperPlaces.reader.locate(configured: session.configuration.readerProgram) else {
       let problem = Failure(.cannotStart("whorl-reader is not beside whorl"))
       return findings.fail(
@@ -121,10 +121,11 @@ struct Doctor: Command {
     let reader = session.reader()
     Interruption.onSignal { Task { try? await reader.close() } }
     do {
-      let found = try await reader.readers()
-      guard !found.isEmpty else { throw ReaderError.absent }
-      for each in found { findings.ok("attached", Spoken.reader(each)) }
-      let opened = try await reader.open(try await chosen(from: found, vault, session).id)
+      let list = if let store { try await store.readers() } else { try await session.readers(of: reader) }
+      if list.readers.isEmpty { throw list.problem ?? .reader(.absent) }
+      for each in list.readers { findings.ok("attached", Spoken.reader(each)) }
+      guard let chosen = list.chosen else { throw try await unchosen(list, store, session) }
+      let opened = try await reader.open(chosen.id)
       findings.ok("open", "\(Spoken.reader(opened)) can be opened")
       if opened.nature != .physical {
         findings.warn("nature", "this is a \(opened.nature.rawValue) reader", "for tests and trying only")
@@ -133,25 +134,22 @@ struct Doctor: Command {
     } catch {
       let problem = session.explained(error)
       // One that was named and is not there has an answer of its own.
-      findings.fail("reader", problem, problem.status == .notFound ? nil : (error as? ReaderError)?.remedy)
+      findings.fail("reader", problem, problem.status == .notFound ? nil : ReaderError(error)?.remedy)
     }
     try? await reader.close()
     Interruption.onSignal(nil)
   }
 
-  /// The reader that the store would use for the next request.
-  private static func chosen(from found: [ReaderDescription], _ vault: Vault?, _ session: Session) async throws
-    -> ReaderDescription
+  /// Why the store would use none of the readers that are attached.
+  private static func unchosen(_ list: SecretModel.ReaderList, _ store: (any VaultService)?, _ session: Session)
+    async throws -> any Error
   {
-    guard let vault else { return try session.chosen(from: found, named: session.selection.device) }
-    if session.selection == .automatic, let recorded = try await vault.adapter(),
-      !found.contains(where: { $0.identity.adapter == recorded })
-    {
-      throw Failure(
-        .unavailable, "none of these is used: \(recorded.reason)", name: "LAError.biometryNotAvailable",
-        advice: "attach a reader that \(recorded.rawValue) drives, or change the record")
-    }
-    return try await vault.choose(from: found)
+    guard session.selection == .automatic, let recorded = try await store?.status().adapter,
+      !list.readers.contains(where: { $0.identity.adapter == recorded })
+    else { return list.problem ?? VaultError.reader(.absent) }
+    return Failure(
+      .unavailable, "none of these is used: \(recorded.reason)", name: "LAError.biometryNotAvailable",
+      advice: "attach a reader that \(recorded.rawValue) drives, or change the record")
   }
 }
 
@@ -188,6 +186,15 @@ private struct Findings {
 }
 
 extension ReaderError {
+  /// The reader's own error, where it is one.
+  fileprivate init?(_ error: any Error) {
+    switch error {
+    case let error as ReaderError: self = error
+    case VaultError.reader(let error): self = error
+    default: return nil
+    }
+  }
+
   /// What to do, where every other command says no more than that `doctor` explains.
   fileprivate var remedy: String? {
     switch self {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Fingerprint
-import Vault
+import SecretModel
 import Whorl
 
 struct Enroll: Command {
@@ -33,12 +33,10 @@ struct Enroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try session.vault()
-    try await EnrolmentChange.allow(vault, session, answers, yes: yes)
+    let store = try await session.store()
+    try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
-    let change = try await session.converse(with: vault, answers) { vault, context in
-      try await vault.enroll(finger, in: context)
-    }
+    let change = try await session.asking(store, answers) { try await store.enroll(finger, $0) }
     try EnrolmentChange.report(change, "\(Spoken.leadingFinger(finger)) is enrolled.", json: options.json)
   }
 }
@@ -79,12 +77,10 @@ struct Unenroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try session.vault()
-    try await EnrolmentChange.allow(vault, session, answers, yes: yes)
+    let store = try await session.store()
+    try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
-    let change = try await session.converse(with: vault, answers) { vault, context in
-      try await vault.unenroll(finger, in: context)
-    }
+    let change = try await session.asking(store, answers) { try await store.unenroll(finger, $0) }
     let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"
     try EnrolmentChange.report(change, "\(what) forgotten.", json: options.json)
   }
@@ -93,8 +89,9 @@ struct Unenroll: Command {
 /// What enrolling and unenrolling have in common: items may die.
 enum EnrolmentChange {
   /// Lists what would die and asks.
-  static func allow(_ vault: Vault, _ session: Session, _ answers: Answers, yes: Bool) async throws(Failure) {
-    let bound = try await session.explained { () async throws(VaultError) in try await vault.boundItems() }
+  static func allow(_ store: any VaultService, _ session: Session, _ answers: Answers, yes: Bool) async throws(Failure)
+  {
+    let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }
     guard !bound.isEmpty else { return }
     StandardError.line(
       "A change of the enrolled fingers kills \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"

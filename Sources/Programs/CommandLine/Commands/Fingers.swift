@@ -1,7 +1,6 @@
 import ArgumentParser
 import Fingerprint
 import SecretModel
-import Vault
 import Whorl
 
 struct Fingers: Command {
@@ -19,8 +18,8 @@ struct Fingers: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let vault = try session.vault()
-    let sets = try await session.explained { () async throws(VaultError) in try await vault.status().sets }
+    let store = try await session.store()
+    let sets = try await session.explained { () async throws(VaultError) in try await store.status().sets }
     if options.json { return try JSON.print(["sets": sets.map(SetReport.init)]) }
     if sets.allSatisfy(\.fingers.isEmpty) { StandardError.line("No finger is enrolled. Next: whorl enroll") }
     var table = Table()

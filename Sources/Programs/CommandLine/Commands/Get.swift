@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import SecretModel
 import SecureMemory
-import Vault
 import Whorl
 
 /// The options of the commands that release secrets.
@@ -32,12 +31,53 @@ struct ReleaseOptions: ParsableArguments {
     session.answers(applicationPassword: appPasswordFd, noPrompt: noPrompt)
   }
 
-  func context(_ session: Session) -> ContextOptions {
+  private func context(_ session: Session) -> ContextOptions {
     ContextOptions(
       interactionNotAllowed: noPrompt,
       timeout: timeout.flatMap { Duration(timeout: $0) } ?? session.configuration.timeout ?? .seconds(60),
       // Whoever gives the passcode does not wait for a finger.
       preferPasscode: session.options.passcodeFd != nil)
+  }
+
+  /// Releases the items named and gives them to `use`, before anything else is done: the person waits for it.
+  func release<Answer: Sendable>(
+    _ names: [String], _ choice: ItemOptions, _ session: Session, reason: String?,
+    _ use: ([ReleasedItem]) throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    let store = try await session.store()
+    let exact = choice.exactNames(names)
+    let wanted: ItemSelection
+    switch try await withoutAsking(exact, from: store, session) {
+    case .released(let items): return try use(items)
+    case .wouldAsk(let selection): wanted = selection
+    case .notThere: wanted = .ids(try await session.readable(names, choice, in: store))
+    }
+    return try await session.asking(store, answers(session), options: context(session), reason: reason) {
+      try use(try await store.secrets(wanted, $0))
+    }
+  }
+
+  /// What one call comes to that asks nobody.
+  private enum Unasked {
+    case released([ReleasedItem])
+    case wouldAsk(ItemSelection)
+    /// One of the names is none of an item of the command line: it may still be another program's.
+    case notThere
+  }
+
+  private func withoutAsking(_ names: [ItemName]?, from store: any VaultService, _ session: Session)
+    async throws(Failure) -> Unasked
+  {
+    guard let names else { return .notThere }
+    do throws(VaultError) {
+      return .released(try await store.secrets(.names(names), .nobody))
+    } catch .interactionNotAllowed {
+      return .wouldAsk(.names(names))
+    } catch .itemGone {
+      return .notThere
+    } catch {
+      throw session.explained(error)
+    }
   }
 }
 
@@ -76,12 +116,8 @@ struct Get: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let vault = try session.vault()
-    let wanted = try await session.readable(names, choice, in: vault)
-    try await session.converse(with: vault, release.answers(session), contextOptions: release.context(session)) {
-      vault, context in
-      // Written before anything is tidied up: this is what the person waits for.
-      try write(try await vault.secrets(of: wanted, reason: release.reason, in: context))
+    try await release.release(names, choice, session, reason: release.reason) { items throws(Failure) in
+      try write(items)
     }
   }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
+import SecretModel
 import SecureMemory
-import Vault
 import Whorl
 
 struct Init: Command {
@@ -36,14 +36,15 @@ struct Init: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let directory = try session.directory()
+    let place = try session.place()
+    let directory = place.directory
     // Asked before a passcode is typed twice; `create` decides.
     if Self.holdsFiles(directory) { throw Failure(.storeExists(directory)) }
     let answers = session.answers()
     if noPasscode {
-      try await create(directory, nil, session)
+      try await create(place, nil, session)
     } else {
-      try await create(directory, try answers.answer(.newPasscode), session)
+      try await create(place, try answers.answer(.newPasscode), session)
     }
     if options.json {
       try JSON.print(Made(store: directory, passcodeSet: !noPasscode))
@@ -61,11 +62,14 @@ struct Init: Command {
     return true
   }
 
-  private func create(_ directory: String, _ passcode: consuming SecretBytes?, _ session: Session)
+  private func create(_ place: StorePlace, _ passcode: consuming SecretBytes?, _ session: Session)
     async throws(Failure)
   {
-    do {
-      try await Vault.create(at: directory, passcode: passcode, showing: show)
+    let connection = try await session.connect()
+    do throws(VaultError) {
+      let draft = try await connection.create(place, passcode: passcode)
+      try show(draft.recoveryKey)
+      try await connection.keep(draft.id)
     } catch {
       throw session.explained(error)
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SecretModel
-import Vault
 import Whorl
 
 struct List: Command {
@@ -30,8 +29,8 @@ struct List: Command {
     var search = choice.search
     let pattern = query.flatMap { $0.contains { $0 == "*" || $0 == "?" } ? $0 : nil }
     search.pattern = pattern
-    let (meant, vault) = (search, try session.vault())
-    var items = try await session.explained { () async throws(VaultError) in try await vault.items(meant) }
+    let (meant, store) = (search, try await session.store())
+    var items = try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
     if let query, pattern == nil {
       items = items.filter { $0.name?.service == query || $0.name?.description == query || $0.id.spoken == query }
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import SecretModel
-import Vault
 import Whorl
 
 struct Passcode: Command {
@@ -36,23 +35,19 @@ struct Passcode: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let vault = try session.vault()
+    let store = try await session.store()
     let answers = session.answers(recoveryKey: recoveryFd)
     guard remove else {
-      try await session.converse(with: vault, answers) { vault, context in
-        try await vault.changePasscode(in: context)
-      }
+      try await session.asking(store, answers) { try await store.changePasscode($0) }
       return try report(passcodeSet: true, lost: [], "The new passcode is set.")
     }
-    let doomed = try await session.explained { () async throws(VaultError) in try await vault.passcodeLosses() }
+    let doomed = try await session.explained { () async throws(VaultError) in try await store.losses(.passcode) }
     if !doomed.isEmpty {
       StandardError.line("Without the passcode \(Spoken.plural(doomed.count, "item")) will be dead, for good:")
       for name in doomed { StandardError.line("  \(Visible.text(name.description))") }
       if !yes { try answers.confirm("Go on?", assent: "--yes") }
     }
-    let lost = try await session.converse(with: vault, answers) { vault, context in
-      try await vault.removePasscode(in: context)
-    }
+    let lost = try await session.asking(store, answers) { try await store.removePasscode($0) }
     try report(passcodeSet: false, lost: lost, "The passcode is removed.")
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import SecretModel
 import Whorl
 
 struct Reader: ParsableCommand {
@@ -31,7 +32,7 @@ struct ReaderList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let readers = try await ReaderCheck.attached(session).get()
+    let readers = try await session.attachedReaders()
     if options.json { return try JSON.print(["readers": readers]) }
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
@@ -73,9 +74,28 @@ struct ReaderList: Command {
 }
 
 extension Session {
-  /// The reader meant among those attached, as the vault chooses it.
-  ///
-  /// Without a store there is nothing enrolled that it would have to follow.
+  /// The readers attached, looked at without claiming one.
+  fileprivate func attachedReaders() async throws(Failure) -> [ReaderDescription] {
+    let reader = reader()
+    let found: Result<[ReaderDescription], Failure>
+    do {
+      found = .success(try await reader.readers())
+    } catch {
+      found = .failure(explained(error))
+    }
+    try? await reader.close()
+    return try found.get()
+  }
+
+  /// The readers attached and the one meant, where there is no store: nothing is enrolled that it would have to follow.
+  func readers(of reader: any FingerprintReader) async throws -> SecretModel.ReaderList {
+    let found = try await reader.readers()
+    guard !found.isEmpty else { return SecretModel.ReaderList(readers: [], chosen: nil, problem: .reader(.absent)) }
+    return SecretModel.ReaderList(
+      readers: found, chosen: try chosen(from: found, named: selection.device), problem: nil)
+  }
+
+  /// The reader meant among those attached.
   func chosen(from readers: [ReaderDescription], named device: String?) throws(Failure) -> ReaderDescription {
     if let device {
       if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }

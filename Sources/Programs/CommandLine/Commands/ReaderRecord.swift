@@ -74,7 +74,7 @@ struct ReaderRecord: Command {
     }
     StandardError.line("Recorded in \(directory). Replaying it:")
     let replayed = try await plan(for: nil, form: options.json ? .json : .human).run(
-      on: reader(.replay(directory: directory), session), session, named: nil)
+      on: session.reader(.replay(directory: directory)), session, named: nil)
     if var failure = replayed.failure {
       failure.what = "the recording does not replay: \(failure.what)"
       throw failure
@@ -108,9 +108,8 @@ struct ReaderRecord: Command {
     try consent(to: chosen, session)
     let numbers = try making.describe(device)
     let plan = plan(for: chosen, form: .human)
-    let traced = EmbeddedStore.reader(
-      .libfprint(device: chosen.id), program: session.configuration.readerProgram,
-      trace: ReaderTrace(node: device.node, log: making.log))
+    let traced = session.reader(
+      .libfprint(device: chosen.id), trace: ReaderTrace(node: device.node, log: making.log))
     let result = try await plan.run(on: traced, session, named: chosen.id)
     // The log is whole when the process is gone.
     await traced.shutdown()
@@ -123,7 +122,7 @@ struct ReaderRecord: Command {
     _ folder: String, into making: RecordingInTheMaking, _ session: Session
   ) async throws(Failure) -> RecordingNote {
     try making.copy(folder)
-    let replay = reader(.replay(directory: making.folder), session)
+    let replay = session.reader(.replay(directory: making.folder))
     let described: Result<ReaderDescription, any Error>
     do {
       described = .success(try session.chosen(from: try await replay.readers(), named: nil))
@@ -137,10 +136,6 @@ struct ReaderRecord: Command {
       return noted(reader, steps?.steps ?? [])
     case .failure(let error): throw session.explained(error)
     }
-  }
-
-  private func reader(_ selection: ReaderSelection, _ session: Session) -> any FingerprintReader {
-    EmbeddedStore.reader(selection, program: session.configuration.readerProgram)
   }
 
   private func plan(for reader: ReaderDescription?, form: ReaderTestReport.Form) -> ReaderTestPlan {

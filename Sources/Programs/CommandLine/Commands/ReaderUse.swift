@@ -1,7 +1,6 @@
 import ArgumentParser
 import Fingerprint
 import SecretModel
-import Vault
 
 struct ReaderUse: Command {
   static let configuration = CommandConfiguration(
@@ -36,8 +35,9 @@ struct ReaderUse: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let adapter = choice.adapter
-    try await session.converse(with: try session.vault(), session.answers(recoveryKey: recoveryFd)) { vault, context in
-      try await vault.use(adapter, in: context)
+    let store = try await session.store()
+    try await session.asking(store, session.answers(recoveryKey: recoveryFd)) {
+      try await store.useAdapter(adapter, $0)
     }
     if options.json {
       try JSON.print(["auto": choice.rawValue])

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Vault
+import SecretModel
 import Whorl
 
 struct Remove: Command {
@@ -28,15 +28,15 @@ struct Remove: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let vault = try session.vault()
-    let choice = ItemChoice(options: choice, purpose: .removing, vault: vault, session: session)
+    let store = try await session.store()
+    let choice = ItemChoice(options: choice, purpose: .removing, store: store, session: session)
     var doomed: [(called: String, item: Item)] = []
     var matched: [Item] = []
     for name in names {
       do {
         doomed.append((name, try await choice.items(named: [name])[0]))
       } catch  where error.status == .notFound && name.contains(where: { $0 == "*" || $0 == "?" }) {
-        let found = try await items(like: name, in: vault, session)
+        let found = try await items(like: name, in: store, session)
         guard !found.isEmpty else { throw .noItem(name) }
         matched += found
         doomed += found.map { ($0.name?.description ?? $0.id.spoken, $0) }
@@ -50,18 +50,18 @@ struct Remove: Command {
       try session.answers().confirm("Go on?", assent: "--yes")
     }
     let ids = doomed.map(\.item.id)
-    _ = try await session.explained { () async throws(VaultError) in try await vault.delete(ids) }
-    // Empties the log, in which the secrets may stand still.
-    await vault.shutdown()
+    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
     if options.json { try JSON.print(["removed": doomed.map(\.called)]) }
   }
 
   /// The items that a pattern means, of one group: that of the command line unless another is named.
-  private func items(like pattern: String, in vault: Vault, _ session: Session) async throws(Failure) -> [Item] {
+  private func items(like pattern: String, in store: any VaultService, _ session: Session) async throws(Failure)
+    -> [Item]
+  {
     var search = choice.search
     search.pattern = pattern
     if choice.group == nil { search.groups = .named([AccessGroup.commandLine]) }
     let meant = search
-    return try await session.explained { () async throws(VaultError) in try await vault.items(meant) }
+    return try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Fingerprint
-import Vault
+import SecretModel
 import Whorl
 
 /// How `unlock` and `recover` accept files that were put back from an earlier copy: they list what comes back, and ask.
@@ -9,8 +9,10 @@ struct RestoreOptions: ParsableArguments {
   var acceptRestore = false
 
   /// Shows what was put back and has a person agree to it; nil where nothing was.
-  func confirm(_ vault: Vault, _ session: Session, _ answers: Answers) async throws(Failure) -> DetectedRestore? {
-    let found = try await session.explained { () async throws(VaultError) in try await vault.detectedRestore() }
+  func confirm(_ store: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure)
+    -> DetectedRestore?
+  {
+    let found = try await session.explained { () async throws(VaultError) in try await store.detectedRestore() }
     guard let found else { return nil }
     for line in Self.lines(found) { StandardError.line(Visible.text(line)) }
     if !acceptRestore { try answers.confirm("Accept it?", assent: "--accept-restore") }

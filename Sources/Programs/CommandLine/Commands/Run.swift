@@ -1,7 +1,6 @@
 import ArgumentParser
 import SecretModel
 import SecureMemory
-import Vault
 
 struct Run: Command {
   static let configuration = CommandConfiguration(
@@ -42,18 +41,16 @@ struct Run: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let wanted = try wanted()
     let program = try ReplacementProgram(command)
-    let vault = try session.vault()
-    let ids = try await session.readable(wanted.map(\.name), choice, in: vault)
-    let items = try await session.converse(
-      with: vault, release.answers(session), contextOptions: release.context(session)
-    ) { vault, context in
-      try await vault.secrets(of: ids, reason: release.reason ?? "run \(command[0])", in: context)
-    }
+    let items = try await release.release(
+      wanted.map(\.name), choice, session, reason: release.reason ?? "run \(command[0])"
+    ) { items throws(Failure) in items }
     for item in items where item.secret.withUnsafeBytes({ $0.contains(0) }) {
       throw Failure(
         .damaged, "the secret of \(item.name) has a NUL in it and cannot be an environment variable",
         name: "errSecDecode", advice: "read it with 'whorl get' instead")
     }
+    // The command is to inherit neither the connection nor a child.
+    await session.close()
     throw program.run(
       with: zip(wanted, items).map { ($0.variable, $1) }, hardening,
       closing: [options.passcodeFd, release.appPasswordFd].compactMap { $0 })

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
+import SecretModel
 import SecureMemory
-import Vault
 import Whorl
 
 struct Set: Command {
@@ -53,23 +53,21 @@ struct Set: Command {
     let name = try session.itemName(self.name)
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
-    let vault = try session.vault()
+    let store = try await session.store()
     // Told before the secret is typed; the vault decides again when it is stored.
     let there = try await session.explained { () async throws(VaultError) in
-      try await vault.items(ItemSearch(named: name)).first
+      try await store.allItems(ItemSearch(named: name)).first
     }
     switch there?.state {
     case .living where !replace: throw .exists(name)
     case .damaged where !replace: throw Failure(.itemDamaged(name))
     case .living, .damaged, .dead, nil: break
     }
-    let secret = SecretHolder(try read(name))
+    let secret = SharedSecret(try read(name))
     let (item, replace) = (NewItem(named: name, access: access, accessibility: accessible), replace)
-    try await session.converse(
-      with: vault, session.answers(applicationPassword: appPasswordFd), awaiting: .new
-    ) { vault, context in
+    try await session.asking(store, session.answers(applicationPassword: appPasswordFd), awaiting: .new) { asking in
       do {
-        _ = try await vault.add(item, secret: secret.copy(), replacing: replace, in: context)
+        _ = try await store.add(item, secret: secret.copy(), replacing: replace, asking)
       } catch VaultError.duplicateItem {
         throw Failure.exists(name)
       }
@@ -96,7 +94,7 @@ struct Set: Command {
       }
     }
     do {
-      return try SecretBytes.read(from: STDIN_FILENO, limit: Vault.secretLimit)
+      return try SecretBytes.read(from: STDIN_FILENO, limit: NewItem.secretLimit)
     } catch {
       switch error {
       case .tooLong(let limit): throw Failure(.secretTooLong(limit: limit))
@@ -119,13 +117,4 @@ extension Failure {
   fileprivate static func exists(_ name: ItemName) -> Failure {
     Failure(.exists, "\(name) exists already", name: "errSecDuplicateItem", advice: "--replace overwrites it")
   }
-}
-
-/// Lets a closure that may run once hand on a secret, which it could not capture.
-final class SecretHolder: Sendable {
-  let secret: SecretBytes
-
-  init(_ secret: consuming SecretBytes) { self.secret = secret }
-
-  func copy() -> SecretBytes { secret.copy() }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Fingerprint
-import Vault
+import SecretModel
 import Whorl
 
 struct Status: Command {
@@ -9,7 +9,7 @@ struct Status: Command {
     abstract: "Tell how the store stands.",
     discussion: """
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
-      and the readers attached. 'key file (embedded)' means that another program of the same user can read the key \
+      and the readers attached. 'key file (private)' means that another program of the same user can read the key \
       file, and with it every item that needs no passcode and no application password.
 
       Examples:
@@ -20,10 +20,16 @@ struct Status: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let vault = try session.vault()
-    let status = try await session.explained { () async throws(VaultError) in try await vault.status() }
-    let readers = await ReaderCheck.attached(session)
-    let choice = await Choice(vault, readers, session)
+    let store = try await session.store()
+    let status = try await session.explained { () async throws(VaultError) in try await store.status() }
+    let list = try await session.explained { () async throws(VaultError) in try await store.readers() }
+    let readers: Result<[ReaderDescription], Failure> =
+      if list.readers.isEmpty, let problem = list.problem, problem != .reader(.absent) {
+        .failure(session.explained(problem))
+      } else {
+        .success(list.readers)
+      }
+    let choice = Choice(list, status, session)
     if options.json { return try JSON.print(Report(status, readers, choice, session)) }
     var lines: [(String, String)] = [
       ("store", status.directory),
@@ -54,7 +60,7 @@ struct Status: Command {
     switch readers {
     case .success(let found):
       for reader in found { lines.append(("reader", Self.words(for: reader))) }
-      if choice == nil, session.selection == .automatic, !found.isEmpty, let recorded = try? await vault.adapter() {
+      if choice == nil, session.selection == .automatic, !found.isEmpty, let recorded = status.adapter {
         lines.append(("chosen", "none of these: \(recorded.reason)"))
       }
       if let choice { lines.append(("chosen", "\(Self.words(for: choice.reader)): \(choice.reason)")) }
@@ -79,14 +85,12 @@ struct Status: Command {
     let reader: ReaderDescription
     let reason: String
 
-    init?(_ vault: Vault, _ readers: Result<[ReaderDescription], Failure>, _ session: Session) async {
-      guard case .success(let found) = readers, let chosen = try? await vault.choose(from: found),
-        chosen.identity.isFprintd || chosen.nature == .physical
-      else { return nil }
+    init?(_ list: SecretModel.ReaderList, _ status: VaultStatus, _ session: Session) {
+      guard let chosen = list.chosen, chosen.identity.isFprintd || chosen.nature == .physical else { return nil }
       reader = chosen
       reason =
-        switch (session.selection, try? await vault.adapter()) {
-        case (.automatic, .some(let recorded)): recorded.reason
+        switch (session.selection, status.adapter) {
+        case (.automatic, let recorded?): recorded.reason
         case (.automatic, nil) where chosen.identity.isFprintd: "fprintd has it"
         case (.automatic, nil): "fprintd has none"
         default: "asked for with \(session.selection)"
@@ -155,25 +159,10 @@ extension ReaderAdapter {
 }
 
 extension VaultStatus.Tier {
-  /// What `status` calls it: the embedded store says that it is one.
+  /// What `status` calls it: a private store says that it is one.
   var spoken: String {
     switch self {
-    case .keyFile: "key file (embedded)"
+    case .keyFile: "key file (private)"
     }
-  }
-}
-
-/// Looks at the readers without claiming one.
-enum ReaderCheck {
-  static func attached(_ session: Session) async -> Result<[ReaderDescription], Failure> {
-    let reader = session.reader()
-    let found: Result<[ReaderDescription], Failure>
-    do {
-      found = .success(try await reader.readers())
-    } catch {
-      found = .failure(session.explained(error))
-    }
-    try? await reader.close()
-    return found
   }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
+import SecretModel
 import SecureMemory
-import Vault
 import Whorl
 
 struct Unlock: Command {
@@ -27,17 +27,13 @@ struct Unlock: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let vault = try session.vault()
-    guard let accepted = try await restore.confirm(vault, session, answers) else {
-      try await session.converse(with: vault, answers) { vault, context in
-        try await vault.unlock(in: context)
-      }
+    let store = try await session.store()
+    guard let accepted = try await restore.confirm(store, session, answers) else {
+      try await session.asking(store, answers) { try await store.unlock($0) }
       return try report(nil, "Unlocked: fingers are taken again.")
     }
     guard accepted.acceptance != .recoveryKeyAndNewPasscode else { throw Failure(.recoveryKeyRequired) }
-    let lost = try await session.converse(with: vault, answers) { vault, context in
-      try await vault.acceptRestore(accepted.id, in: context)
-    }
+    let lost = try await session.asking(store, answers) { try await store.acceptRestore(accepted.id, $0) }
     try report(lost, "Accepted: \(RestoreOptions.outcome(accepted)).")
   }
 
@@ -80,11 +76,9 @@ struct Recover: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
-    let opened = try session.vaultOrRebuilt(answers)
-    let accepted = try await restore.confirm(opened.vault, session, opened.answers)
-    let lost = try await session.converse(with: opened.vault, opened.answers) { vault, context in
-      try await vault.recover(accepting: accepted?.id, in: context)
-    }
+    let (store, settled) = try await session.storeOrRebuilt(answers)
+    let accepted = try await restore.confirm(store, session, settled)
+    let lost = try await session.asking(store, settled) { try await store.recover(accepting: accepted?.id, $0) }
     if options.json {
       return try JSON.print(Report(restoreAccepted: accepted != nil, lost: lost.map(\.description)))
     }
@@ -103,21 +97,19 @@ struct Recover: Command {
 extension Session {
   /// Opens the store; where its key file is gone, makes a new one with the recovery key asked for first. The same key
   /// then answers the vault's own question.
-  fileprivate func vaultOrRebuilt(_ answers: Answers) throws(Failure) -> (vault: Vault, answers: Answers) {
-    let directory = try directory()
-    do {
-      return (try openVault(directory), answers)
+  fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
+    let (place, connection) = (try place(), try await connect())
+    do throws(VaultError) {
+      return (try await connection.open(place), answers)
     } catch .deviceKeyMissing {
       StandardError.line("The store's key file is gone; a new one is made.")
-      let secret = SecretHolder(try answers.answer(.recoveryKey))
-      do {
-        try Vault.rebuildDeviceKey(at: directory, recoveryKey: secret.copy())
-      } catch {
-        throw explained(error)
+      let key = SharedSecret(try answers.answer(.recoveryKey))
+      try await explained { () async throws(VaultError) in
+        try await connection.rebuildDeviceKey(at: place, recoveryKey: key.copy())
       }
       var answers = answers
-      answers.given = secret
-      return (try vault(), answers)
+      answers.given = key
+      return (try await store(), answers)
     } catch {
       throw explained(error)
     }

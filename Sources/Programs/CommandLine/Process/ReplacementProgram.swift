@@ -57,7 +57,7 @@ struct ReplacementProgram {
           UnsafeMutableRawBufferPointer(rebasing: target[(variable.utf8.count + 1)...]).copyMemory(from: $0)
         }
       }
-      return SecretHolder(entry)
+      return SharedSecret(entry)
     }
     let replaced = secrets.map { Array("\($0.variable)=".utf8) }
     // `environ` and its strings belong to the C library; they are lent to execve for the call.
@@ -73,7 +73,7 @@ struct ReplacementProgram {
     for entry in entries {
       // The pointer outlives the call that lends it: the block stays where it is while `entries` lives.
       environment.append(
-        entry.secret.withUnsafeBytes {
+        entry.bytes.withUnsafeBytes {
           UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
         })
     }

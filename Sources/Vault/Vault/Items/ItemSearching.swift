@@ -122,6 +122,7 @@ extension ItemSearch {
 
   func matches(_ record: ItemRecord) -> Bool {
     guard itemClass == nil || itemClass == record.itemClass else { return false }
+    guard Self.isSame(record.created, created), Self.isSame(record.modified, modified) else { return false }
     let synchronizes = record.attributes[.synchronizable].map { !$0.isEmpty } ?? false
     switch synchronizable {
     case .any: break
@@ -132,6 +133,10 @@ extension ItemSearch {
       record.attributes[name].map { $0.matches(value, ignoringCase: ignoresCase) } ?? value.isEmpty
     }
     return attributesMatch && (pattern.map { Self.matches(record.name.description, $0) } ?? true)
+  }
+
+  private static func isSame(_ seconds: Double, _ wanted: Double?) -> Bool {
+    wanted.map { abs($0 - seconds) < 1e-3 } ?? true
   }
 
   private static func matches(_ name: String, _ pattern: String) -> Bool {

@@ -1,0 +1,60 @@
+public import SecretModel
+public import SecureMemory
+
+extension SecretStore {
+  /// Makes a new store, for a program that finds none (`storeNotFound`).
+  ///
+  /// ```swift
+  /// let store = try await SecretStore.create(passcode: passcode) { recoveryKey in show(recoveryKey) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - directory: must not exist yet, in a folder that does; nil: where ``open(at:reader:configuration:)`` looks.
+  ///   - passcode: at least four bytes; nil for a store without one, in which only the recovery key is a way back.
+  ///   - configuration: the path of the configuration; nil: the usual one.
+  ///   - show: gets the text of the recovery key, which is shown once and kept nowhere. The store takes its place when
+  ///     this returns. Where it throws no store is made, so that none is left whose recovery key nobody has seen.
+  /// - Throws: `storeExists`, `invalidPasscode`, `serviceUnavailable`, what else keeps the store from being made, and what
+  ///   `show` throws.
+  public static func create(
+    at directory: String? = nil, passcode: consuming SecretBytes?, configuration: String? = nil,
+    showing show: (borrowing SecretBytes) async throws -> Void
+  ) async throws -> SecretStore {
+    let configuration = try Configuration.settled(configuration)
+    let place = try StorePlace(directory: directory, reader: nil, configuration)
+    let connection = try await VaultConnector.connect(configuration)
+    do {
+      let draft = try await connection.create(place, passcode: passcode)
+      try await show(draft.recoveryKey)
+      try await connection.keep(draft.id)
+    } catch {
+      await connection.close()
+      throw error
+    }
+    await connection.close()
+    return SecretStore(place, configuration)
+  }
+
+  /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
+  ///
+  /// - Parameters:
+  ///   - directory: must not exist yet, in a folder that does.
+  ///   - passcode: as in ``create(at:passcode:configuration:showing:)``, which makes no store whose recovery key was not
+  ///     shown.
+  public static func create(at directory: String, passcode: consuming SecretBytes?) async throws(VaultError)
+    -> SecretBytes
+  {
+    let configuration = try Configuration.settled(nil)
+    let place = try StorePlace(directory: directory, reader: nil, configuration)
+    let connection = try await VaultConnector.connect(configuration)
+    do throws(VaultError) {
+      let draft = try await connection.create(place, passcode: passcode)
+      try await connection.keep(draft.id)
+      await connection.close()
+      return draft.recoveryKey.copy()
+    } catch {
+      await connection.close()
+      throw error
+    }
+  }
+}

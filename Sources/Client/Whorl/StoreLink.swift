@@ -1,0 +1,109 @@
+internal import Executors
+internal import Glibc
+package import SecretModel
+internal import Synchronization
+
+/// The open store behind a `SecretStore` and its contexts: opened at the first call, and opened anew at the next call
+/// after the connection to the vault was lost.
+package final class StoreLink: Sendable {
+  /// A store that is open, and the connection that it ends with.
+  struct Opened: Sendable {
+    let service: any VaultService
+    /// Nil where the service does not belong to this link.
+    let connection: (any VaultConnection)?
+    /// The process that opened it. A connection is not shared with a forked child.
+    let process = getpid()
+  }
+
+  private struct Opening: Sendable {
+    let number: Int
+    let result: Task<Result<Opened, VaultError>, Never>
+  }
+
+  private struct State {
+    var opening: Opening?
+    var lastNumber = 0
+  }
+
+  private let open: @Sendable () async throws(VaultError) -> Opened
+  private let state = Mutex(State())
+
+  init(_ open: @escaping @Sendable () async throws(VaultError) -> Opened) { self.open = open }
+
+  /// A link to a store that is open already and stays so.
+  package convenience init(to service: any VaultService) {
+    self.init { () throws(VaultError) in Opened(service: service, connection: nil) }
+  }
+
+  /// A link to the store at a place, through a vault of this program's own.
+  convenience init(to place: StorePlace, _ configuration: Configuration) {
+    self.init { () async throws(VaultError) in
+      let connection = try await VaultConnector.connect(configuration)
+      do throws(VaultError) {
+        return Opened(service: try await connection.open(place), connection: connection)
+      } catch {
+        await connection.close()
+        throw error
+      }
+    }
+  }
+
+  deinit {
+    guard let opening = state.withLock({ $0.opening }) else { return }
+    Task(executorPreference: BackgroundThread.shared) {
+      if case .success(let opened) = await opening.result.value { await opened.connection?.close() }
+    }
+  }
+
+  /// Runs a call that belongs to no context. Where the connection was lost before it, the store is opened anew and the
+  /// call is made again: `serviceUnavailable` says that nothing has been changed.
+  package func call<Value: ~Copyable>(
+    _ body: (any VaultService) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let (store, number) = try await opened()
+    do throws(VaultError) {
+      return try await body(store.service)
+    } catch .serviceUnavailable {
+      forget(number)
+    }
+    return try await body(try await opened().store.service)
+  }
+
+  private func opened() async throws(VaultError) -> (store: Opened, number: Int) {
+    let opening = state.withLock { state in
+      if let opening = state.opening { return opening }
+      return open(&state)
+    }
+    switch await opening.result.value {
+    case .success(let opened) where opened.process == getpid(): return (opened, opening.number)
+    case .success:
+      forget(opening.number)
+      return try await self.opened()
+    case .failure(let error):
+      // The store may be there at the next call.
+      forget(opening.number)
+      throw error
+    }
+  }
+
+  private func open(_ state: inout State) -> Opening {
+    state.lastNumber += 1
+    let opening = Opening(
+      number: state.lastNumber,
+      result: Task(executorPreference: BackgroundThread()) { [open] in
+        do throws(VaultError) {
+          return .success(try await open())
+        } catch {
+          return .failure(error)
+        }
+      })
+    state.opening = opening
+    return opening
+  }
+
+  private func forget(_ number: Int) {
+    state.withLock { state in
+      if state.opening?.number == number { state.opening = nil }
+    }
+  }
+}
