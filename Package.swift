@@ -130,6 +130,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
+        "Executors",
         "Whorl", "SecretModel", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
         "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

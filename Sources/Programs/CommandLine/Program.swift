@@ -1,4 +1,5 @@
 import ArgumentParser
+import Executors
 import Glibc
 import Whorl
 
@@ -8,7 +9,9 @@ enum Program {
     GivenDescriptors.note()
     let hardening = Hardening()
     Interruption.begin()
-    Task.detached {
+    // The shared pool of threads would start a thread of its own that tries to raise its priority, and for an ordinary
+    // user writes a line to the system's log each time.
+    Task.detached(executorPreference: BackgroundThread()) {
       let status = await run(hardening)
       Terminal.leave()
       exit(status.rawValue)

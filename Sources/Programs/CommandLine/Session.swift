@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Processes
 import ReaderClient
@@ -84,7 +85,7 @@ struct Session {
     words.begin(nil, "passcode", nil)
     let listener = PromptListener(events)
     let person = PromptSession(service: store, handle: context, words: words)
-    let listening = Task {
+    let listening = Task(executorPreference: BackgroundThread()) {
       await listener.run { await prompt.handle($0.event, in: person.with(event: $0.number)) }
     }
     Interruption.onSignal { Task { await store.respond(context, .cancel) } }
