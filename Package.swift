@@ -156,7 +156,7 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "Vault",
+        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "SecretModel",
         "VirtualFinger", "Whorl", "Security",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),

@@ -1,25 +1,21 @@
 import Fingerprint
 import Glibc
-import ReaderClient
+import SecretModel
 import SecureMemory
-import Vault
 import VirtualFinger
 
-/// The time from the reader's match to the written secret, which is the delay a person feels after the touch.
+/// The time from the match, as this process learns of it, to the written secret: the delay a person feels after the
+/// touch.
 struct FromMatchToSecret {
   let folder: String
-  let program: String
 
   func samples(count: Int) async throws -> [Samples] {
     let path = "\(folder)/touch-store"
-    let recoveryKey = try await Vault.create(at: path, passcode: nil)
-      .withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     let finger = VirtualStorageReader(socket: "\(folder)/touch-reader")
-    let process = ReaderProcess(program: program, selection: .virtualStorage(socket: finger.socket))
-    let reader = WatchedReader(process)
-    let vault = try Vault(at: path, reader: reader)
-    let person = Toucher(recoveryKey: recoveryKey) { _ in try finger.scan("right-index") }
-    _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    let scratch = try await ScratchVault(at: path, reader: .virtualStorage(socket: finger.socket))
+    let vault = scratch.service
+    let person = Toucher(recoveryKey: scratch.recoveryKey) { _ in try finger.scan("right-index") }
+    _ = try await person.with(vault) { try await vault.enroll(.rightIndex, $0) }
 
     // The secret is written to a pipe, as for a program that waits for it.
     var ends: [CInt] = [-1, -1]
@@ -27,19 +23,14 @@ struct FromMatchToSecret {
     defer { for end in ends { close(end) } }
     var all: [Samples] = []
     for constraint in [AccessControl.Constraint.presence, .currentSet] {
-      let name = try ItemName(parsing: "touched/\(constraint.rawValue)")
-      let item = try await person.with(vault) { context in
-        try await vault.add(
-          NewItem(named: name, access: AccessControl(constraint)),
-          secret: SecretBytes(copying: Array("secret".utf8).span), in: context)
-      }
+      let item = try await scratch.add("touched/\(constraint.rawValue)", "secret", constraint)
       var samples = Samples(name: "match to secret, \(constraint.rawValue)")
       for _ in 0...count {
         let output = ends[1]
-        let nanoseconds = try await person.with(vault) { context in
-          let items = try await vault.secrets(of: [item.id], reason: nil, in: context)
+        let nanoseconds = try await person.with(vault) { asking in
+          let items = try await vault.secrets(.ids([item]), asking)
           try items[0].secret.write(to: output)
-          return ScanClock.now() - reader.finishedAt
+          return ScanClock.now() - person.matchedAt
         }
         var bytes = [UInt8](repeating: 0, count: 64)
         _ = read(ends[0], &bytes, bytes.count)
@@ -49,8 +40,7 @@ struct FromMatchToSecret {
       samples.nanoseconds.removeFirst()
       all.append(samples)
     }
-    await vault.shutdown()
-    await process.shutdown()
+    await scratch.close()
     return all
   }
 }

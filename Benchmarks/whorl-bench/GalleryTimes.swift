@@ -1,8 +1,7 @@
 import Fingerprint
 import ReaderClient
-import SecureMemory
+import SecretModel
 import Synchronization
-import Vault
 import VirtualFinger
 
 /// The time of a touch with 1, 5 and 10 enrolled fingers. It is measured through the vault, which tries the most
@@ -73,28 +72,21 @@ final class GalleryTimes: Sendable {
 
   private func throughTheVault() async throws -> [Samples] {
     let path = "\(folder)/gallery-store"
-    let recoveryKey = try await Vault.create(at: path, passcode: nil)
-      .withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     let reader = VirtualImageReader(socket: "\(folder)/gallery-reader")
-    let process = ReaderProcess(program: program, selection: .virtualImage(socket: reader.socket))
-    let vault = try Vault(at: path, reader: process)
+    let scratch = try await ScratchVault(at: path, reader: .virtualImage(socket: reader.socket))
+    let vault = scratch.service
     let wanted = Mutex(Finger.allCases[0])
     let touchedAt = Mutex<UInt64>(0)
-    let person = Toucher(recoveryKey: recoveryKey) { enrolling in
+    let person = Toucher(recoveryKey: scratch.recoveryKey) { enrolling in
       touchedAt.withLock { $0 = ScanClock.now() }
       self.press(enrolling ?? wanted.withLock { $0 }, reader)
     }
-    let name = try ItemName(parsing: "gallery/item")
-    let item = try await person.with(vault) { context in
-      try await vault.add(
-        NewItem(named: name, access: AccessControl(.presence)), secret: SecretBytes(copying: Array("secret".utf8).span),
-        in: context)
-    }
+    let item = try await scratch.add("gallery/item", "secret", .presence)
     var all: [Samples] = []
     var enrolled = 0
     for size in Self.sizes {
       while enrolled < size {
-        _ = try await person.with(vault) { try await vault.enroll(Finger.allCases[enrolled], in: $0) }
+        _ = try await person.with(vault) { try await vault.enroll(Finger.allCases[enrolled], $0) }
         enrolled += 1
       }
       for (place, _) in Self.places(size) {
@@ -103,8 +95,8 @@ final class GalleryTimes: Sendable {
           // The finger that matched longest ago is tried last, so taking the fingers in turn always measures the worst
           // case.
           wanted.withLock { $0 = Finger.allCases[place == "tried last" ? number % size : 0] }
-          let end = try? await person.with(vault) { context in
-            _ = try await vault.secrets(of: [item.id], reason: nil, in: context)
+          let end = try? await person.with(vault) { asking in
+            _ = try await vault.secrets(.ids([item]), asking)
             return ScanClock.now()
           }
           // The first pass over the fingers only sets their order.
@@ -113,7 +105,7 @@ final class GalleryTimes: Sendable {
         all.append(samples)
       }
     }
-    await vault.shutdown()
+    await scratch.close()
     return all
   }
 

@@ -5,7 +5,7 @@ import Glibc
 enum Main {
   static let usage = """
     usage: whorl-bench fill DIR COUNT   make a store with COUNT items
-           whorl-bench measure WORK [--json FILE] [--rounds N] [--strict]
+           whorl-bench measure WORK [--json FILE] [--rounds N] [--strict] [--baseline DIR]
            whorl-bench library WORK                      the calls of the library alone
 
     """
@@ -38,19 +38,21 @@ enum Main {
   private static func measure(_ words: [String]) async throws {
     var json: String?
     var strict = false
+    var baseline: String?
     var rounds = 30
     var rest = words.dropFirst()
     while let word = rest.popFirst() {
       switch word {
       case "--json": json = rest.popFirst()
       case "--strict": strict = true
+      case "--baseline": baseline = rest.popFirst()
       case "--rounds":
         guard let count = rest.popFirst().flatMap(Int.init), count > 0 else { fail(usage) }
         rounds = count
       default: fail(usage)
       }
     }
-    let report = try await Measurement(work: words[0], rounds: rounds).report()
+    let report = try await Measurement(work: words[0], rounds: rounds, baseline: baseline).report()
     print(report.text)
     if let json { try report.writeJSON(to: json) }
     if strict, !report.promises.allSatisfy(\.isKept) { exit(1) }

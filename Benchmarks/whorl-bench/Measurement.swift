@@ -16,11 +16,14 @@ struct Measurement {
   let work: String
   /// How often each program is measured.
   let rounds: Int
+  /// The folder of an earlier build's programs, which are measured beside these.
+  let baseline: String?
   private let whorl: String
 
-  init(work: String, rounds: Int) throws(BenchFailure) {
+  init(work: String, rounds: Int, baseline: String? = nil) throws(BenchFailure) {
     self.work = work
     self.rounds = rounds
+    self.baseline = baseline
     let me = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       // readlink writes no terminating NUL.
       count = buffer.baseAddress.map { max(0, readlink("/proc/self/exe", $0, buffer.count)) } ?? 0
@@ -40,7 +43,7 @@ struct Measurement {
     let programs = try measurePrograms()
     for name in programs.order { if let samples = programs.samples[name] { report.add(samples) } }
     guard let reader = HelperPlaces.reader.locate() else { throw BenchFailure("whorl-reader is not built") }
-    let touched = try await FromMatchToSecret(folder: work, program: reader).samples(count: Self.touches)
+    let touched = try await FromMatchToSecret(folder: work).samples(count: Self.touches)
     for samples in touched { report.add(samples) }
     for samples in try await GalleryTimes(folder: work, program: reader).samples() { report.add(samples) }
     for samples in try Floors.samples(database: "\(work)/whorl-100000/vault.db", scratch: "\(work)/floor.db") {
@@ -55,7 +58,16 @@ struct Measurement {
   private func promise(_ report: inout Report, _ samples: [String: Samples], _ touched: [Samples]) {
     func median(_ name: String) -> Double { samples[name]?.median ?? .nan }
     for samples in touched {
-      report.promise(samples.name, samples.median / 1e6, atMost: 5, "ms")
+      report.promise(samples.name, samples.median / 1e6, atMost: 3, "ms")
+    }
+    if baseline != nil {
+      for size in Self.sizes {
+        for command in ["get", "set"] {
+          report.promise(
+            "\(command) at \(size): of the baseline",
+            median("whorl \(command), \(size)") / median("baseline whorl \(command), \(size)"), atMost: 1.2)
+        }
+      }
     }
     report.promise(
       "get at 100: of secret-tool lookup", median("whorl get, 100") / median("secret-tool lookup, 100"), atMost: 0.5)
@@ -84,13 +96,11 @@ struct Measurement {
         ChildProgram(
           name: "whorl ls, \(size)", arguments: [whorl, "ls", "service-7/me", "--store", store(size)],
           environment: environment, expected: "service-7/me\n"))
-      rounds.add(
-        ChildProgram(
-          name: "whorl set, \(size)", arguments: [whorl, "set", "new/me", "--access", "none", "--store", store(size)],
-          environment: environment, input: "new secret"),
-        undo: ChildProgram(
-          name: "whorl rm", arguments: [whorl, "rm", "new/me", "--store", store(size)],
-          environment: environment))
+      addSet(size, to: &rounds)
+      if let baseline {
+        rounds.add(get(size, "baseline whorl", "\(baseline)/whorl"))
+        addSet(size, "baseline whorl", "\(baseline)/whorl", to: &rounds)
+      }
     }
     for size in Self.peerSizes {
       try addKeyring(size, to: &rounds)
@@ -128,10 +138,21 @@ struct Measurement {
     rounds.add(pass("insert", ["insert", "--force", "--echo", "new/me"], input: "new secret\n"), every: 2)
   }
 
-  private func get(_ size: Int) -> ChildProgram {
+  private func get(_ size: Int, _ name: String = "whorl", _ program: String? = nil) -> ChildProgram {
     ChildProgram(
-      name: "whorl get, \(size)", arguments: [whorl, "get", "service-7/me", "--store", store(size)],
+      name: "\(name) get, \(size)", arguments: [program ?? whorl, "get", "service-7/me", "--store", store(size)],
       environment: environment, expected: "secret-7")
+  }
+
+  private func addSet(_ size: Int, _ name: String = "whorl", _ program: String? = nil, to rounds: inout Rounds) {
+    let program = program ?? whorl
+    rounds.add(
+      ChildProgram(
+        name: "\(name) set, \(size)",
+        arguments: [program, "set", "new/me", "--access", "none", "--store", store(size)], environment: environment,
+        input: "new secret"),
+      undo: ChildProgram(
+        name: "\(name) rm", arguments: [program, "rm", "new/me", "--store", store(size)], environment: environment))
   }
 
   /// The peak memory of a program in KiB.
