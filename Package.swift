@@ -43,11 +43,15 @@ let package = Package(
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
+    // What the standard library lacks; below everything
+    .target(name: "Primitives", path: "Sources/Common/Primitives", swiftSettings: strict),
+
     // Layer 1
     .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory", swiftSettings: strict),
     .target(name: "KeySchemes", path: "Sources/Common/KeySchemes", swiftSettings: strict),
     .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit", swiftSettings: strict),
-    .target(name: "SDBus", dependencies: ["CSystemd"], path: "Sources/Common/SDBus", swiftSettings: strict),
+    .target(
+      name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: strict),
     .target(name: "Executors", path: "Sources/Common/Executors", swiftSettings: strict),
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
 
@@ -56,13 +60,14 @@ let package = Package(
       name: "Processes", dependencies: ["CLinux", "Executors", "SDBus"], path: "Sources/Common/Processes",
       swiftSettings: strict),
     .target(
-      name: "Fingerprint", dependencies: ["SecureMemory"], path: "Sources/Common/Fingerprint", swiftSettings: strict),
+      name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint",
+      swiftSettings: strict),
     .target(
       name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys",
       swiftSettings: strict),
 
     // Layer 3
-    .target(name: "Recordings", path: "Sources/Reader/Recordings", swiftSettings: strict),
+    .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings", swiftSettings: strict),
     .target(
       name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement",
       swiftSettings: strict),
@@ -70,13 +75,13 @@ let package = Package(
       name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
       path: "Sources/Reader/ReaderBus", swiftSettings: strict),
     .target(
-      name: "SecretModel", dependencies: ["SecureMemory", "Fingerprint", "KeySchemes"],
+      name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
       path: "Sources/Vault/SecretModel", swiftSettings: strict),
     .target(
       name: "Vault",
       dependencies: [
         "Executors",
-        "CSQLite", "Processes", "SecureMemory", "SecretModel", "Keys", "KeySchemes", "Fingerprint",
+        "CSQLite", "Primitives", "Processes", "SecureMemory", "SecretModel", "Keys", "KeySchemes", "Fingerprint",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: strict),
@@ -130,7 +135,7 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Executors",
+        "Executors", "Primitives",
         "Whorl", "SecretModel", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
         "Fingerprint", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -164,7 +169,8 @@ let package = Package(
     // The examples, which `Examples/Package.swift` builds as a package of their own: built here too, so that they are
     // tested with everything else.
     .executableTarget(
-      name: "bound-secret", dependencies: ["LocalAuthentication"], path: "Examples/BoundSecret", swiftSettings: client),
+      name: "bound-secret", dependencies: ["LocalAuthentication", "KeychainServices"], path: "Examples/BoundSecret",
+      swiftSettings: client),
     .executableTarget(
       name: "biometry-states", dependencies: ["LocalAuthentication"], path: "Examples/BiometryStates",
       swiftSettings: client),
@@ -173,10 +179,12 @@ let package = Package(
     .executableTarget(
       name: "feature-gate", dependencies: ["Whorl"], path: "Examples/FeatureGate", swiftSettings: client),
     .executableTarget(
-      name: "internet-password", dependencies: ["LocalAuthentication"], path: "Examples/InternetPassword",
+      name: "internet-password", dependencies: ["LocalAuthentication", "KeychainServices"],
+      path: "Examples/InternetPassword",
       swiftSettings: client),
     .executableTarget(
-      name: "password-helper", dependencies: ["LocalAuthentication", "Security"], path: "Examples/PasswordHelper",
+      name: "password-helper", dependencies: ["LocalAuthentication", "KeychainServices"],
+      path: "Examples/PasswordHelper",
       swiftSettings: client),
 
     // Code as articles print it, as a program that tests put a person in front of.
@@ -204,9 +212,13 @@ let package = Package(
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
     // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
     .testTarget(
+      name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests",
+      swiftSettings: strict),
+    .testTarget(
       name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests",
       swiftSettings: strict),
-    .testTarget(name: "SDBusTests", dependencies: ["SDBus"], path: "Tests/Common/SDBusTests", swiftSettings: strict),
+    .testTarget(
+      name: "SDBusTests", dependencies: ["Primitives", "SDBus"], path: "Tests/Common/SDBusTests", swiftSettings: strict),
     .testTarget(
       name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests", swiftSettings: strict
     ),
@@ -217,7 +229,8 @@ let package = Package(
       name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"],
       path: "Tests/Common/ProcessesTests", swiftSettings: strict),
     .testTarget(
-      name: "KeysTests", dependencies: ["MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
+      name: "KeysTests",
+      dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
       path: "Tests/Vault/KeysTests", swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
@@ -267,7 +280,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory", "ReaderClient",
+        "Primitives", "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory",
+        "ReaderClient",
       ],
       path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
     // The promises, attacked: kills, faults, restores, crowds.

@@ -1,22 +1,34 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A separate package, as a client of Whorl writes it. It uses only the three library products.
-let localAuthentication = Target.Dependency.product(name: "LocalAuthentication", package: "whorl")
-let security = Target.Dependency.product(name: "Security", package: "whorl")
-let whorl = Target.Dependency.product(name: "Whorl", package: "whorl")
+// A separate package, as a client of Whorl writes it: it depends on Whorl on Linux only, so that the same sources build
+// with Apple's frameworks on macOS. Yours has a URL and a version in place of the path:
+//
+//     .package(url: "https://github.com/OWNER/whorl", from: "0.1.0")
+func product(_ name: String) -> Target.Dependency {
+  .product(name: name, package: "whorl", condition: .when(platforms: [.linux]))
+}
 
 let package = Package(
   name: "examples",
+  // `evaluatePolicy` is asynchronous from here on.
+  platforms: [.macOS(.v12)],
   dependencies: [.package(name: "whorl", path: "..")],
   targets: [
-    .executableTarget(name: "bound-secret", dependencies: [localAuthentication], path: "BoundSecret"),
-    .executableTarget(name: "biometry-states", dependencies: [localAuthentication], path: "BiometryStates"),
-    .executableTarget(name: "sign-in", dependencies: [localAuthentication], path: "SignIn"),
-    .executableTarget(name: "feature-gate", dependencies: [whorl], path: "FeatureGate"),
-    .executableTarget(name: "internet-password", dependencies: [localAuthentication], path: "InternetPassword"),
     .executableTarget(
-      name: "password-helper", dependencies: [localAuthentication, security], path: "PasswordHelper"),
+      name: "bound-secret", dependencies: [product("LocalAuthentication"), product("KeychainServices")],
+      path: "BoundSecret"),
+    .executableTarget(
+      name: "biometry-states", dependencies: [product("LocalAuthentication")], path: "BiometryStates"),
+    .executableTarget(name: "sign-in", dependencies: [product("LocalAuthentication")], path: "SignIn"),
+    // For Linux alone: elsewhere it says so.
+    .executableTarget(name: "feature-gate", dependencies: [product("Whorl")], path: "FeatureGate"),
+    .executableTarget(
+      name: "internet-password", dependencies: [product("LocalAuthentication"), product("KeychainServices")],
+      path: "InternetPassword"),
+    .executableTarget(
+      name: "password-helper", dependencies: [product("LocalAuthentication"), product("KeychainServices")],
+      path: "PasswordHelper"),
   ],
   // The language mode that most existing code uses.
   swiftLanguageModes: [.v5]

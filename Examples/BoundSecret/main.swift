@@ -11,6 +11,12 @@
 
 import LocalAuthentication
 
+#if canImport(Darwin)
+  import Security
+#else
+  import KeychainServices
+#endif
+
 let service = "org.example.bound-secret"
 let account = "alice"
 

@@ -6,6 +6,12 @@
 
 import LocalAuthentication
 
+#if canImport(Darwin)
+  import Security
+#else
+  import KeychainServices
+#endif
+
 let server = "www.example.com"
 
 func check(_ status: OSStatus, _ what: String) {

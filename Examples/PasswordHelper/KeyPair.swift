@@ -1,7 +1,11 @@
 // swift-format-ignore-file: NeverForceUnwrap
 // Force-unwraps what cannot be nil here, as articles about the keychain do.
 
-import Security
+#if canImport(Darwin)
+  import Security
+#else
+  import KeychainServices
+#endif
 
 /// A key pair that is found by its tag. The private key stays in the store, and signs there after a touch.
 struct KeyPair {

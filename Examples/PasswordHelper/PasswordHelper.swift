@@ -1,4 +1,8 @@
-import Security
+#if canImport(Darwin)
+  import Security
+#else
+  import KeychainServices
+#endif
 
 /// A typical keychain wrapper: passwords by service and account.
 enum PasswordHelper {

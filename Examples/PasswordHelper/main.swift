@@ -4,7 +4,12 @@
 // A password helper, a key pair with an application tag, and an item that is protected by an application password.
 
 import LocalAuthentication
-import Security
+
+#if canImport(Darwin)
+  import Security
+#else
+  import KeychainServices
+#endif
 
 // 1. Passwords by service and account
 let (service, account) = ("org.example.mail", "alice")

@@ -42,6 +42,12 @@ struct Finished {
 func run(
   _ command: String, _ arguments: String..., in folder: URL = Repository.root, environment: [String: String] = [:]
 ) async throws -> Finished {
+  try await run(command, arguments, in: folder, environment: environment)
+}
+
+func run(
+  _ command: String, _ arguments: [String], in folder: URL = Repository.root, environment: [String: String] = [:]
+) async throws -> Finished {
   // Output goes to files. With pipes that are read one after the other, the program could block on a full one.
   try await withTemporaryFolder { work in
     let output = work.appending(path: "output")

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A finger that fprintd keeps the print of: what a ``Template`` holds where fprintd drives the reader.
 ///
 /// fprintd gives no template away. What stands for one is the finger's name and, where this process may read fprintd's
@@ -22,9 +24,8 @@ package struct FprintdPrint: Sendable, Hashable {
     guard words.count == 4, let finger = Finger(rawValue: String(words[2])) else { return nil }
     var digest: [UInt8]?
     if words[3] != "-" {
-      let digits = words[3].utf8.map { Self.digits.firstIndex(of: $0) }
-      guard digits.count == 64 else { return nil }
-      digest = stride(from: 0, to: 64, by: 2).map { UInt8((digits[$0] ?? 0) << 4 | (digits[$0 + 1] ?? 0)) }
+      digest = Hexadecimal.bytes(in: words[3])
+      guard digest?.count == 32 else { return nil }
     }
     self.init(finger: finger, digest: digest)
     // One spelling for each.
@@ -32,13 +33,9 @@ package struct FprintdPrint: Sendable, Hashable {
   }
 
   package var template: Template {
-    let text = digest.map {
-      String(decoding: $0.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
+    let text = digest.map { Hexadecimal.text(of: $0) }
     return Template(bytes: Array("\(Self.prefix)\(finger.rawValue) \(text ?? "-")".utf8))
   }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 
   /// Whether fprintd still has the print that `wanted` stands for: of that finger and, where it has a digest, with it.
   package func isStill(_ wanted: FprintdPrint) -> Bool {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Primitives
 import SecretModel
 
 /// The options that narrow which items a command means.
@@ -120,20 +121,14 @@ extension ItemID {
 
   /// As the command line says it: `id:` and 32 hexadecimal digits.
   var spoken: String {
-    Self.mark + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    Self.mark + Hexadecimal.text(of: bytes)
   }
 
   /// Nil for what is not of that form.
   init?(spoken text: String) {
-    let digits = Array(text.utf8.dropFirst(Self.mark.utf8.count))
-    guard text.hasPrefix(Self.mark), digits.count == 32 else { return nil }
-    var bytes: [UInt8] = []
-    for place in stride(from: 0, to: digits.count, by: 2) {
-      // `UInt8(_:radix:)` takes a sign, too.
-      let pair = String(decoding: digits[place..<place + 2], as: UTF8.self)
-      guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
-      bytes.append(byte)
-    }
+    guard text.hasPrefix(Self.mark), let bytes = Hexadecimal.bytes(in: text.dropFirst(Self.mark.count)),
+      bytes.count == 16
+    else { return nil }
     self.init(bytes: bytes)
   }
 }

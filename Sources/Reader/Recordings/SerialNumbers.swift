@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The serial numbers that stand in a recording, and their blanking: what remains has the same length, so that packets
 /// and logs stay what they were, and a reader without its number is still its model.
 package struct SerialNumbers: Sendable, Equatable {
@@ -50,9 +52,9 @@ package struct SerialNumbers: Sendable, Equatable {
   /// A log of ioctls, whose data is in hexadecimal digits, without them.
   package func blanked(ioctls: [UInt8]) -> [UInt8] {
     forms.reduce(ioctls) { log, form in
-      [Self.digits, Self.capitalDigits].reduce(log) { log, digits in
-        log.replacing(Self.hex(form.found, digits), with: Self.hex(form.blank, digits))
-      }
+      let (found, blank) = (Hexadecimal.text(of: form.found), Hexadecimal.text(of: form.blank))
+      return log.replacing(Array(found.utf8), with: Array(blank.utf8))
+        .replacing(Array(found.uppercased().utf8), with: Array(blank.uppercased().utf8))
     }
   }
 
@@ -67,7 +69,7 @@ package struct SerialNumbers: Sendable, Equatable {
       var forms = [
         (plain, Self.zeros(plain.count)), (wide, (0..<number.utf16.count).flatMap { _ in [UInt8(ascii: "0"), 0] }),
       ]
-      if let bytes = Self.bytes(number), bytes.count >= Self.shortest {
+      if let bytes = Hexadecimal.bytes(in: number), bytes.count >= Self.shortest {
         let none = [UInt8](repeating: 0, count: bytes.count)
         forms += [(bytes, none), (bytes.reversed(), none)]
       }
@@ -76,19 +78,6 @@ package struct SerialNumbers: Sendable, Equatable {
   }
 
   private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: UInt8(ascii: "0"), count: count) }
-
-  private static let digits = Array("0123456789abcdef".utf8)
-  private static let capitalDigits = Array("0123456789ABCDEF".utf8)
-
-  private static func hex(_ bytes: [UInt8], _ digits: [UInt8]) -> [UInt8] {
-    bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-  }
-
-  private static func bytes(_ text: String) -> [UInt8]? {
-    let values = text.compactMap(\.hexDigitValue)
-    guard values.count == text.count, values.count % 2 == 0 else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
-  }
 }
 
 extension [UInt8] {

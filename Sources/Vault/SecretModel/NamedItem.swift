@@ -1,3 +1,5 @@
+internal import Primitives
+
 // The items of the command line: generic passwords of its access group, by service and account.
 
 extension ItemName {
@@ -40,7 +42,7 @@ extension ItemName {
       switch attributes[name] {
       case .text(let text)?: text
       // Clients may give an account as data.
-      case .bytes(let bytes)?: String(validating: bytes, as: UTF8.self) ?? "0x" + bytes.map(Self.hexadecimal).joined()
+      case .bytes(let bytes)?: String(validating: bytes, as: UTF8.self) ?? "0x" + Hexadecimal.text(of: bytes)
       case .number, .date, nil: nil
       }
     }
@@ -50,9 +52,5 @@ extension ItemName {
     case .key: self.init(unchecked: text(.label) ?? text(.applicationTag) ?? "key", account: "")
     case .certificate: self.init(unchecked: text(.label) ?? "certificate", account: "")
     }
-  }
-
-  private static func hexadecimal(_ byte: UInt8) -> String {
-    (byte < 16 ? "0" : "") + String(byte, radix: 16)
   }
 }

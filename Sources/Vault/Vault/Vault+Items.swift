@@ -3,6 +3,7 @@ import Fingerprint
 import GRDB
 import Glibc
 import Keys
+import Primitives
 package import SecureMemory
 
 extension Vault {
@@ -316,5 +317,5 @@ extension Store {
 }
 
 func secondsSince1970() -> Double {
-  Double(nanoseconds(of: CLOCK_REALTIME)) / 1e9
+  Double(SystemClock.calendar.nanoseconds) / 1e9
 }

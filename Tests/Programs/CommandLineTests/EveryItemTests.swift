@@ -1,4 +1,5 @@
 import Fingerprint
+import Primitives
 import ProgramDriver
 import ReaderClient
 import SecureMemory
@@ -42,7 +43,7 @@ struct EveryItemTests {
 
   private func spoken(_ id: ItemID?) throws -> String {
     let bytes = try #require(id).bytes
-    return "id:" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return "id:" + Hexadecimal.text(of: bytes)
   }
 
   private func rows(_ store: TestStore, _ words: String...) async throws -> [[String]] {

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SecureMemory
 
 func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.span) }
@@ -8,8 +9,8 @@ func bytes(of secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes
 
 /// Bytes from hexadecimal digits. Spaces and newlines are ignored.
 func hex(_ digits: String) -> [UInt8] {
-  let values = digits.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue ?? 0) }
-  return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+  guard let bytes = Hexadecimal.bytes(in: digits.filter { !$0.isWhitespace }) else { fatalError("not hexadecimal") }
+  return bytes
 }
 
 func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Primitives
 import SecretModel
 import Whorl
 
@@ -55,10 +56,7 @@ struct SetReport: Encodable {
     reader = set.reader
     nature = set.nature.rawValue
     fingers = set.fingers.map { FingerReport(finger: $0.finger.rawValue, onChip: $0.onChip, enrolled: $0.enrolled) }
-    digest = set.digest.map { byte in
-      let text = String(byte, radix: 16)
-      return text.count == 1 ? "0" + text : text
-    }.joined()
+    digest = Hexadecimal.text(of: set.digest)
     boundItems = set.boundItems
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Primitives
 import SecretModel
 import Whorl
 
@@ -45,7 +46,7 @@ struct ReaderList: Command {
         ("through", Self.through(reader, ofFprintd)), ("nature", reader.nature.rawValue),
       ]
       if let vendor = identity.vendor, let product = identity.product {
-        lines.append(("usb", "\(Self.hex(vendor)):\(Self.hex(product))"))
+        lines.append(("usb", "\(Hexadecimal.text(of: vendor)):\(Hexadecimal.text(of: product))"))
       }
       if let serial = identity.serial { lines.append(("serial", serial)) }
       if let port = identity.fixedPort { lines.append(("port", "\(port) (built in)")) }
@@ -65,11 +66,6 @@ struct ReaderList: Command {
     let adapter = reader.identity.adapter
     guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
     return "\(adapter.rawValue), where fprintd does not have it open"
-  }
-
-  static func hex(_ value: UInt16) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 4 - digits.count) + digits
   }
 }
 

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Primitives
 import Whorl
 
 /// The page of results to attach to a bug: what was tried, on what, and how it went. It has no serial number in it.
@@ -14,7 +15,7 @@ struct ReaderTestPage {
       ("Driver", identity.isFprintd ? "not told by fprintd" : identity.driver),
     ]
     if let vendor = identity.vendor, let product = identity.product {
-      facts.append(("USB", "\(ReaderList.hex(vendor)):\(ReaderList.hex(product))"))
+      facts.append(("USB", "\(Hexadecimal.text(of: vendor)):\(Hexadecimal.text(of: product))"))
     }
     facts += [
       ("Finger", reader.scanType.rawValue), ("Enrol stages", "\(reader.enrollStages)"),

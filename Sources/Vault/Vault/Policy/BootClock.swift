@@ -1,4 +1,5 @@
 import Glibc
+internal import Primitives
 
 /// The clocks that nobody can set: time since boot, and the name of this boot.
 package struct BootClock: Sendable {
@@ -32,7 +33,7 @@ package struct BootClock: Sendable {
       guard read(descriptor, &bytes, 36) == 36 else { return "unknown-\(getpid())" }
       return String(decoding: bytes, as: UTF8.self)
     },
-    now: { nanoseconds(of: CLOCK_BOOTTIME) },
+    now: { SystemClock.sinceBoot.nanoseconds },
     awake: {
       // times(2) counts the kernel's timer ticks from boot on, in 1/_SC_CLK_TCK of a second; time namespaces do not
       // shift them. The processor times it also fills in are not used.
@@ -40,11 +41,4 @@ package struct BootClock: Sendable {
       let perSecond = UInt64(max(1, sysconf(Int32(_SC_CLK_TCK))))
       return UInt64(bitPattern: Int64(times(&unused))) &* (1_000_000_000 / perSecond)
     })
-}
-
-/// The reading of a system clock in nanoseconds.
-func nanoseconds(of clock: clockid_t) -> UInt64 {
-  var time = timespec()
-  clock_gettime(clock, &time)
-  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }

@@ -1,6 +1,7 @@
 import Fingerprint
 import Glibc
 import Keys
+import Primitives
 
 /// The locks of this user's physical readers: one request at a time has a reader, whichever store it is for, so that one
 /// touch cannot answer two.
@@ -26,8 +27,7 @@ package struct ReaderLocks: Sendable {
     guard Self.isPrivate(folder) else {
       throw .unsafeDirectory("\(folder) is not a private folder of this user: remove it")
     }
-    let name = Digest.sha256(EnrolmentSet.canonical(reader.identity, reader.nature)).prefix(8)
-      .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let name = Hexadecimal.text(of: Digest.sha256(EnrolmentSet.canonical(reader.identity, reader.nature)).prefix(8))
     return "\(folder)/reader-\(name).lock"
   }
 

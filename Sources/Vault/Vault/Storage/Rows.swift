@@ -2,6 +2,7 @@ import Fingerprint
 import Foundation
 import GRDB
 import Keys
+import Primitives
 import SecureMemory
 
 // The rows that keys and sets hang on. Each is remembered by digest in the authority, so that a row of another day,
@@ -194,7 +195,7 @@ extension Store {
   private static let setPrefix = Authority.Table.sets.rawValue
 
   static func key(set index: [UInt8]) -> String {
-    setPrefix + index.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    setPrefix + Hexadecimal.text(of: index.prefix(8))
   }
 }
 
