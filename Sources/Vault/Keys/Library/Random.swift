@@ -10,10 +10,7 @@ package enum Random {
       // Fills the borrowed memory. The 0 asks for the full security strength of the generator.
       RAND_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
     }
-    guard result == 1 else {
-      ERR_clear_error()
-      throw .random
-    }
+    try check(result)
     return bytes
   }
 
@@ -24,10 +21,14 @@ package enum Random {
       // Fills the borrowed memory. The 0 asks for the full security strength of the generator.
       RAND_priv_bytes_ex(LibraryContext.shared.pointer, $0.baseAddress, $0.count, 0)
     }
+    try check(result)
+    return key
+  }
+
+  private static func check(_ result: Int32) throws(KeysError) {
     guard result == 1 else {
       ERR_clear_error()
       throw .random
     }
-    return key
   }
 }
