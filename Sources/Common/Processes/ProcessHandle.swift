@@ -85,8 +85,8 @@ private final class EndWait: BusLoopSource {
     self.continuation = continuation
   }
 
-  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
-    (descriptor.rawValue, Int16(POLLIN), deadline)
+  func pollRequest() -> BusPollRequest? {
+    BusPollRequest(descriptor: descriptor.rawValue, events: Int16(POLLIN), deadline: deadline)
   }
 
   /// Called once: when the process has ended, or at the deadline.

@@ -15,8 +15,16 @@ package actor BusConnection: BusLoopSource {
     package var messageBytes = 16 << 20
     /// The most calls of the peer that may be unanswered at a time.
     package var openCalls = 64
-    /// The most outgoing messages that may wait for the peer to read them.
+    /// The most outgoing messages that may wait for the peer to read them, and the memory they may take in bytes,
+    /// roughly.
     package var unreadMessages = 4_096
+    package var unreadBytes = 64 << 20
+    /// A server stops reading calls while more messages or bytes than these wait for its client, so that a client that
+    /// reads slowly slows itself down. A client never stops: if both sides did, neither would go on.
+    package var unreadMessagesBeforePause = 64
+    package var unreadBytesBeforePause = 1 << 20
+    /// How long a client may take for its handshake, and for a message from the first byte to the last.
+    package var messageMicroseconds: UInt64 = 10_000_000
 
     package init() {}
   }
@@ -46,8 +54,11 @@ package actor BusConnection: BusLoopSource {
   private var bus: OpaquePointer?
   private let limits: Limits
   private let handlers: Handlers
-  /// Whether the other side is a message bus. Only a bus guarantees the sender of a message.
-  private let isOnBus: Bool
+  /// The members of a message bus are `member`. Only a bus guarantees the sender of a message.
+  private let kind: Kind
+  private enum Kind { case client, server, member }
+  private var unread = UnreadMessages()
+  private var incoming: IncomingDeadline
   /// The calls that wait for an answer, by the cookie of the message.
   private var waiting: [UInt64: Waiting] = [:]
   private struct Waiting {
@@ -64,33 +75,9 @@ package actor BusConnection: BusLoopSource {
 
   /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
-    self.limits = limits
-    self.handlers = handlers
-    isOnBus = false
-    var bus: OpaquePointer?
-    do throws(BusError) {
-      try checked(sd_bus_new(&bus))
-      // transfer full: from here on the bus closes the socket
-      try checked(sd_bus_set_fd(bus, socket, socket))
-    } catch {
-      sd_bus_unref(bus)
-      Glibc.close(socket)
-      throw error
-    }
-    do throws(BusError) {
-      if role == .server {
-        var identifier = sd_id128_t()
-        try checked(sd_id128_randomize(&identifier))
-        try checked(sd_bus_set_server(bus, 1, identifier))
-      }
-      try checked(sd_bus_negotiate_fds(bus, 1))
-      try checked(sd_bus_start(bus))
-    } catch {
-      sd_bus_close_unref(bus)
-      throw error
-    }
-    self.bus = bus
-    BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
+    self.init(
+      bus: try BusOpening.peer(socket: socket, role: role), kind: role == .server ? .server : .client, limits: limits,
+      handlers: handlers)
   }
 
   /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
@@ -102,35 +89,23 @@ package actor BusConnection: BusLoopSource {
   ///
   /// The members of a bus are strangers: what one of them sends wrongly is dropped and costs the others nothing.
   package init(busSocket: BusDescriptor, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+    self.init(bus: try BusOpening.member(socket: busSocket), kind: .member, limits: limits, handlers: handlers)
+  }
+
+  private init(bus: OpaquePointer, kind: Kind, limits: Limits, handlers: Handlers) {
+    self.bus = bus
+    self.kind = kind
     self.limits = limits
     self.handlers = handlers
-    isOnBus = true
-    var bus: OpaquePointer?
-    do throws(BusError) {
-      // A copy of the bus's own, since it closes what it is given.
-      let socket = fcntl(busSocket.rawValue, F_DUPFD_CLOEXEC, 3)
-      guard socket >= 0 else { throw .system(errno) }
-      do throws(BusError) {
-        try checked(sd_bus_new(&bus))
-        // transfer full: from here on the bus closes the socket
-        try checked(sd_bus_set_fd(bus, socket, socket))
-      } catch {
-        Glibc.close(socket)
-        throw error
-      }
-      try checked(sd_bus_set_bus_client(bus, 1))
-      try checked(sd_bus_negotiate_fds(bus, 1))
-      try checked(sd_bus_start(bus))
-    } catch {
-      sd_bus_close_unref(bus)
-      throw error
-    }
-    self.bus = bus
+    incoming = IncomingDeadline(limit: limits.messageMicroseconds)
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
 
   private func attach() {
-    if bus != nil { BusLoop.shared.add(self) }
+    guard bus != nil else { return }
+    // The time for the handshake.
+    if kind == .server { incoming.start() }
+    BusLoop.shared.add(self)
   }
 
   // MARK: Sending
@@ -244,22 +219,42 @@ package actor BusConnection: BusLoopSource {
     guard let pointer else { throw .disconnected }
     let message = BusMessage(taking: pointer)
     try message.append(values)
+    unread.update(count: queuedMessages)
     var cookie: UInt64 = 0
     // sd-bus takes its own reference to the message
     let result = sd_bus_send(bus, message.pointer, &cookie)
     guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
-    var unread: UInt64 = 0
-    if sd_bus_get_n_queued_write(bus, &unread) >= 0, unread > limits.unreadMessages {
-      end()
+    if queuedMessages > unread.count { unread.add(size: values.reduce(0) { $0 + $1.size }) }
+    if endIfUnread() {
       // The connection is closed, so an answer to this call would never come.
       throw .disconnected
     }
     return cookie
   }
 
+  /// How many outgoing messages sd-bus could not write yet.
+  private var queuedMessages: Int {
+    var count: UInt64 = 0
+    guard let bus, sd_bus_get_n_queued_write(bus, &count) >= 0 else { return 0 }
+    return Int(clamping: count)
+  }
+
+  /// Ends the connection if the peer has left too much unread.
+  private func endIfUnread() -> Bool {
+    guard unread.count > limits.unreadMessages || unread.bytes > limits.unreadBytes else { return false }
+    end()
+    return true
+  }
+
+  /// Whether the peer must read before its next call is read.
+  private var isPaused: Bool {
+    kind == .server
+      && (unread.count > limits.unreadMessagesBeforePause || unread.bytes > limits.unreadBytesBeforePause)
+  }
+
   // MARK: Receiving
 
-  package nonisolated func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? {
+  package nonisolated func pollRequest() -> BusPollRequest? {
     assumeIsolated { connection in
       guard let bus = connection.bus else { return nil }
       let descriptor = sd_bus_get_fd(bus)
@@ -267,8 +262,11 @@ package actor BusConnection: BusLoopSource {
       var deadline = UInt64.max
       sd_bus_get_timeout(bus, &deadline)
       // After an error the bus has no descriptor. Return a past deadline, so that `dispatch` runs and sees the error.
-      guard descriptor >= 0, events >= 0 else { return (-1, 0, 0) }
-      return (descriptor, Int16(truncatingIfNeeded: events), deadline)
+      guard descriptor >= 0, events >= 0 else { return BusPollRequest(descriptor: -1, events: 0, deadline: 0) }
+      let isPaused = connection.isPaused
+      return BusPollRequest(
+        descriptor: descriptor, events: isPaused ? Int16(POLLOUT) : Int16(truncatingIfNeeded: events),
+        deadline: min(isPaused ? .max : deadline, connection.incoming.end))
     }
   }
 
@@ -279,9 +277,12 @@ package actor BusConnection: BusLoopSource {
   /// Nothing is registered with sd-bus, so `sd_bus_process` returns every message here and this file needs no C
   /// callback.
   private func process() {
+    if incoming.hasPassed { return end() }
     // At most 64 messages in a row, so that one busy peer does not starve the other connections.
-    for _ in 0..<64 {
-      guard let bus else { return }
+    for step in 0..<64 {
+      // In a pause the first step still writes what the peer has made room for.
+      guard let bus, step == 0 || !isPaused else { return }
+      let hasInput = kind == .server && hasUnprocessedInput
       var pointer: OpaquePointer?
       let result = sd_bus_process(bus, &pointer)
       if result < 0 { return end() }
@@ -290,15 +291,28 @@ package actor BusConnection: BusLoopSource {
         do throws(BusError) {
           try receive(BusMessage(taking: pointer))
         } catch {
-          if !isOnBus { return end() }
+          if kind != .member { return end() }
         }
       }
+      unread.update(count: queuedMessages)
+      if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
+        incoming.stop()
         resumeWaitingForReady()
+      } else if isReady, hasInput {
+        // What was read without a result is a part of a message.
+        if result == 0 { incoming.start() } else { incoming.stop() }
       }
       if result == 0 { return }
     }
+  }
+
+  /// Whether bytes of the peer wait in the socket.
+  private var hasUnprocessedInput: Bool {
+    guard let bus else { return false }
+    var byte: UInt8 = 0
+    return recv(sd_bus_get_fd(bus), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
   }
 
   private func resumeWaitingForReady() {
@@ -312,7 +326,7 @@ package actor BusConnection: BusLoopSource {
     case .answer, .error:
       // Ignore an answer without a waiting call: the call was cancelled, or never made.
       guard let cookie = message.replyCookie, let call = waiting[cookie],
-        !isOnBus || message.mayAnswer(for: call.destination)
+        kind != .member || message.mayAnswer(for: call.destination)
       else { return }
       do throws(BusError) {
         if message.kind == .error {
@@ -320,7 +334,7 @@ package actor BusConnection: BusLoopSource {
         } else {
           finish(cookie, .success(try message.values(limit: limits.messageBytes)))
         }
-      } catch  where isOnBus {
+      } catch  where kind == .member {
         finish(cookie, .failure(error))
       }
     case .signal:

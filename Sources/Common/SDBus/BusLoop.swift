@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Primitives
 internal import Synchronization
 
 /// The thread that uses all sd-bus connections of this process, because sd-bus is not thread-safe.
@@ -19,11 +20,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   }
 
   /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
-  package static var now: UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
-  }
+  package static var now: UInt64 { SystemClock.awake.nanoseconds / 1_000 }
 
   private let queue = Mutex<[Work]>([])
   private let wakeDescriptor: Int32
@@ -105,10 +102,10 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     var polled: [(source: any BusLoopSource, deadline: UInt64)] = []
     var earliest = UInt64.max
     for source in sources.values {
-      guard let wish = source.wish() else { continue }
-      descriptors.append(pollfd(fd: wish.descriptor, events: wish.events, revents: 0))
-      polled.append((source, wish.deadline))
-      earliest = min(earliest, wish.deadline)
+      guard let request = source.pollRequest() else { continue }
+      descriptors.append(pollfd(fd: request.descriptor, events: request.events, revents: 0))
+      polled.append((source, request.deadline))
+      earliest = min(earliest, request.deadline)
     }
     // The eventfd stays readable until the queue has been taken, so `poll` never sleeps while work is queued.
     poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: earliest))
@@ -131,9 +128,26 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
 /// Something with a descriptor that the loop polls. Both functions are called on the loop's thread.
 package protocol BusLoopSource: AnyObject, Sendable {
-  /// What to poll for, or nil for nothing. The deadline is in microseconds of `CLOCK_MONOTONIC`.
-  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)?
+  /// What to poll for, or nil for nothing.
+  func pollRequest() -> BusPollRequest?
+  /// Called when the descriptor is ready, or the deadline has passed.
   func dispatch()
+}
+
+/// What a ``BusLoopSource`` waits for.
+package struct BusPollRequest {
+  /// -1 to wait for the deadline alone.
+  package var descriptor: Int32
+  /// As in `poll(2)`.
+  package var events: Int16
+  /// In microseconds of `CLOCK_MONOTONIC`.
+  package var deadline = UInt64.max
+
+  package init(descriptor: Int32, events: Int16, deadline: UInt64 = .max) {
+    self.descriptor = descriptor
+    self.events = events
+    self.deadline = deadline
+  }
 }
 
 private func busLoopMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {

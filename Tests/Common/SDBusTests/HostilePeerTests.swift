@@ -4,14 +4,6 @@ import Testing
 
 @Suite("A peer that breaks the protocol")
 struct HostilePeerTests {
-  /// The bytes of an ordinary client's authentication handshake.
-  private var greeting: [UInt8] {
-    let identity = String(getuid()).utf8.flatMap { byte in
-      [byte >> 4, byte & 15].map { "0123456789abcdef".utf8.map { $0 }[Int($0)] }
-    }
-    return [0] + Array("AUTH EXTERNAL ".utf8) + identity + Array("\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8)
-  }
-
   /// Sends the bytes to a server and returns whether the server closed the connection.
   private func isRefused(_ bytes: [UInt8]) async throws -> Bool {
     let (mine, theirs) = try socketPair()
@@ -47,14 +39,14 @@ struct HostilePeerTests {
     var random = SplitMix(state: 20)
     for _ in 0..<20 {
       let noise = (0..<256).map { _ in UInt8.random(in: 0...255, using: &random) }
-      #expect(try await isRefused(greeting + noise))
+      #expect(try await isRefused(RawPeer.greeting + noise))
     }
   }
 
   @Test("is disconnected after a message header that announces four gigabytes")
   func claimedLength() async throws {
     let header: [UInt8] = [0x6C, 1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0]
-    #expect(try await isRefused(greeting + header))
+    #expect(try await isRefused(RawPeer.greeting + header))
   }
 
   @Test("is disconnected after a message over the size limit, but not after one within it")

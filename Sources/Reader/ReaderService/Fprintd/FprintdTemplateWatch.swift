@@ -49,7 +49,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
     namesInFolder(path).map { "\(path)/\($0)" }
   }
 
-  func wish() -> (descriptor: Int32, events: Int16, deadline: UInt64)? { (descriptor, Int16(POLLIN), .max) }
+  func pollRequest() -> BusPollRequest? { BusPollRequest(descriptor: descriptor, events: Int16(POLLIN)) }
 
   func dispatch() { look() }
 

@@ -1,0 +1,124 @@
+internal import CSystemd
+internal import Glibc
+
+/// Accepts the connections of a listening Unix socket and owns them: each is a peer-to-peer ``BusConnection`` in the
+/// role of the server. Its state belongs to ``BusLoop``. Its owner must call ``close()``.
+package actor BusListener: BusLoopSource {
+  package struct Limits: Sendable {
+    /// The most connections at a time. Further ones are closed as soon as they are accepted.
+    package var connections = 512
+    /// The most connections of one user at a time.
+    package var connectionsOfOneUser = 64
+
+    package init() {}
+  }
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let socket: BusDescriptor
+  private let limits: Limits
+  private let connectionLimits: BusConnection.Limits
+  private let accept: @Sendable (BusPeer) -> BusConnection.Handlers?
+  private var isListening = true
+  /// When to accept again, in microseconds of `CLOCK_MONOTONIC`, after this process had no descriptor or memory left
+  /// for a connection. The socket stays readable meanwhile, so polling it would never wait.
+  private var pausedUntil: UInt64?
+  private var connections: [UInt64: Accepted] = [:]
+  private var lastNumber: UInt64 = 0
+
+  private struct Accepted {
+    let connection: BusConnection
+    let userID: UInt32
+  }
+
+  /// - Parameters:
+  ///   - socket: A socket that listens already (`listen(2)`).
+  ///   - accept: Gives the handlers of a new connection; nil closes it. Runs on the loop and must not block.
+  package init(
+    socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusConnection.Limits = .init(),
+    accept: @escaping @Sendable (BusPeer) -> BusConnection.Handlers?
+  ) throws(BusError) {
+    self.socket = socket
+    self.limits = limits
+    self.connectionLimits = connectionLimits
+    self.accept = accept
+    // A connection can be gone between `poll` and `accept`, which would then block the loop.
+    guard fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK) == 0 else {
+      throw .system(errno)
+    }
+    BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
+  }
+
+  /// Accepts no more and ends every connection. The socket is closed when its other owners let go of it.
+  package nonisolated func close() {
+    BusLoop.shared.post { self.assumeIsolated { $0.end() } }
+  }
+
+  private func attach() {
+    if isListening { BusLoop.shared.add(self) }
+  }
+
+  private func end() {
+    isListening = false
+    BusLoop.shared.remove(self)
+    for accepted in connections.values { accepted.connection.close() }
+  }
+
+  // MARK: On the loop
+
+  package nonisolated func pollRequest() -> BusPollRequest? {
+    assumeIsolated { listener in
+      if let pausedUntil = listener.pausedUntil {
+        return BusPollRequest(descriptor: -1, events: 0, deadline: pausedUntil)
+      }
+      return BusPollRequest(descriptor: listener.socket.rawValue, events: Int16(POLLIN))
+    }
+  }
+
+  package nonisolated func dispatch() {
+    assumeIsolated { $0.acceptWaiting() }
+  }
+
+  private func acceptWaiting() {
+    pausedUntil = nil
+    // At most 64 in a row, so that a flood of connections does not starve those that stand.
+    for _ in 0..<64 {
+      // No address is asked for: a Unix socket's peer is known by its credentials.
+      let accepted = accept4(socket.rawValue, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+      if accepted >= 0 {
+        open(accepted)
+        continue
+      }
+      switch errno {
+      case ECONNABORTED, EINTR: continue
+      case EAGAIN: return
+      default:
+        pausedUntil = BusLoop.now + 100_000
+        return
+      }
+    }
+  }
+
+  /// Takes ownership of the socket.
+  private func open(_ accepted: Int32) {
+    guard connections.count < limits.connections, let peer = try? BusPeer(of: accepted),
+      connections.values.count(where: { $0.userID == peer.userID }) < limits.connectionsOfOneUser,
+      var handlers = accept(peer)
+    else {
+      Glibc.close(accepted)
+      return
+    }
+    lastNumber += 1
+    let number = lastNumber
+    let closed = handlers.closed
+    handlers.closed = {
+      closed()
+      self.assumeIsolated { $0.connections[number] = nil }
+    }
+    guard
+      let connection = try? BusConnection(
+        socket: accepted, role: .server, limits: connectionLimits, handlers: handlers)
+    else { return }
+    connections[number] = Accepted(connection: connection, userID: peer.userID)
+  }
+}

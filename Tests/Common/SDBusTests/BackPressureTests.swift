@@ -1,0 +1,134 @@
+import Glibc
+import SDBus
+import Synchronization
+import Testing
+
+@Suite("A client that does not read")
+struct BackPressureTests {
+  /// Serves answers of `size` bytes to a client that has sent its greeting and reads nothing.
+  private func serve(
+    size: Int, limits: BusConnection.Limits = .init(), ends: Collected<Bool> = .init(),
+    _ body: (RawPeer, BusConnection, _ calls: @Sendable () -> Int) async throws -> Void
+  ) async throws {
+    let (mine, theirs) = try socketPair()
+    defer { close(mine) }
+    let calls = Counter()
+    let server = try BusConnection(
+      socket: theirs, role: .server, limits: limits,
+      handlers: .init(
+        call: {
+          calls.add()
+          $0.answer([.bytes(Array(repeating: 1, count: size))])
+        }, closed: { ends.append(true) }))
+    defer { server.close() }
+    let peer = RawPeer(socket: mine)
+    #expect(peer.send(RawPeer.greeting))
+    try await body(peer, server) { calls.value }
+  }
+
+  /// Sends calls until no more fit for half a second.
+  private func flood(
+    _ peer: RawPeer, most: Int = 100_000, interface: String = "org.whorl.Test1", _ member: String = "Take"
+  ) -> Int {
+    var sent = 0
+    while sent < most {
+      let message = RawPeer.call(UInt32(sent + 1), member, interface: interface)
+      var rest = message[...]
+      while !rest.isEmpty {
+        var poller = pollfd(fd: peer.socket, events: Int16(POLLOUT), revents: 0)
+        guard poll(&poller, 1, 500) == 1, poller.revents & Int16(POLLHUP) == 0 else { return sent }
+        let count = peer.sendOnce(Array(rest))
+        guard count > 0 else { return sent }
+        rest = rest.dropFirst(count)
+      }
+      sent += 1
+    }
+    return sent
+  }
+
+  @Test("is not read from either, and gets every answer when it reads again", .timeLimit(.minutes(1)))
+  func pause() async throws {
+    for (size, most) in [(100, 2_000), (100_000, 200)] {
+      try await serve(size: size) { peer, _, calls in
+        let sent = flood(peer)
+        // Far fewer were handled than were sent: the rest waits in the socket.
+        #expect(calls() < most && calls() < sent, "\(calls()) of \(sent) calls of \(size) bytes")
+        var received = 0
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while calls() < sent {
+          var poller = pollfd(fd: peer.socket, events: Int16(POLLIN), revents: 0)
+          try #require(poll(&poller, 1, 10_000) == 1)
+          let count = recv(peer.socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+          try #require(count > 0)
+          received += count
+        }
+        #expect(received > 0)
+      }
+    }
+  }
+
+  @Test("is not read from when it floods the calls that the D-Bus library answers itself", .timeLimit(.minutes(1)))
+  func pings() async throws {
+    try await serve(size: 0) { peer, _, _ in
+      let sent = flood(peer, interface: "org.freedesktop.DBus.Peer", "Ping")
+      #expect(sent < 10_000)
+    }
+  }
+
+  @Test("is disconnected when the signals for it exceed the limits", .timeLimit(.minutes(1)))
+  func signals() async throws {
+    var few = BusConnection.Limits()
+    few.unreadMessages = 500
+    var small = BusConnection.Limits()
+    small.unreadBytes = 4 << 20
+    for limits in [few, small] {
+      let ends = Collected<Bool>()
+      try await serve(size: 0, limits: limits, ends: ends) { peer, server, calls in
+        #expect(peer.send(RawPeer.call(1)))
+        let isCalled = try await eventually { calls() == 1 }
+        #expect(isCalled)
+        for _ in 0..<5_000 { server.emit(target, "Step", [.bytes(Array(repeating: 1, count: 2_000))]) }
+        let isEnded = try await eventually { ends.elements.count == 1 }
+        #expect(isEnded)
+        #expect(peer.isClosed())
+      }
+    }
+  }
+
+  @Test("costs another client nothing", .timeLimit(.minutes(1)))
+  func others() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
+    defer { bus.close() }
+    try await serve(size: 100_000) { peer, _, _ in
+      _ = flood(peer)
+      for number in 0..<100 as Range<UInt32> {
+        let answer = try await bus.client.call(target, "Echo", [.uint32(number)])
+        #expect(answer.first?.asUInt32 == number)
+      }
+    }
+  }
+
+  @Test("is disconnected when it half closes its socket, whichever half", .timeLimit(.minutes(1)))
+  func halfClosed() async throws {
+    for half in [SHUT_RD, SHUT_WR] {
+      let ends = Collected<Bool>()
+      try await serve(size: 100, ends: ends) { peer, _, calls in
+        #expect(peer.send(RawPeer.call(1)))
+        let isCalled = try await eventually { calls() == 1 }
+        #expect(isCalled)
+        shutdown(peer.socket, Int32(half))
+        // With the reading half closed, the server notices when it writes.
+        peer.send(RawPeer.call(2))
+        let isEnded = try await eventually { ends.elements.count == 1 }
+        #expect(isEnded)
+      }
+    }
+  }
+}
+
+/// Counts on the loop.
+final class Counter: Sendable {
+  private let count = Atomic(0)
+  func add() { count.add(1, ordering: .relaxed) }
+  var value: Int { count.load(ordering: .relaxed) }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import SDBus
+import Testing
+
+@Suite("A message that is no message")
+struct HostileMessageTests {
+  /// A server at the other end of a raw socket. Answers every call.
+  private func serve(
+    limits: BusConnection.Limits = .init(), _ body: (RawPeer) async throws -> Void
+  ) async throws {
+    let (mine, theirs) = try socketPair()
+    defer { close(mine) }
+    let server = try BusConnection(
+      socket: theirs, role: .server, limits: limits, handlers: .init(call: { $0.answer($0.arguments) }))
+    defer { server.close() }
+    try await body(RawPeer(socket: mine))
+  }
+
+  struct Malformed: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let bytes: [UInt8]
+  }
+
+  static let malformed: [Malformed] = [
+    .init(testDescription: "a body shorter than its signature", bytes: RawPeer.call(1, signature: "t", body: [1, 2])),
+    .init(
+      testDescription: "a string longer than the body",
+      bytes: RawPeer.call(1, signature: "s", body: [9, 0, 0, 0, 65, 0])),
+    .init(
+      testDescription: "a string without its end", bytes: RawPeer.call(1, signature: "s", body: [1, 0, 0, 0, 65, 65])),
+    .init(
+      testDescription: "text that is no UTF-8", bytes: RawPeer.call(1, signature: "s", body: [1, 0, 0, 0, 0xFF, 0])),
+    .init(
+      testDescription: "an object path that is none", bytes: RawPeer.call(1, signature: "o", body: [1, 0, 0, 0, 65, 0])),
+    .init(testDescription: "a Boolean of 2", bytes: RawPeer.call(1, signature: "b", body: [2, 0, 0, 0])),
+    .init(
+      testDescription: "an array longer than the body",
+      bytes: RawPeer.call(1, signature: "ay", body: [255, 255, 255, 3])),
+    .init(testDescription: "a body without a signature", bytes: RawPeer.call(1, signature: "", body: [1, 2, 3, 4])),
+    .init(
+      testDescription: "a signature of an unknown type", bytes: RawPeer.call(1, signature: "z", body: [1, 2, 3, 4])),
+    .init(
+      testDescription: "a signature that is not closed", bytes: RawPeer.call(1, signature: "(u", body: [1, 2, 3, 4])),
+    .init(
+      testDescription: "a signature nested too deeply",
+      bytes: RawPeer.call(1, signature: String(repeating: "a", count: 200) + "y", body: [0, 0, 0, 0])),
+    .init(
+      testDescription: "variants nested too deeply",
+      bytes: RawPeer.call(
+        1, signature: "v", body: Array(repeating: [1, UInt8(ascii: "v"), 0], count: 500).flatMap { $0 })),
+    .init(
+      testDescription: "a type that no interface here has",
+      bytes: RawPeer.call(1, signature: "n", body: [0, 0])),
+    .init(
+      testDescription: "a dictionary with numbers for keys",
+      bytes: RawPeer.call(1, signature: "a{us}", body: [0, 0, 0, 0, 0, 0, 0, 0])),
+    .init(
+      testDescription: "a descriptor that did not come with it",
+      bytes: RawPeer.call(1, signature: "h", body: [0, 0, 0, 0], descriptors: 0)),
+    .init(
+      testDescription: "more descriptors in its header than came",
+      bytes: RawPeer.call(1, signature: "h", body: [0, 0, 0, 0], descriptors: 253)),
+    .init(testDescription: "an invalid interface", bytes: RawPeer.call(1, interface: "no-dots")),
+    .init(testDescription: "an invalid member", bytes: RawPeer.call(1, "a.b")),
+    .init(testDescription: "the number 0", bytes: RawPeer.call(0)),
+  ]
+
+  @Test("ends the connection", arguments: malformed)
+  func ends(_ message: Malformed) async throws {
+    try await serve { peer in
+      #expect(peer.send(RawPeer.greeting + message.bytes))
+      #expect(peer.isClosed())
+    }
+  }
+
+  @Test("is answered or ends the connection, whichever bytes of a good one are changed")
+  func mutated() async throws {
+    var body = Bytes()
+    body.string("name")
+    body.number(3)
+    body.bytes += [1, 2, 3]
+    let good = RawPeer.call(1, signature: "say", body: body.bytes)
+    try await serve { peer in
+      #expect(peer.send(RawPeer.greeting + good))
+      #expect(peer.hasAnswer())
+    }
+    var random = SplitMix(state: 21)
+    for round in 0..<500 {
+      var bytes = good
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      // A length that grew makes the server wait for the rest, so it gets some, and then the end.
+      try await serve { peer in
+        peer.send(RawPeer.greeting + bytes + good)
+        shutdown(peer.socket, Int32(SHUT_WR))
+        #expect(peer.isClosed(), "round \(round), seed 21: \(bytes)")
+      }
+    }
+  }
+
+  @Test("ends the connection if it is not complete in time, as an unfinished handshake does")
+  func unfinished() async throws {
+    var limits = BusConnection.Limits()
+    limits.messageMicroseconds = 200_000
+    let message = RawPeer.call(1, signature: "s", body: [1, 0, 0, 0, 65, 0])
+    let beginnings: [[UInt8]] = [
+      [], [0], Array(RawPeer.greeting.dropLast(3)), RawPeer.greeting + message.prefix(1),
+      RawPeer.greeting + message.dropLast(), RawPeer.greeting + message + message.dropLast(),
+    ]
+    for beginning in beginnings {
+      try await serve(limits: limits) { peer in
+        if !beginning.isEmpty { peer.send(beginning) }
+        #expect(peer.isClosed(), "\(beginning.count) bytes")
+      }
+    }
+    // What is complete is not timed.
+    try await serve(limits: limits) { peer in
+      peer.send(RawPeer.greeting + message)
+      #expect(peer.hasAnswer())
+      try await Task.sleep(for: .milliseconds(500))
+      peer.send(message)
+      #expect(peer.hasAnswer())
+    }
+  }
+
+  @Test("costs no descriptor, with 253 of them in every part, once its connection has ended")
+  func descriptors() async {
+    await #expect(processExitsWith: .success) {
+      let (before, file) = (try openDescriptors() + 1, open("/dev/null", O_RDONLY))
+      let files = Array(repeating: file, count: 253)
+      for announced in [nil, 0, 253] as [UInt32?] {
+        let (mine, theirs) = try socketPair()
+        let server = try BusConnection(
+          socket: theirs, role: .server, handlers: .init(call: { $0.answer() }))
+        let peer = RawPeer(socket: mine)
+        #expect(peer.send(RawPeer.greeting))
+        let message = RawPeer.call(1, descriptors: announced)
+        for byte in message {
+          if peer.sendOnce([byte], descriptors: files) <= 0 { break }
+        }
+        peer.send(message)
+        #expect(announced == 253 || peer.isClosed())
+        close(mine)
+        server.close()
+        // The loop and the runtime's timers keep some of their own.
+        #expect(try await eventually { try openDescriptors() <= before + 8 })
+      }
+    }
+  }
+}
