@@ -1,5 +1,6 @@
 import Fingerprint
 import FoundationEssentials
+import Primitives
 import Whorl
 
 /// `reader.json` of a recording: which reader it is of, and the steps that it answers, in their order.
@@ -26,8 +27,8 @@ struct RecordingNote: Codable {
   ) {
     name = reader.name
     driver = reader.identity.driver
-    vendor = reader.identity.vendor.map(ReaderList.hex)
-    product = reader.identity.product.map(ReaderList.hex)
+    vendor = reader.identity.vendor.map { Hexadecimal.text(of: $0) }
+    product = reader.identity.product.map { Hexadecimal.text(of: $0) }
     scanType = reader.scanType
     enrollStages = reader.enrollStages
     features = reader.features.map(\.rawValue).sorted()
