@@ -150,6 +150,10 @@ let package = Package(
       name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
       path: "Tests/Support/whorl-intruder", swiftSettings: strict
     ),
+    // Checks of GLibKit, for tests: the test runner does not link GLib.
+    .executableTarget(
+      name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks",
+      swiftSettings: strict),
     .executableTarget(
       name: "whorl-finger",
       dependencies: [
@@ -222,6 +226,8 @@ let package = Package(
     .testTarget(
       name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests", swiftSettings: strict
     ),
+    .testTarget(
+      name: "GLibKitTests", dependencies: ["ProgramDriver"], path: "Tests/Reader/GLibKitTests", swiftSettings: strict),
     .testTarget(
       name: "FingerprintTests", dependencies: ["Fingerprint"], path: "Tests/Common/FingerprintTests",
       swiftSettings: strict),

@@ -5,7 +5,7 @@ import Testing
 struct LinkageTests {
   // Parsing a malicious template may crash the process, and libfprint obeys its environment, so only one process may
   // load it.
-  @Test("no binary but whorl-reader links libfprint or GLib, the test runner included")
+  @Test("no binary but whorl-reader, and the checks of GLibKit, links libfprint or GLib, the test runner included")
   func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
     #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")
@@ -13,7 +13,7 @@ struct LinkageTests {
       let libraries = try await sharedLibraries(of: binary).filter {
         $0.hasPrefix("libfprint") || $0.hasPrefix("libglib")
       }
-      if binary.lastPathComponent == "whorl-reader" {
+      if ["whorl-reader", "glib-checks"].contains(binary.lastPathComponent) {
         #expect(libraries.contains { $0.hasPrefix("libfprint-2.so") })
       } else {
         #expect(libraries.isEmpty, "\(binary.lastPathComponent) links \(libraries)")

@@ -32,7 +32,7 @@ struct Machine {
 
   /// The same store on a day when no reader is attached.
   func withoutReader() throws -> SecretStore {
-    let vault = try image.store.open(reader: AbsentReader(real: image.process), clock: clock.clock)
+    let vault = try image.store.open(reader: InterposedReader.absent(image.process), clock: clock.clock)
     return SecretStore(service: VaultSession(of: vault))
   }
 
@@ -61,30 +61,6 @@ struct Machine {
   func read(_ id: ItemID, in context: LAContext) async throws -> String {
     try await store.secrets(of: [id], using: try context.authenticationContext())[0].secret.text
   }
-}
-
-/// Tells no reader, as when it is not plugged in.
-struct AbsentReader: FingerprintReader {
-  let real: any FingerprintReader
-
-  func readers() async throws(ReaderError) -> [ReaderDescription] { [] }
-  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { throw .absent }
-  func close() async throws(ReaderError) {}
-  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    throw .absent
-  }
-  func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
-    async throws(ReaderError) -> ScanAnswer
-  { throw .absent }
-  func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
-    async throws(ReaderError) -> ScanAnswer
-  { throw .absent }
-  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList { throw .absent }
-  func delete(_ template: Template) async throws(ReaderError) { throw .absent }
-  func clearStorage() async throws(ReaderError) { throw .absent }
-  func suspend() async throws(ReaderError) {}
-  func resume() async throws(ReaderError) {}
-  func shutdown() async { await real.shutdown() }
 }
 
 /// The system's boot clock with the seconds a test lets pass.

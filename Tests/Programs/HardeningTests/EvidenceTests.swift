@@ -65,10 +65,12 @@ struct EvidenceTests {
     let store = try await ScratchStore()
     let closing = Mutex<ContextHandle?>(nil)
     let box = Mutex<Vault?>(nil)
-    let reader = HookedReader(real: ScriptedReader()) { step in
-      guard step == .answered, let handle = closing.withLock({ $0 }), let vault = box.withLock({ $0 }) else { return }
-      await vault.closeContext(handle, reason: .appCancelled)
-    }
+    let reader = InterposedReader(
+      real: ScriptedReader(),
+      at: { step in
+        guard step == .answered, let handle = closing.withLock({ $0 }), let vault = box.withLock({ $0 }) else { return }
+        await vault.closeContext(handle, reason: .appCancelled)
+      })
     let vault = try store.open(reader: reader)
     box.withLock { $0 = vault }
     try await Self.enroll(.rightIndex, in: vault)

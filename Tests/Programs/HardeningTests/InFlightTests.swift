@@ -13,13 +13,13 @@ struct InFlightTests {
 
   /// What happens once, at one step of the next read.
   private final class Ambush: Sendable {
-    private let plan = Mutex<(step: HookedReader.Step, act: @Sendable () async -> Void)?>(nil)
+    private let plan = Mutex<(step: InterposedReader.Step, act: @Sendable () async -> Void)?>(nil)
 
-    func lay(at step: HookedReader.Step, _ act: @escaping @Sendable () async -> Void) {
+    func lay(at step: InterposedReader.Step, _ act: @escaping @Sendable () async -> Void) {
       plan.withLock { $0 = (step, act) }
     }
 
-    func spring(_ step: HookedReader.Step) async {
+    func spring(_ step: InterposedReader.Step) async {
       let act = plan.withLock { plan -> (@Sendable () async -> Void)? in
         guard let planned = plan, planned.step == step else { return nil }
         plan = nil
@@ -39,10 +39,10 @@ struct InFlightTests {
   func removed() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
-    let vault = try store.open(reader: HookedReader(real: ScriptedReader()) { await ambush.spring($0) })
+    let vault = try store.open(reader: InterposedReader(real: ScriptedReader(), at: { await ambush.spring($0) }))
     let other = try store.open(reader: ScriptedReader())
     try await Self.enroll(.rightIndex, in: vault)
-    for step in HookedReader.Step.allCases {
+    for step in InterposedReader.Step.allCases {
       for gate in Self.gates {
         try await Self.enroll(.leftIndex, in: other)
         try await vault.put("item", "secret", gate, replace: true)
@@ -64,10 +64,10 @@ struct InFlightTests {
   func enrolled() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
-    let vault = try store.open(reader: HookedReader(real: ScriptedReader()) { await ambush.spring($0) })
+    let vault = try store.open(reader: InterposedReader(real: ScriptedReader(), at: { await ambush.spring($0) }))
     let other = try store.open(reader: ScriptedReader())
     try await Self.enroll(.rightIndex, in: vault)
-    for step in HookedReader.Step.allCases {
+    for step in InterposedReader.Step.allCases {
       try await vault.put("bound", "secret", .currentSet, replace: true)
       let enrolment = Mutex<Task<Void, any Error>?>(nil)
       ambush.lay(at: step) {
@@ -87,9 +87,9 @@ struct InFlightTests {
     let store = try await ScratchStore()
     let ambush = Ambush()
     let identity = Mutex<ReaderIdentity?>(nil)
-    let reader = HookedReader(
+    let reader = InterposedReader(
       real: ScriptedReader(),
-      described: { description in
+      describing: { description in
         var description = description
         description.identity = identity.withLock { $0 } ?? description.identity
         return description

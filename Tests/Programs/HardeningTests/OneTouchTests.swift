@@ -16,9 +16,11 @@ struct OneTouchTests {
     let store = try await ScratchStore()
     let slept = Mutex<UInt64>(0)
     let sleeps = Mutex(false)
-    let reader = HookedReader(real: ScriptedReader()) { step in
-      if step == .answered, sleeps.withLock({ $0 }) { slept.withLock { $0 = 3_600_000_000_000 } }
-    }
+    let reader = InterposedReader(
+      real: ScriptedReader(),
+      at: { step in
+        if step == .answered, sleeps.withLock({ $0 }) { slept.withLock { $0 = 3_600_000_000_000 } }
+      })
     let vault = try store.open(reader: reader, touchClock: { ScanClock.now() + slept.withLock { $0 } })
     try await Self.enroll(in: vault)
     try await vault.put("item", "secret", .anyFinger)
@@ -51,12 +53,14 @@ struct OneTouchTests {
       description.nature = nature
       return description
     }
-    let held = HookedReader(real: ScriptedReader(), described: described) { step in
-      if step == .armed, isReading.withLock({ $0 }) { await gate.pass() }
-    }
+    let held = InterposedReader(
+      real: ScriptedReader(), describing: described,
+      at: { step in
+        if step == .armed, isReading.withLock({ $0 }) { await gate.pass() }
+      })
     let one = try first.open(reader: held, runtimeFolder: runtimeFolder)
     let two = try second.open(
-      reader: HookedReader(real: ScriptedReader(), described: described) { _ in }, runtimeFolder: runtimeFolder)
+      reader: InterposedReader(real: ScriptedReader(), describing: described), runtimeFolder: runtimeFolder)
     for vault in [one, two] {
       try await Self.enroll(in: vault)
       try await vault.put("item", "secret", .anyFinger)

@@ -129,9 +129,11 @@ struct ReaderTroubleTests {
       let chip = VirtualStorageReader(socket: socket)
       let process = ReaderProcess(program: ReaderBuild.program, selection: .virtualStorage(socket: socket))
       let waiting = Mutex(false)
-      let reader = HookedReader(real: process) { step in
-        if step == .arming, waiting.withLock({ $0 }) { try? before?(chip) }
-      }
+      let reader = InterposedReader(
+        real: process,
+        at: { step in
+          if step == .arming, waiting.withLock({ $0 }) { try? before?(chip) }
+        })
       // A virtual chip lives as long as its process, so the reader stays open.
       let vault = try store.open(reader: reader, holdsReader: true)
       let scans: @Sendable () async throws -> Void = { for _ in 1...5 { try chip.scan("print") } }

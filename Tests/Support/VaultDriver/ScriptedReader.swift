@@ -1,10 +1,10 @@
-import Fingerprint
-import Synchronization
+package import Fingerprint
+internal import Synchronization
 
 /// A reader that does what it is told and otherwise agrees to every finger: the worst a broken one could do, and fast.
 /// For tests whose subject is the store; those about readers use libfprint's.
-final class ScriptedReader: FingerprintReader {
-  enum Step: Sendable {
+package final class ScriptedReader: FingerprintReader {
+  package enum Step: Sendable {
     case noMatch
     case retry
     case fails(ReaderError)
@@ -15,7 +15,7 @@ final class ScriptedReader: FingerprintReader {
   /// What fprintd has, for a reader of fprintd's.
   private let fingers: [FprintdPrint]
 
-  init(serial: String = "1") {
+  package init(serial: String = "1") {
     description = ReaderDescription(
       id: "scripted", name: "scripted reader",
       identity: ReaderIdentity(driver: "scripted", vendor: 0x1234, product: 0x5678, serial: serial),
@@ -24,7 +24,7 @@ final class ScriptedReader: FingerprintReader {
   }
 
   /// A reader as fprintd's adapter gives one.
-  init(fprintd fingers: [FprintdPrint], nature: ReaderDescription.Nature) {
+  package init(fprintd fingers: [FprintdPrint], nature: ReaderDescription.Nature) {
     description = ReaderDescription(
       id: "fprintd:scripted", name: "scripted", identity: ReaderIdentity(fprintdName: "scripted"), scanType: .press,
       enrollStages: 1, features: [.identify, .verify, .storage, .storageList, .storageDelete], temperature: .cold,
@@ -33,18 +33,18 @@ final class ScriptedReader: FingerprintReader {
   }
 
   /// What the next scans come to. After them every finger matches.
-  func next(_ steps: Step...) { self.steps.withLock { $0 += steps } }
+  package func next(_ steps: Step...) { self.steps.withLock { $0 += steps } }
 
-  func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
-  func open(_ id: String) async throws(ReaderError) -> ReaderDescription { description }
-  func close() async throws(ReaderError) {}
+  package func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription { description }
+  package func close() async throws(ReaderError) {}
 
-  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+  package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     observer(.fingerNeeded)
     return Template(bytes: (0..<64).map { _ in UInt8.random(in: 0...255) })
   }
 
-  func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
+  package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
     guard !Task.isCancelled else { throw .cancelled }
@@ -63,22 +63,22 @@ final class ScriptedReader: FingerprintReader {
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: ScanClock.now())
   }
 
-  func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
     try await identify([print], nonce: nonce, observer: observer)
   }
 
-  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+  package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     guard description.identity.isFprintd else { throw .notSupported }
     let present = prints.filter { known in fingers.contains { $0.template == known.template } }
     let unknown = fingers.map(\.template).filter { template in !present.contains { $0.template == template } }
     return ChipList(present: Set(present.map(\.id)), unknown: unknown)
   }
 
-  func delete(_ template: Template) async throws(ReaderError) {}
-  func clearStorage() async throws(ReaderError) {}
-  func suspend() async throws(ReaderError) {}
-  func resume() async throws(ReaderError) {}
-  func shutdown() async {}
+  package func delete(_ template: Template) async throws(ReaderError) {}
+  package func clearStorage() async throws(ReaderError) {}
+  package func suspend() async throws(ReaderError) {}
+  package func resume() async throws(ReaderError) {}
+  package func shutdown() async {}
 }

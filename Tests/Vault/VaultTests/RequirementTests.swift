@@ -1,0 +1,139 @@
+import Testing
+
+@testable import Vault
+
+@Suite("What an access control asks for")
+struct RequirementTests {
+  typealias Flags = AccessControl.Flags
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let flags: Flags
+    /// One of these, and everything of it.
+    let alternatives: Set<Set<Requirement.Factor>>
+    /// What the item's key is wrapped under, once for each.
+    let wrappings: Set<Set<Requirement.Factor>>
+
+    init(
+      _ name: String, _ flags: Flags, _ alternatives: Set<Set<Requirement.Factor>>,
+      wrapped wrappings: Set<Set<Requirement.Factor>>
+    ) {
+      (testDescription, self.flags, self.alternatives, self.wrappings) = (name, flags, alternatives, wrappings)
+    }
+  }
+
+  static let rows: [Row] = [
+    Row("nothing", [], [[]], wrapped: [[]]),
+    Row("user presence", .userPresence, [[.finger], [.passcodeGate]], wrapped: [[]]),
+    Row("any finger", .biometryAny, [[.finger]], wrapped: [[]]),
+    Row("the set of then", .biometryCurrentSet, [[.boundFinger]], wrapped: [[.boundFinger]]),
+    Row("the passcode", .devicePasscode, [[.passcode]], wrapped: [[.passcode]]),
+    Row(
+      "any finger or the passcode", [.biometryAny, .or, .devicePasscode], [[.finger], [.passcode]],
+      wrapped: [[], [.passcode]]),
+    Row(
+      "the set of then or the passcode", [.biometryCurrentSet, .or, .devicePasscode], [[.boundFinger], [.passcode]],
+      wrapped: [[.boundFinger], [.passcode]]),
+    Row(
+      "any finger and the passcode", [.biometryAny, .and, .devicePasscode], [[.finger, .passcode]],
+      wrapped: [[.passcode]]),
+    Row(
+      "the set of then and the passcode", [.biometryCurrentSet, .and, .devicePasscode], [[.boundFinger, .passcode]],
+      wrapped: [[.boundFinger, .passcode]]),
+    Row(
+      "two without a word between them", [.biometryAny, .devicePasscode], [[.finger, .passcode]], wrapped: [[.passcode]]
+    ),
+    Row("any finger or a companion", [.biometryAny, .or, .companion], [[.finger]], wrapped: [[]]),
+    Row("the passcode or a companion", [.devicePasscode, .or, .companion], [[.passcode]], wrapped: [[.passcode]]),
+    Row("use of a private key", .privateKeyUsage, [[]], wrapped: [[]]),
+    Row("an application password", .applicationPassword, [[]], wrapped: [[]]),
+    Row("or alone", .or, [[]], wrapped: [[]]),
+    Row(
+      "the set of then for a private key", [.privateKeyUsage, .biometryCurrentSet], [[.boundFinger]],
+      wrapped: [[.boundFinger]]),
+  ]
+
+  @Test("is these alternatives, and the key is wrapped under these keys", arguments: rows)
+  func alternatives(_ row: Row) throws {
+    let requirement = Requirement(try AccessControl(row.flags))
+    #expect(Set(requirement.alternatives) == row.alternatives)
+    #expect(requirement.alternatives.count == row.alternatives.count)
+    #expect(Set(requirement.wrappings) == row.wrappings)
+    #expect(requirement.wrappings.count == row.wrappings.count)
+    #expect(requirement.isOpen == row.alternatives.contains([]))
+  }
+
+  @Test("every access control that is accepted has a row")
+  func complete() {
+    let bits: [Flags] = [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or, .and]
+    let known = Set(Self.rows.map { Set($0.alternatives) })
+    for mask in 0..<(1 << bits.count) {
+      let flags = bits.indices.filter { mask >> $0 & 1 == 1 }.reduce(into: Flags()) { $0.formUnion(bits[$1]) }
+      guard let access = try? AccessControl(flags) else { continue }
+      #expect(known.contains(Set(Requirement(access).alternatives)), "\(flags)")
+    }
+  }
+
+  @Test("without a factor it is the alternatives that do without that one, and none is not nothing")
+  func without() throws {
+    let either = Requirement(try AccessControl([.biometryCurrentSet, .or, .devicePasscode]))
+    #expect(either.without(.boundFinger).alternatives == [[.passcode]])
+    #expect(either.without([[.passcode]]).alternatives == [[.boundFinger]])
+    let none = either.without(.boundFinger).without(.passcode)
+    #expect(none.alternatives.isEmpty)
+    #expect(!none.isOpen, "an item that nothing opens is not one that everybody opens")
+  }
+}
+
+@Suite("What is still to be asked for, for several items together")
+struct AuthenticationPlanTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let items: [AccessControl.Flags]
+    let needsPasscode: Bool
+    let passcodeSuffices: Bool
+  }
+
+  static let both: AccessControl.Flags = [.biometryAny, .and, .devicePasscode]
+  static let either: AccessControl.Flags = [.biometryAny, .or, .devicePasscode]
+
+  static let rows: [Row] = [
+    Row(testDescription: "user presence", items: [.userPresence], needsPasscode: false, passcodeSuffices: true),
+    Row(testDescription: "any finger", items: [.biometryAny], needsPasscode: false, passcodeSuffices: false),
+    Row(
+      testDescription: "the set of then", items: [.biometryCurrentSet], needsPasscode: false, passcodeSuffices: false),
+    Row(testDescription: "the passcode", items: [.devicePasscode], needsPasscode: true, passcodeSuffices: true),
+    Row(testDescription: "both", items: [both], needsPasscode: true, passcodeSuffices: false),
+    Row(testDescription: "either", items: [either], needsPasscode: false, passcodeSuffices: true),
+    Row(
+      testDescription: "presence for one and a finger for the other", items: [.userPresence, .biometryAny],
+      needsPasscode: false, passcodeSuffices: false),
+    Row(
+      testDescription: "either for one and the passcode for the other", items: [either, .devicePasscode],
+      needsPasscode: true, passcodeSuffices: true),
+    Row(
+      testDescription: "a finger for one and the passcode for the other", items: [.biometryAny, .devicePasscode],
+      needsPasscode: true, passcodeSuffices: false),
+  ]
+
+  @Test("says whether the passcode is needed, and whether it is enough", arguments: rows)
+  func passcode(_ row: Row) throws {
+    let plan = AuthenticationPlan(try row.items.map { Requirement(try AccessControl($0)) })
+    #expect(!plan.isSatisfied)
+    #expect(plan.needsPasscode == row.needsPasscode)
+    #expect(plan.passcodeSuffices == row.passcodeSuffices)
+  }
+
+  @Test("is satisfied when nothing is left")
+  func nothing() {
+    let plan = AuthenticationPlan([])
+    #expect(plan.isSatisfied && !plan.needsPasscode)
+  }
+
+  @Test("is never satisfied by an item that nothing opens any more")
+  func impossible() throws {
+    let none = Requirement(try AccessControl(.biometryCurrentSet)).without(.boundFinger)
+    #expect(!AuthenticationPlan([none]).isSatisfied)
+    #expect(!AuthenticationPlan([none]).passcodeSuffices)
+  }
+}
