@@ -148,6 +148,17 @@ extension SharedStore {
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (1, 1))
     }
 
+    @Test("a key stays for the certificate of another access group")
+    func deletingBesideAnotherGroup() throws {
+      try store()
+      let renewed: [CFString: Any] = [
+        kSecValueRef: try certificate(CertificateSamples.aliceRenewed), kSecAttrAccessGroup: "org.example.other",
+      ]
+      #expect(SecItemAdd(renewed as CFDictionary, nil) == errSecSuccess)
+      #expect(SecItemDelete([kSecValueRef: try identity()] as CFDictionary) == errSecSuccess)
+      #expect(count(kSecClassKey) == 1)
+    }
+
     @Test("two certificates of one key are two identities that are deleted together with the key")
     func deletingBoth() throws {
       try store()
@@ -186,6 +197,16 @@ extension SharedStore {
       let made = try #require(identity)
       #expect(SecItemAdd([kSecValueRef: made] as CFDictionary, nil) == errSecSuccess)
       #expect(try self.identity() == made)
+    }
+
+    @Test("a key that has another key's label makes no identity with that one's certificate")
+    func forgedLabel() throws {
+      let label = (SecKeyCopyAttributes(try aliceKey()) as? [CFString: Any])?[kSecAttrApplicationLabel] as? Data
+      let forged: [CFString: Any] = [kSecValueRef: try newKey(), kSecAttrApplicationLabel: try #require(label)]
+      #expect(SecItemAdd(of(kSecClassKey, forged), nil) == errSecSuccess)
+      var identity: SecIdentity?
+      #expect(SecIdentityCreateWithCertificate(nil, try certificate(), &identity) == errSecItemNotFound)
+      #expect(identity == nil)
     }
 
     @Test("a protected key asks when it is used, not when its identity is found")

@@ -29,6 +29,9 @@ struct HelperProgramTests {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", stranger, 0) == 0)
       #expect(problem(with: program) == .init(component: "\(folder)/place", .owner(stranger)))
+      // Its owner can replace what is in a sticky folder, too.
+      try #require(chmod("\(folder)/place", 0o1755) == 0)
+      #expect(problem(with: program) == .init(component: "\(folder)/place", .owner(stranger)))
     }
   }
 
@@ -75,6 +78,9 @@ struct HelperProgramTests {
       #expect(problem(with: program) == nil)
       try #require(chmod(program, 0o757) == 0)
       #expect(problem(with: program) == .init(component: program, .writableByAnybody))
+      // The sticky bit protects what is in a folder; on a file it means nothing.
+      try #require(chmod(program, 0o1757) == 0)
+      #expect(problem(with: program) == .init(component: program, .writableByAnybody))
     }
   }
 
@@ -84,6 +90,10 @@ struct HelperProgramTests {
       try #require(chown("\(folder)/place", 0, stranger) == 0)
       try #require(chmod("\(folder)/place", 0o775) == 0)
       #expect(problem(with: program) == .init(component: "\(folder)/place", .writableByGroup(stranger)))
+      try #require(chmod("\(folder)/place", 0o755) == 0)
+      try #require(chown(program, 0, stranger) == 0)
+      try #require(chmod(program, 0o775) == 0)
+      #expect(problem(with: program) == .init(component: program, .writableByGroup(stranger)))
     }
   }
 
