@@ -95,11 +95,3 @@ private final class EndWait: BusLoopSource {
     continuation.resume()
   }
 }
-
-extension Duration {
-  /// Rounded down. A negative duration counts as none.
-  fileprivate var microseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)
-  }
-}

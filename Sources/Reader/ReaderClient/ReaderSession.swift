@@ -69,27 +69,21 @@ final class ReaderSession: Sendable {
     }
   }
 
-  /// Whether the process answers within the limit, in words or with an error. Not cut short by a cancelled task.
+  /// What the process answers; nil if it does not answer within the limit. Not cut short by a cancelled task.
   func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
-    await Task(executorPreference: BackgroundThread.shared) {
-      await withTaskGroup { group in
-        group.addTask { () -> Result<Void, BusError>? in
-          do throws(BusError) {
-            _ = try await self.call(request, number: number, observer: nil)
-            return .success(())
-          } catch {
-            return .failure(error)
-          }
-        }
-        group.addTask {
-          try? await Task.sleep(for: limit)
-          return nil
-        }
-        let first = await group.next()
-        group.cancelAll()
-        return first ?? nil
+    let call = Task(executorPreference: BackgroundThread.shared) { () -> Result<Void, BusError>? in
+      do throws(BusError) {
+        _ = try await self.call(request, number: number, observer: nil)
+        return .success(())
+      } catch .cancelled {
+        return nil
+      } catch {
+        return .failure(error)
       }
-    }.value
+    }
+    let timer = LoopTimer(after: limit) { call.cancel() }
+    defer { timer.cancel() }
+    return await call.value
   }
 
   /// Ends the process, by force after `grace`; the closed socket alone makes a healthy one release its reader and end.

@@ -1,0 +1,33 @@
+/// Runs a closure on the bus loop after a time, unless it is cancelled before. Unlike `Task.sleep`, a cancelled one
+/// leaves no timer behind.
+package final class LoopTimer: BusLoopSource {
+  private let deadline: UInt64
+  private let body: @Sendable () -> Void
+
+  /// - Parameter body: must not block.
+  package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
+    deadline = BusLoop.now + time.microseconds
+    self.body = body
+    BusLoop.shared.post { BusLoop.shared.add(self) }
+  }
+
+  /// Does nothing if the closure has run.
+  package func cancel() {
+    BusLoop.shared.post { BusLoop.shared.remove(self) }
+  }
+
+  package func pollRequest() -> BusPollRequest? { BusPollRequest(descriptor: -1, events: 0, deadline: deadline) }
+
+  package func dispatch() {
+    BusLoop.shared.remove(self)
+    body()
+  }
+}
+
+extension Duration {
+  /// Rounded down. A negative duration counts as none.
+  package var microseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)
+  }
+}
