@@ -41,7 +41,7 @@ struct ReaderOptions: ParsableArguments {
   var patience: Duration { .seconds(wait) }
 }
 
-/// Reports an error in one line and exits with the status that the design's table gives it.
+/// Reports an error in one line and exits with its status.
 func reportingFailures(_ body: () throws -> Void) throws {
   do {
     try body()
@@ -66,7 +66,7 @@ private func fail(_ line: String, _ status: Int32) throws {
   throw ExitCode(status)
 }
 
-/// Blocks this thread, which has nothing else to do.
+/// Blocks this thread.
 func pause(milliseconds: Int) {
   usleep(UInt32(clamping: milliseconds) &* 1000)
 }

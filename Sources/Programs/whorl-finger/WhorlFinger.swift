@@ -6,19 +6,19 @@ internal import VirtualFinger
 struct WhorlFinger: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whorl-finger",
-    abstract: "Press a finger that does not exist on a reader that does not exist.",
+    abstract: "Press a synthetic finger on a virtual reader.",
     discussion: """
       For trying Whorl, and testing it, on a machine without a fingerprint reader. Start Whorl with \
       `--reader virtual-image:SOCKET`; when it asks for a finger, press one:
 
         whorl-finger press right-index --socket SOCKET
-        whorl-finger press right-index --person 2 --socket SOCKET    somebody else's
-        whorl-finger press right-index --count 5 --socket SOCKET     enough to enrol it
+        whorl-finger press right-index --person 2 --socket SOCKET    another person's finger
+        whorl-finger press right-index --count 5 --socket SOCKET     enrols it
 
-      Each person has ten fingers, which are the same everywhere and always; each press is a fresh impression. \
-      A press waits until a program has the reader open and asks for a finger.
+      Each person has ten fingers, the same on every machine; each press gives a new impression. A press waits until a \
+      program has opened the reader and asks for a finger.
 
-      With `--reader virtual-storage:SOCKET` the reader matches on its own chip, and a finger is any word:
+      With `--reader virtual-storage:SOCKET` the reader compares prints on its own chip, and a finger is any word:
 
         whorl-finger scan ANY-WORD --socket SOCKET
 
@@ -43,7 +43,7 @@ struct Press: ParsableCommand {
   var person = 1
   @Option(help: "Which impression of it: any number; a fresh one by default.")
   var impression: UInt64?
-  @Option(help: "Press this PNG file in place of a finger; ridges dark on white.")
+  @Option(help: "Press the image in this PNG file instead of a finger; dark ridges on white.")
   var image: String?
   @Option(help: "How often to press.")
   var count = 1
@@ -84,7 +84,7 @@ struct Press: ParsableCommand {
 
 struct Retry: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make the running scan one that tells nothing: too short, off centre, and so on.",
+    abstract: "End the running scan as one to be repeated: too short, off centre, and so on.",
     discussion: """
       Example:
         whorl-finger retry too-short --socket SOCKET
@@ -106,10 +106,10 @@ struct Retry: ParsableCommand {
 
 struct Unplug: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take the reader away.",
+    abstract: "Unplug the reader.",
     discussion: """
-      A storage reader goes as a real one does. An image reader cannot go: its running scan ends with the error of a \
-      reader that has been removed.
+      A storage reader disappears like a real one. An image reader cannot: its running scan ends with the error \
+      \"removed\".
 
       Example:
         whorl-finger unplug --socket virtual-storage:SOCKET
@@ -129,7 +129,7 @@ struct Unplug: ParsableCommand {
 
 struct Scan: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Present a named finger to a reader that matches itself.",
+    abstract: "Present a named finger to a reader that matches on its chip.",
     discussion: """
       Example:
         whorl-finger scan anna-right --socket SOCKET
@@ -148,7 +148,7 @@ struct Scan: ParsableCommand {
 
 struct Image: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write an impression to a PNG file, to look at.",
+    abstract: "Write an impression to a PNG file.",
     discussion: """
       Example:
         whorl-finger image right-index --person 2 --output print.png

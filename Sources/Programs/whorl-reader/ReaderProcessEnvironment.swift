@@ -4,19 +4,19 @@ internal import ReaderBus
 
 /// Empties the environment.
 ///
-/// - Returns: what `umockdev-run` put there for its preloaded library, which is in this process already if it is.
+/// - Returns: the folder that `umockdev-run` set for its preloaded library. Nil if this process was not started by it.
 func takeEnvironment() -> String? {
   let testbed = getenv("UMOCKDEV_DIR").map { String(cString: $0) }
   clearenv()
   return testbed
 }
 
-/// Puts into the environment what the selection names, and nothing else. Ends the process where it may not go on.
+/// Sets the variables that the selection needs, and no others. Exits if a recording is used without `umockdev-run`.
 func buildEnvironment(for selection: ReaderSelection, isTraced: Bool, testbed: String?) {
   for (name, value) in selection.readerEnvironment { setenv(name, value, 1) }
   guard selection.nature == .replayed || isTraced else { return }
   guard let testbed else {
-    // Without its testbed this process would take the machine's own readers for recorded ones.
+    // Without it this process would use the machine's own readers.
     complain("a recording is replayed under umockdev-run, and made under umockdev-record")
     exit(64)
   }

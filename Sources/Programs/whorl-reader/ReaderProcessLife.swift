@@ -2,14 +2,14 @@ internal import CSystemd
 internal import Fingerprint
 internal import Glibc
 
-/// Binds the process's life to who started it, and keeps templates out of core files.
+/// Lets the process end with its starter, and disables core dumps, which would contain templates.
 func bindToStarter() {
-  // Ctrl-C is the starter's to handle: it cancels, and gets its answer.
+  // The starter handles Ctrl-C: it cancels the scan and waits for the answer.
   signal(SIGINT, SIG_IGN)
-  // Whoever died before this line has closed the socket, which ends the process just as well.
+  // If the starter has died before, the socket is closed, and that ends this process, too.
   whorl_set_process_option(PR_SET_PDEATHSIG, UInt(SIGKILL))
   whorl_set_process_option(PR_SET_DUMPABLE, 0)
-  // It was started by the number of a descriptor, which the kernel took for its name.
+  // The process was executed by a descriptor, so the kernel named it after the descriptor's number.
   "whorl-reader".withCString { name in
     // PR_SET_NAME: copies the name
     _ = whorl_set_process_option(PR_SET_NAME, UInt(bitPattern: name))
@@ -18,7 +18,7 @@ func bindToStarter() {
   setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
 }
 
-/// Ends the process, with the reader closed if it lets itself be closed in time. The kernel releases it in any case.
+/// Closes the reader and exits; exits after 300 ms even if the reader is not closed, because the kernel releases it.
 func releaseAndExit(_ reader: any FingerprintReader) {
   Task {
     try? await Task.sleep(for: .milliseconds(300))

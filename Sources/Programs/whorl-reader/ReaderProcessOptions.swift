@@ -1,17 +1,16 @@
 internal import Fingerprint
 
-/// The command line of the reader process, which nobody but the program that starts it writes.
+/// The command line of the reader process. Only ``ReaderCommand`` writes it.
 struct ReaderProcessOptions {
   var selection: ReaderSelection
   var fprintd = FprintdPlace.system
-  /// The bus that tells of the machine's sleep. Another is for tests, which put the machine to sleep on a bus of their
-  /// own.
+  /// The bus that logind is on. Tests use a bus of their own.
   var systemBus = FprintdPlace.system.bus
 
   /// Runs under `umockdev-record`, which logs the traffic with a physical reader.
   var isTraced = false
 
-  /// Nil for any word that has no meaning.
+  /// Nil if an argument is unknown.
   init?(_ words: some Sequence<String>) {
     var selection: ReaderSelection?
     var bus: String?

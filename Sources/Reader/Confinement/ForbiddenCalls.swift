@@ -23,14 +23,14 @@ enum ForbiddenCalls {
     NewCall.processMrelease,
   ]
 
-  /// Changes of files by their names, which Landlock does not withhold.
+  /// Changes of files by name that Landlock does not restrict.
   private static let namesOfFiles: [Int32] = [
     __NR_fchmod, __NR_fchmodat, NewCall.fchmodat2, __NR_fchown, __NR_fchownat, __NR_truncate, __NR_utimensat,
     __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr,
     __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_fanotify_init, __NR_fanotify_mark, __NR_chroot, __NR_mknodat,
   ]
 
-  /// To administer the machine, and parts of the kernel in which many holes were found.
+  /// Administration, and parts of the kernel with many known vulnerabilities.
   private static let kernel: [Int32] = [
     __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_keyctl, __NR_add_key, __NR_request_key,
     NewCall.ioUringSetup, NewCall.ioUringEnter, NewCall.ioUringRegister,

@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// Landlock, with which a process gives up its access to files for good (landlock(7)).
+/// Landlock, with which a process permanently gives up access to files (landlock(7)).
 ///
-/// What the kernel's version does not know is left out: each newer version withholds more.
+/// Rights that the kernel's version does not know are left out. Newer versions restrict more.
 package enum Landlock {
-  /// The version the kernel has: 1 for Linux 5.13, and 6 for the first that keeps signals inside. Nil where it has no
-  /// Landlock, or was started without it.
+  /// The kernel's version of Landlock: 1 since Linux 5.13; 6 is the first that restricts signals. Nil if the kernel has no
+  /// Landlock or it is disabled.
   package static var version: Int? {
     let version = Int(whorl_landlock_version())
     return version > 0 ? version : nil
   }
 
-  /// What may be done with a file or in a folder (`LANDLOCK_ACCESS_FS_*`).
+  /// Rights to a file or a folder (`LANDLOCK_ACCESS_FS_*`).
   struct Access: OptionSet, Sendable {
     let rawValue: UInt64
 
@@ -36,10 +36,10 @@ package enum Landlock {
     /// The ioctls of a device; from version 5 on.
     static let controlDevice = Access(rawValue: 1 << 15)
 
-    /// What means something for a file that is no folder.
+    /// The rights that apply to files.
     static let ofFiles: Access = [.execute, .writeFile, .readFile, .truncate, .controlDevice]
 
-    /// Everything that the version can withhold.
+    /// All rights that the version can restrict.
     static func all(in version: Int) -> Access {
       let bits =
         switch version {
@@ -60,10 +60,10 @@ package enum Landlock {
     init(_ path: String, _ access: Access) { (self.path, self.access) = (path, access) }
   }
 
-  /// Takes from this thread, and from all that it starts, every access to files but what the rules give. TCP, abstract
-  /// sockets of other processes and signals to them are withheld where the version knows them.
+  /// Restricts this thread, and all threads and processes it starts, to the access that the rules give. TCP, abstract
+  /// sockets of other processes and signals to them are denied if the version supports that.
   ///
-  /// A path that is not there is left out: what is put there later stays withheld.
+  /// A path that does not exist is left out; files created there later stay denied.
   static func restrict(to rules: [Rule], version: Int) throws(ConfinementError) {
     var ruleset = whorl_landlock_ruleset(
       handled_access_fs: Access.all(in: version).rawValue,
@@ -78,7 +78,7 @@ package enum Landlock {
   }
 
   private static func add(_ rule: Rule, to ruleset: Int32, _ version: Int) throws(ConfinementError) {
-    // Not open(3), in whose place umockdev's preloaded library may have put its own, which goes elsewhere.
+    // A direct system call, because umockdev's preloaded library may replace open(3).
     let place = rule.path.withCString { path in
       Int32(
         whorl_system_call(
@@ -96,7 +96,7 @@ package enum Landlock {
   }
 }
 
-/// A process could not be confined, and must not go on.
+/// A process could not be confined and must exit.
 package struct ConfinementError: Error, Sendable, Hashable {
   /// What failed and why, for people.
   package let words: String

@@ -2,7 +2,7 @@ internal import CLinux
 package import Fingerprint
 internal import Glibc
 
-/// Withdraws from a reader process, for good, what libfprint does not need: see
+/// Permanently removes rights that libfprint does not need from a reader process: see
 /// `docs/decisions/0016-the-reader-process-confines-itself.md`.
 ///
 /// It keeps access to the readers' devices, to what the libraries read, to the socket of its virtual reader and to
@@ -36,12 +36,12 @@ package struct ReaderConfinement: Sendable {
     self.rules = rules
   }
 
-  /// Confines this process. Call it while the process has one thread: those that run already would stay as they are.
+  /// Confines this process. Call it before the second thread starts: other threads would not be confined.
   ///
-  /// Where the kernel has no Landlock, the filter of system calls is all there is.
+  /// Without Landlock in the kernel only the filter of system calls applies.
   package func enter() throws(ConfinementError) {
     guard Self.threads == 1 else { throw ConfinementError("there are threads already", EBUSY) }
-    // Without its capabilities root is only the owner of its files.
+    // Drop capabilities, so that root has no more rights than other owners of files.
     guard whorl_drop_capabilities() == 0 else { throw ConfinementError("capset", errno) }
     guard whorl_set_no_new_privileges() == 0 else { throw ConfinementError("no_new_privs", errno) }
     if let version = Landlock.version { try Landlock.restrict(to: rules, version: version) }
@@ -53,7 +53,7 @@ package struct ReaderConfinement: Sendable {
   private static let read: Landlock.Access = [.readFile, .readFolder]
   private static let use: Landlock.Access = [.readFile, .writeFile, .readFolder, .controlDevice]
 
-  /// What the libraries read while they run: modules they load late, their settings, random numbers.
+  /// Files that the libraries read while they run: modules, settings, random numbers.
   private static let libraries: [Landlock.Rule] =
     [
       "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
@@ -61,8 +61,8 @@ package struct ReaderConfinement: Sendable {
     ].map { .init($0, read) }
     + ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"].map { .init($0, use) }
 
-  /// USB readers, which come and go, and readers on SPI, which are there from the start. libfprint looks for the second
-  /// half of the latter among the HID devices; those of a machine without SPI readers are keyboards and mice.
+  /// USB readers, which may be plugged in later, and SPI readers. libfprint also needs the HID device that belongs to an SPI
+  /// reader. Without an SPI reader no HID devices are allowed: they are keyboards and mice.
   private static var devices: [Landlock.Rule] {
     let nodes = names(in: "/dev")
     let serial = nodes.filter { $0.hasPrefix("spidev") }

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// A filter of system calls for seccomp(2): a program of classic BPF that looks at the number and at the arguments.
 ///
-/// Pointers are out of its reach: it cannot tell which path or address a call names.
+/// It cannot follow pointers, so it does not know which path or address a call uses.
 struct SystemCallFilter {
   private var program: [sock_filter] = []
 
-  /// - Parameter newest: the highest number that is known. Calls above it, which nobody has judged, do not exist for
-  ///   the process. The second, 32-bit set of calls of x86-64 has numbers far above, and is cut off with them.
+  /// - Parameter newest: the highest known number. Newer calls fail with ENOSYS. So do the calls of the x32 ABI, which have
+  ///   much higher numbers.
   init(newest: Int32) {
     load(architectureOffset)
     program.append(jump(BPF_JEQ, whorl_filter_architecture, ifTrue: 1, ifFalse: 0))
@@ -18,7 +18,7 @@ struct SystemCallFilter {
     fail(ENOSYS)
   }
 
-  /// Refuses calls whatever their arguments are.
+  /// Denies calls with any arguments.
   mutating func refuse(_ calls: [Int32], with code: Int32 = EPERM) {
     for call in calls {
       program.append(jump(BPF_JEQ, UInt32(call), ifTrue: 0, ifFalse: 1))
@@ -26,21 +26,21 @@ struct SystemCallFilter {
     }
   }
 
-  /// One way in which a call is allowed: all of these arguments have these values.
+  /// A form in which a call is allowed: all of these arguments have these values.
   struct Form {
-    /// The bits of an argument that count, and their value. Only the lower 32 bits are looked at: the kernel takes no
-    /// more of the arguments that are judged here.
+    /// The bits of an argument that are compared, and their value. Only the lower 32 bits are compared: the kernel uses no
+    /// others of these arguments.
     var arguments: [(index: Int, mask: UInt32, value: UInt32)]
 
     init(_ arguments: (index: Int, mask: UInt32, value: UInt32)...) { self.arguments = arguments }
   }
 
-  /// Refuses a call in every form but these.
+  /// Denies a call in all forms except these.
   mutating func allow(_ call: Int32, only forms: [Form]) {
     judge(call, forms, matching: whorl_filter_allow, other: Self.failure(EPERM))
   }
 
-  /// Refuses a call where the argument has one of these values.
+  /// Denies a call if the argument has one of these values.
   mutating func refuse(_ call: Int32, where argument: Int, isOneOf values: [UInt32]) {
     judge(
       call, values.map { Form((argument, .max, $0)) }, matching: Self.failure(EPERM), other: whorl_filter_allow)

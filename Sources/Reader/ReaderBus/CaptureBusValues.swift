@@ -3,7 +3,7 @@ internal import Glibc
 package import SDBus
 internal import SecureMemory
 
-/// The end of a capture as the results of its method: the reason of a retry, and the picture.
+/// The outcome of a capture as the results of its method: the reason of a retry, and the picture.
 extension CaptureOutcome {
   package var busValues: [BusValue] {
     switch self {
@@ -12,8 +12,7 @@ extension CaptureOutcome {
     }
   }
 
-  /// Nil when the values are not the method's, and when they hold a picture that was not asked for, or not the one that
-  /// was.
+  /// Nil if the values have the wrong types, contain a picture that was not requested, or lack one that was.
   package init?(_ values: [BusValue], includingImage: Bool) {
     guard values.count == 2, let reason = values[0].asString, let entries = values[1].asDictionary else { return nil }
     if reason.isEmpty {
@@ -27,7 +26,7 @@ extension CaptureOutcome {
 }
 
 extension FingerPicture {
-  /// More bytes than the picture of any reader takes.
+  /// The size limit of a picture in bytes; larger than that of any reader.
   private static let largestFile = 64 << 20
 
   fileprivate var busValue: BusValue {
@@ -41,7 +40,7 @@ extension FingerPicture {
     return .dictionary(entries)
   }
 
-  /// Nil when something is missing or not of its kind, or when the file is not sealed, no PNG file or of another size.
+  /// Nil if something is missing or has the wrong type, or if the file is not sealed, not a PNG file or of another size.
   fileprivate init?(_ entries: [String: BusValue]) {
     func number(_ key: String, _ range: ClosedRange<Int>) -> Int? {
       entries[key]?.asUInt32.map { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
@@ -65,7 +64,7 @@ extension FingerPicture {
 }
 
 extension SealedFile {
-  /// The width and the height, in pixels, in the header of a PNG file; nil where it is none.
+  /// The width and the height in pixels from the header of a PNG file. Nil if it is not one.
   fileprivate var pictureSize: (width: Int, height: Int)? {
     // The signature, and the chunk IHDR with its length, its name, the width and the height, all big-endian (PNG
     // specification, 5.2 and 11.2.1).
@@ -81,5 +80,5 @@ extension SealedFile {
   }
 }
 
-/// A descriptor of the caller's own; -1, which nothing takes, where there is no room for one.
+/// A duplicate that the caller owns. -1 if there is no free descriptor.
 private func duplicate(_ descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }

@@ -1,7 +1,7 @@
 package import Fingerprint
 package import SDBus
 
-/// What the reader process answers to a ``ReaderRequest``.
+/// An answer of the reader process to a ``ReaderRequest``.
 package enum ReaderAnswer: Sendable {
   case done
   case readers([ReaderDescription])
@@ -27,7 +27,7 @@ package enum ReaderAnswer: Sendable {
     }
   }
 
-  /// Reads what was answered to a request; nil when it is no answer to it.
+  /// Reads the answer to a request. Nil if the values are not an answer to it.
   package init?(to request: ReaderRequest, _ values: [BusValue]) {
     guard values.map(\.signature).joined() == request.method.results else { return nil }
     switch request {

@@ -1,7 +1,7 @@
 package import Fingerprint
 package import SDBus
 
-/// A reader as `a{sv}`; what a reader does not have is left out.
+/// A reader as `a{sv}`. Properties that a reader does not have are left out.
 extension ReaderDescription {
   package var busValue: BusValue {
     var entries: [String: BusValue] = [
@@ -21,7 +21,7 @@ extension ReaderDescription {
     return .dictionary(entries)
   }
 
-  /// Nil when something is missing or not of its kind. A feature of a newer reader process is passed over.
+  /// Nil if something is missing or has the wrong type. Unknown features are ignored.
   package init?(_ value: BusValue) {
     guard let entries = value.asDictionary,
       let id = entries["id"]?.asString,

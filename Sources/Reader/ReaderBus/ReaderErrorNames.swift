@@ -1,6 +1,6 @@
 package import Fingerprint
 
-/// The D-Bus error of each ``ReaderError``: its name, and what it carries as the error's text.
+/// The D-Bus error of each ``ReaderError``: its name, and its associated value as the text.
 extension ReaderError {
   private static let prefix = "org.whorl.Reader1.Error."
 
@@ -27,7 +27,7 @@ extension ReaderError {
     return Self.prefix + name
   }
 
-  /// Empty where the error carries nothing.
+  /// Empty if the error has no associated value.
   package var busText: String {
     switch self {
     case .permissionDenied(let text), .busy(let text): text ?? ""
@@ -38,7 +38,7 @@ extension ReaderError {
     }
   }
 
-  /// The error a reader process answered with. A name that is none of ours is the process's own trouble, in its words.
+  /// The error that a reader process answered with. An unknown name becomes an error with the text of the message.
   package init(busName name: String, text: String) {
     let optional = text.isEmpty ? nil : text
     self =

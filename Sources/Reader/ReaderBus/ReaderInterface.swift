@@ -2,8 +2,8 @@ package import SDBus
 
 /// The D-Bus interface between the vault's side and the reader process, as `data/dbus/org.whorl.Reader1.xml` says it.
 ///
-/// Every method begins with a number the caller chooses for this call: signals about the call carry it, and `Cancel`
-/// names it.
+/// The first argument of every method is a number that the caller chooses for this call. Signals about the call contain
+/// it, and `Cancel` takes it.
 package enum ReaderInterface {
   package static let target = BusTarget(path: "/org/whorl/Reader", interface: "org.whorl.Reader1")
 
@@ -21,10 +21,10 @@ package enum ReaderInterface {
     case clearStorage = "ClearStorage"
     case suspend = "Suspend"
     case resume = "Resume"
-    /// Cancels the call of this number, and answers when that one has ended.
+    /// Cancels the call of this number, and answers when that call has ended.
     case cancel = "Cancel"
 
-    /// The D-Bus signature of what goes in.
+    /// The D-Bus signature of the arguments.
     package var arguments: String {
       switch self {
       case .readers, .close, .clearStorage, .suspend, .resume, .cancel: "t"
@@ -37,7 +37,7 @@ package enum ReaderInterface {
       }
     }
 
-    /// The D-Bus signature of what comes out.
+    /// The D-Bus signature of the results.
     package var results: String {
       switch self {
       case .readers: "aa{sv}"
@@ -51,7 +51,7 @@ package enum ReaderInterface {
     }
   }
 
-  /// Emitted while a scan is armed, and once more for the finger that is lifted after the answer.
+  /// Emitted during a scan, and once more when the finger is lifted after the answer.
   package static let scanSignal = "Scan"
   package static let scanSignalArguments = "tsuus"
 }

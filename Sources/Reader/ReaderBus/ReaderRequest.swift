@@ -1,12 +1,12 @@
 package import Fingerprint
 package import SDBus
 
-/// One question to the reader process: what a method of ``ReaderInterface`` carries after the call's number.
+/// A call to the reader process: a method of ``ReaderInterface`` and its arguments after the number of the call.
 package enum ReaderRequest: Sendable {
   case readers
   case open(String)
   case close
-  /// The finger's name, empty on the bus where there is none.
+  /// The name of the finger. An empty string on the bus means none.
   case enroll(Finger?)
   case identify([EnrolledPrint], ScanNonce)
   case verify(EnrolledPrint, ScanNonce)
@@ -51,7 +51,7 @@ package enum ReaderRequest: Sendable {
     }
   }
 
-  /// Reads the arguments of a method after the call's number; nil when they are not the method's.
+  /// Reads the arguments of a method after the number of the call. Nil if they have the wrong types.
   package init?(_ method: ReaderInterface.Method, _ arguments: some Collection<BusValue>) {
     let arguments = Array(arguments)
     func bytes(_ index: Int) -> [UInt8]? { index < arguments.count ? arguments[index].asBytes : nil }

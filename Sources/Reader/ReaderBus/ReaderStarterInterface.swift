@@ -3,11 +3,11 @@ package import SDBus
 /// The D-Bus interface that the program which started a reader process serves to it, on the same connection, as
 /// `data/dbus/org.whorl.ReaderStarter1.xml` says it.
 ///
-/// A reader process is confined and connects to nothing by itself.
+/// A reader process is confined and cannot connect to anything itself.
 package enum ReaderStarterInterface {
   package static let target = BusTarget(path: "/org/whorl/ReaderStarter", interface: "org.whorl.ReaderStarter1")
 
-  /// Takes the address of a message bus, and gives a socket connected to it.
+  /// Takes the address of a message bus and returns a socket that is connected to it.
   package static let connectToBus = "ConnectToBus"
   package static let connectToBusArguments = "s"
   package static let connectToBusResults = "h"

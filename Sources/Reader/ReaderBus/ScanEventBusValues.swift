@@ -1,8 +1,8 @@
 package import Fingerprint
 package import SDBus
 
-/// A scan's event as the arguments of the signal: the call's number, the event's name, the stage and how many there
-/// are, the reason of a retry.
+/// An event of a scan as the arguments of the signal: the number of the call, the name of the event, the stage, the number
+/// of stages, and the reason of a retry.
 extension ScanEvent {
   package func busValues(call: UInt64) -> [BusValue] {
     var stage: (Int, Int) = (0, 0)
@@ -25,7 +25,7 @@ extension ScanEvent {
     ]
   }
 
-  /// The event and the number of its call; nil when the arguments are none of this signal.
+  /// The event and the number of its call. Nil if the arguments are not those of this signal.
   package static func reading(_ values: [BusValue]) -> (call: UInt64, event: ScanEvent)? {
     guard values.count == 5, let call = values[0].asUInt64, let name = values[1].asString,
       let completed = values[2].asUInt32, let count = values[3].asUInt32, let reason = values[4].asString

@@ -3,17 +3,17 @@ internal import ReaderBus
 internal import SDBus
 internal import Synchronization
 
-/// Connects to the message buses that a reader process may use, and hands the sockets over: the process itself is
-/// confined and can connect to nothing.
+/// Connects to the message buses that a reader process may use and passes the sockets to it, because the process is
+/// confined and cannot connect itself.
 final class BusSockets: Sendable {
-  /// How many sockets one process is given. It takes one for each connection to fprintd, which goes away when nobody
-  /// needs it for half a minute, and one for the system's sleep.
+  /// The most sockets that one process gets. It needs one for logind, and one for each connection to fprintd, which exits
+  /// after half a minute without clients.
   private static let limit = 1_000
 
   private let addresses: Set<String>
   private let count = Mutex(0)
 
-  /// - Parameter addresses: those that the process may name.
+  /// - Parameter addresses: the addresses that the process may request.
   init(to addresses: Set<String>) {
     self.addresses = addresses
   }

@@ -3,9 +3,9 @@ internal import Processes
 internal import ReaderBus
 internal import Recordings
 
-/// The command that starts a reader process: its program, every word of it, and its whole environment.
+/// The command that starts a reader process: the program, all arguments and the complete environment.
 struct ReaderCommand: Sendable {
-  /// What is executed: `whorl-reader`, or the program of umockdev that starts it.
+  /// The program that is executed: `whorl-reader`, or the program of umockdev that starts it.
   var program: HelperProgram
   var arguments: [String]
   /// `NAME=value`
@@ -23,7 +23,7 @@ struct ReaderCommand: Sendable {
     if fprintd != .system {
       reader += ["--fprintd-bus", fprintd.bus, "--fprintd-templates", fprintd.templates]
     }
-    // A crash ends the process at once: the runtime's own report would print registers and start another program.
+    // Without the crash reports of the Swift runtime, which print registers and start another program.
     environment = ["SWIFT_BACKTRACE=enable=no"]
     environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
     if let trace {

@@ -5,19 +5,20 @@ internal import SDBus
 
 /// The readers of a disposable `whorl-reader` process.
 ///
-/// The process starts with the first question and ends with ``shutdown()``, or with this object. When it dies, whoever
-/// waits gets ``ReaderError/processDied(_:)``, and the next question starts a fresh one, in which no reader is open.
+/// The process starts with the first call and ends with ``shutdown()`` or when this object is deallocated. If it dies,
+/// running calls throw ``ReaderError/processDied(_:)``, and the next call starts a new one, in which no reader is open.
 ///
-/// A cancelled caller is answered at once. The reader then has half a second to end the scan, else its process is
-/// ended, because libfprint cannot be interrupted in the middle of a match; the next question waits for that.
+/// A cancelled call returns at once. If the reader does not end the scan within half a second, its process is ended,
+/// because libfprint cannot be interrupted while it compares prints. The next call waits for that.
 ///
-/// It runs on the bus loop, also because a reader process is bound to the life of the thread that started it.
+/// It runs on the bus loop, whose thread never ends: the kernel kills a reader process when the thread that started it
+/// ends.
 package actor ReaderProcess: FingerprintReader {
-  /// How long a reader may take to end a cancelled scan.
+  /// The time a reader has to end a cancelled scan.
   private static let cancelGrace = Duration.milliseconds(500)
-  /// How long a reader may take to be closed; the process's end closes it in any case.
+  /// The time a reader has to close. Ending the process closes it in any case.
   private static let closeGrace = Duration.seconds(3)
-  /// How long a process that was told to end may take to release its reader.
+  /// The time a process has to release its reader before it is killed.
   private static let endGrace = Duration.seconds(1)
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
@@ -34,11 +35,11 @@ package actor ReaderProcess: FingerprintReader {
 
   /// - Parameters:
   ///   - program: the full path of `whorl-reader`, such as `HelperPlaces` finds it.
-  ///   - selection: which readers the process has.
-  ///   - showsDiagnostics: whether what libfprint prints reaches this process's standard error.
+  ///   - selection: the readers that the process may use.
+  ///   - showsDiagnostics: whether libfprint's messages go to the standard error of this process.
   ///   - fprintd: where fprintd is, for a selection that may use it.
-  ///   - trace: where the traffic with one device is to be logged.
-  ///   - systemBus: for tests: the address of a bus that stands for the system's.
+  ///   - trace: the device whose traffic is logged, and the file of the log.
+  ///   - systemBus: the address of the system bus; tests use another one.
   package init(
     program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, fprintd: FprintdPlace = .system,
     trace: ReaderTrace? = nil, systemBus: String? = nil
@@ -55,7 +56,7 @@ package actor ReaderProcess: FingerprintReader {
     _ = session?.end(grace: Self.endGrace)
   }
 
-  /// Ends the process and waits until it is gone. A later question starts a new one.
+  /// Ends the process and waits until it is gone. A later call starts a new one.
   package func shutdown() async {
     await settled()
     guard let session else { return }
@@ -67,7 +68,7 @@ package actor ReaderProcess: FingerprintReader {
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     guard case .readers(let readers) = try await perform(.readers) else { throw await broken() }
-    // What the process was not started for does not exist, whatever it says.
+    // Ignore readers that the process was not started for.
     let expected = readers.filter { isExpected($0) }
     guard let device = selection.device else { return expected }
     return expected.filter { $0.id == device || $0.name == device }
@@ -79,7 +80,7 @@ package actor ReaderProcess: FingerprintReader {
     return reader
   }
 
-  /// Releases the open reader, in a cancelled task too. A process that does not manage to is ended, which releases it.
+  /// Releases the open reader, even if the task is cancelled. If that fails, the process is ended.
   package func close() async throws(ReaderError) {
     await settled()
     guard let session, !session.isOver else { return }
@@ -139,7 +140,7 @@ package actor ReaderProcess: FingerprintReader {
     _ = try await perform(.resume)
   }
 
-  /// Whether a process started for this selection may have such a reader.
+  /// Whether a process that was started for this selection may offer such a reader.
   private func isExpected(_ reader: ReaderDescription) -> Bool {
     switch (selection, reader.identity.isFprintd) {
     case (.fprintd, true), (.automatic, true): reader.nature == fprintd.nature
@@ -150,7 +151,7 @@ package actor ReaderProcess: FingerprintReader {
 
   // MARK: Questions and answers
 
-  /// An answer counts only for the nonce that was asked with and for a print that was asked about.
+  /// An answer counts only if it has the nonce of the call and one of its prints.
   private func scan(
     _ request: ReaderRequest, nonce: ScanNonce, among prints: [EnrolledPrint], observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {
@@ -195,7 +196,7 @@ package actor ReaderProcess: FingerprintReader {
     }
   }
 
-  /// Ends a process that answered what nobody asked.
+  /// Ends a process whose answer does not belong to the call.
   private func broken() async -> ReaderError {
     guard let session else { return .processDied("answered what it was not asked") }
     self.session = nil
@@ -221,7 +222,7 @@ package actor ReaderProcess: FingerprintReader {
     return await ended.end(grace: grace).value
   }
 
-  /// Sees a cancelled call to its end, beside whatever its caller does meanwhile.
+  /// Waits for the end of a cancelled call, while its caller goes on.
   private func settle(_ session: ReaderSession, _ number: UInt64) {
     let previous = settling
     settling = Task(executorPreference: BackgroundThread.shared) {

@@ -39,7 +39,7 @@ final class ReaderSession: Sendable {
           signal: { progress.deliver($0) },
           closed: {
             progress.end()
-            // Whoever closed: the process is reaped.
+            // Reap the process, whichever side closed the connection.
             _ = child.end(grace: .seconds(1))
           }))
     } catch {
@@ -50,10 +50,10 @@ final class ReaderSession: Sendable {
     self.progress = progress
   }
 
-  /// Whether the connection has ended, so that nothing can be asked any more.
+  /// Whether the connection has ended, so that calls fail.
   var isOver: Bool { progress.isOver }
 
-  /// Goes straight from the caller's executor to the loop, so that calls leave in the order they were made in.
+  /// Runs on the caller's executor, so that calls are sent in the order in which they were made.
   nonisolated(nonsending) func call(
     _ request: ReaderRequest, number: UInt64, observer: ScanObserver?
   ) async throws(BusError) -> [BusValue] {
@@ -69,7 +69,7 @@ final class ReaderSession: Sendable {
     }
   }
 
-  /// What the process answers; nil if it does not answer within the limit. Not cut short by a cancelled task.
+  /// The answer of the process. Nil if there is none within the limit. Waits even if the task is cancelled.
   func answers(_ request: ReaderRequest, number: UInt64, within limit: Duration) async -> Result<Void, BusError>? {
     let call = Task(executorPreference: BackgroundThread.shared) { () -> Result<Void, BusError>? in
       do throws(BusError) {
@@ -86,7 +86,7 @@ final class ReaderSession: Sendable {
     return await call.value
   }
 
-  /// Ends the process, by force after `grace`; the closed socket alone makes a healthy one release its reader and end.
+  /// Closes the connection, at which the process releases its reader and exits, and kills the process after `grace`.
   func end(grace: Duration) -> Task<String, Never> {
     let task = child.end(grace: grace)
     connection.close()
@@ -94,12 +94,12 @@ final class ReaderSession: Sendable {
   }
 }
 
-/// Where a session's signals go, and whether it is over.
+/// The observers that a session's signals go to, and whether the session has ended.
 private final class ReaderProgress: Sendable {
   private struct State {
-    /// Who is told of which call. A scan that is refused beside a running one takes nothing from that one.
+    /// The observers by the number of the call, so that a call that is refused during a scan does not take its events.
     var observers: [UInt64: ScanObserver] = [:]
-    /// The scan that was answered last: its finger may be lifted after its answer.
+    /// The scan that was answered last. Its finger may be lifted after the answer.
     var finished: UInt64?
     var isOver = false
   }

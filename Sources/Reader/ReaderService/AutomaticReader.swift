@@ -1,11 +1,11 @@
 package import Fingerprint
 internal import SDBus
 
-/// The readers of fprintd, where it is, and after them those that libfprint drives here: what `--reader auto` has.
+/// The readers of fprintd, if it runs, followed by those that libfprint drives in this process: `--reader auto`.
 ///
-/// A reader of both kinds is listed twice, fprintd's way first. Which of the two a store uses is the store's to know.
+/// A reader that both can drive is listed twice, first as fprintd's. The store decides which of the two it uses.
 package actor AutomaticReader: FingerprintReader {
-  /// The bus loop, so that calls go on in the order they came in.
+  /// The bus loop, so that calls keep their order.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let fprintd: any FingerprintReader
@@ -17,7 +17,7 @@ package actor AutomaticReader: FingerprintReader {
     self.direct = direct
   }
 
-  /// Where one of the two can say nothing, the other's readers are all there are; the error is told where there are none.
+  /// If one of the two fails, the readers of the other are returned. The error is thrown only if there are none.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
     do throws(ReaderError) {
@@ -25,7 +25,7 @@ package actor AutomaticReader: FingerprintReader {
     } catch .cancelled {
       throw .cancelled
     } catch {
-      // No fprintd here: the usual thing on a machine without a desktop.
+      // Machines without a desktop usually have no fprintd.
     }
     do throws(ReaderError) {
       listed += try await direct.readers()
@@ -37,7 +37,7 @@ package actor AutomaticReader: FingerprintReader {
 
   package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
     guard current == nil else { throw .device("a reader is open already") }
-    // libfprint's ids begin with a driver's name, none of which is fprintd.
+    // libfprint's ids begin with the name of a driver, and no driver is named fprintd.
     let chosen = id.hasPrefix("fprintd:") ? fprintd : direct
     current = chosen
     do throws(ReaderError) {

@@ -1,5 +1,5 @@
-/// A capture of USB packets in the pcapng format, cut down to one device: a bus has other devices on it, and among them
-/// may be the keyboard that passcodes are typed on.
+/// A capture of USB packets in the pcapng format, reduced to one device: other devices are on the bus, perhaps the
+/// keyboard on which passcodes are typed.
 package enum PacketCapture {
   private static let sectionHeader: UInt32 = 0x0A0D_0D0A
   private static let byteOrder: UInt32 = 0x1A2B_3C4D
@@ -8,7 +8,7 @@ package enum PacketCapture {
   /// LINKTYPE_USB_LINUX and LINKTYPE_USB_LINUX_MMAPPED: both begin with the same header of usbmon.
   private static let usb: Set<UInt16> = [189, 220]
 
-  /// The capture with the packets of one device, and nothing about the machine it was made on.
+  /// The capture with the packets of one device, without anything about the machine it was made on.
   ///
   package static func only(
     bus: UInt16, device: UInt8, in capture: [UInt8]

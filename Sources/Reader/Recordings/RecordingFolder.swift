@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A recorded reader: a folder with what `umockdev-record` wrote of the device, `device`, and the traffic with it: a
 /// capture of USB packets (`capture.pcapng`) or a log of ioctls (`capture.ioctl`). libfprint's own tests name them
-/// `custom.pcapng` and `custom.ioctl`; both names are taken.
+/// `custom.pcapng` and `custom.ioctl`; both names are accepted.
 package struct RecordingFolder: Sendable, Equatable {
   package enum Traffic: Sendable, Equatable {
     case packets(String)
@@ -28,15 +28,15 @@ package struct RecordingFolder: Sendable, Equatable {
   package var device: String
   /// The device's node, such as `/dev/bus/usb/001/004`; nil where it has none.
   package var node: String?
-  /// Nil for a device that is only described.
+  /// Nil if there is only the description.
   package var traffic: Traffic?
 
-  /// The longest description and the longest traffic that are read.
+  /// The size limits of a description and of the traffic, in bytes.
   static let limits = (description: 4 << 20, traffic: 256 << 20)
 
   package var description: String { "\(path)/device" }
 
-  /// Looks at the folder; the traffic is not read.
+  /// Reads the description, not the traffic.
   package init(_ path: String) throws(RecordingError) {
     self.path = path
     let text = String(decoding: try readFile("\(path)/device", limit: Self.limits.description), as: UTF8.self)
@@ -56,7 +56,7 @@ package struct RecordingFolder: Sendable, Equatable {
     }
   }
 
-  /// What `umockdev-run` is told, before the program.
+  /// The arguments of `umockdev-run` before the program.
   package var replayArguments: [String] {
     let load = ["-d", description]
     switch traffic {
@@ -79,7 +79,7 @@ package struct RecordingFolder: Sendable, Equatable {
 /// A recording that cannot be read, or written.
 package struct RecordingError: Error, Sendable, Hashable {
   package var path: String
-  /// In words that follow the path.
+  /// The reason, to be shown after the path.
   package var problem: String
 
   package init(path: String, problem: String) {

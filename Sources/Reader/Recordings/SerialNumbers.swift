@@ -1,12 +1,12 @@
 internal import Primitives
 
-/// The serial numbers that stand in a recording, and their blanking: what remains has the same length, so that packets
-/// and logs stay what they were, and a reader without its number is still its model.
+/// The serial numbers in a recording. They are replaced by zeros of the same length, so that the formats of packets and
+/// logs stay valid.
 package struct SerialNumbers: Sendable, Equatable {
-  /// As the devices say them.
+  /// As the devices report them.
   package let numbers: [String]
 
-  /// Those in a description by `umockdev-record`: of the reader and of what it is plugged into.
+  /// Finds the numbers of the reader and of its hubs in a description by `umockdev-record`.
   package init(in description: [UInt8]) {
     let text = String(decoding: description, as: UTF8.self)
     var found: [String] = []
@@ -21,13 +21,13 @@ package struct SerialNumbers: Sendable, Equatable {
     numbers = found
   }
 
-  /// A host controller's "serial" is its address on the PCI bus, which stands in every path.
+  /// The serial number of a host controller is its address on the PCI bus, which is part of every path.
   private static func isAddress(_ value: String) -> Bool {
     value.contains(":") && value.contains(".") && value.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
   }
 
-  /// The description without them. A number of one to three characters is taken out where it is called one, and not
-  /// where it may be anything else.
+  /// The description without them. A number of one to three characters is replaced only in the lines for serial numbers,
+  /// because elsewhere it may mean something else.
   package func blanked(description: [UInt8]) -> [UInt8] {
     var bytes = description
     for number in numbers {
@@ -44,12 +44,12 @@ package struct SerialNumbers: Sendable, Equatable {
     return bytes
   }
 
-  /// Packets without them.
+  /// The packets without them.
   package func blanked(packets: [UInt8]) -> [UInt8] {
     forms.reduce(packets) { $0.replacing($1.found, with: $1.blank) }
   }
 
-  /// A log of ioctls, whose data is in hexadecimal digits, without them.
+  /// A log of ioctls, with data in hexadecimal digits, without them.
   package func blanked(ioctls: [UInt8]) -> [UInt8] {
     forms.reduce(ioctls) { log, form in
       let (found, blank) = (Hexadecimal.text(of: form.found), Hexadecimal.text(of: form.blank))
@@ -60,8 +60,8 @@ package struct SerialNumbers: Sendable, Equatable {
 
   private static let shortest = 4
 
-  /// How a device may say its number: as text, as a USB string, or as the bytes that the text is the digits of, in either
-  /// order.
+  /// The forms in which a device may send its number: as text, as a USB string (UTF-16), or as bytes if the text is
+  /// hexadecimal, in either order.
   private var forms: [(found: [UInt8], blank: [UInt8])] {
     numbers.filter { $0.utf8.count >= Self.shortest }.flatMap { number in
       let plain = Array(number.utf8)

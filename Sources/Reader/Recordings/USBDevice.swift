@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A USB device of this machine, as sysfs has it.
+/// A USB device of this machine, from sysfs.
 package struct USBDevice: Sendable, Equatable {
   /// Such as `/dev/bus/usb/001/004`.
   package var node: String
@@ -35,7 +35,7 @@ package struct USBDevice: Sendable, Equatable {
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
   }
 
-  /// sysfs says 4096 bytes of every file, and means as many as there are.
+  /// sysfs reports 4096 bytes as the size of every file, so read to the end.
   private static func readAttribute(_ path: String) throws(RecordingError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw RecordingError(path: path, problem: String(cString: strerror(errno))) }

@@ -27,7 +27,7 @@ struct StatusTests {
 
   @Test("have messages, and so do unknown ones")
   func words() {
-    #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "There is no such item.")
+    #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "The item was not found.")
     #expect(SecCopyErrorMessageString(errSecUnsupportedKeyUsageMask, nil) as String? == "Unsupported key usage mask.")
     #expect(SecCopyErrorMessageString(errSecSMIMEBadKeyUsage, nil) as String? == "SMIME bad key usage.")
     #expect(SecCopyErrorMessageString(errSecCRLBadURI, nil) as String? == "CRL bad URI.")

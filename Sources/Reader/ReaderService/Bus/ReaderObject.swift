@@ -2,22 +2,22 @@ package import Fingerprint
 internal import ReaderBus
 package import SDBus
 
-/// The D-Bus object of the reader process: serves any ``FingerprintReader`` to the one peer it has.
+/// The D-Bus object of the reader process. Serves a ``FingerprintReader`` to its only peer.
 ///
-/// It lives on the bus loop, and a call goes to the reader before the next one is looked at, so that they reach it in
-/// the order they came in: a scan, and the suspend right behind it.
+/// It runs on the bus loop and passes each call to the reader before it reads the next one, so that calls keep their
+/// order, such as a scan and the suspend that follows it.
 package actor ReaderObject {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let reader: any FingerprintReader
   private let sleep: SystemSleep
   private let starter: StarterConnection
-  /// The calls that are not answered yet, by the number their caller chose.
+  /// The unanswered calls, by the numbers that the caller chose.
   private var running: [UInt64: Task<Void, Never>] = [:]
 
   /// - Parameters:
-  ///   - starter: the peer that is served, for what the reader asks of it.
-  ///   - systemBus: the address of the bus that tells of the system's sleep.
+  ///   - starter: the peer, for the calls that the reader makes to it.
+  ///   - systemBus: the address of the bus that logind is on.
   package init(serving reader: any FingerprintReader, to starter: StarterConnection, systemBus: String) {
     self.reader = reader
     self.starter = starter
@@ -51,7 +51,7 @@ package actor ReaderObject {
     }
   }
 
-  /// Answers only when the cancelled call has: the peer knows then that the reader is free.
+  /// Answers after the cancelled call, so that the peer knows that the reader is free.
   private func cancel(_ number: UInt64, for call: BusCall) {
     let task = running[number]
     task?.cancel()

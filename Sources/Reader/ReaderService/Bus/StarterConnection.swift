@@ -2,13 +2,13 @@ internal import ReaderBus
 package import SDBus
 internal import Synchronization
 
-/// The program that started this process, for what the confined process cannot do by itself.
+/// Calls to the program that started this process, for what a confined process cannot do itself.
 package final class StarterConnection: Sendable {
   private let connection = Mutex<BusConnection?>(nil)
 
   package init() {}
 
-  /// Has the calls go to this connection. Call it before anything is asked of the readers.
+  /// Sets the connection for the calls. Call it before using the readers.
   package func use(_ connection: BusConnection) {
     self.connection.withLock { $0 = connection }
   }

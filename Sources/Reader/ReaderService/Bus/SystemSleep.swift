@@ -1,10 +1,10 @@
 internal import Fingerprint
 internal import SDBus
 
-/// Puts the open reader to sleep before the machine goes, and wakes it after.
+/// Suspends the open reader before the machine sleeps, and resumes it afterwards.
 ///
-/// While a reader is open it holds a lock of logind's that delays the machine's sleep until the reader is suspended.
-/// Where there is no system bus, or no logind on it, the reader does without.
+/// While a reader is open, it holds a delay lock of logind, so that the machine does not sleep before the reader is
+/// suspended. Without a system bus or logind it does nothing.
 actor SystemSleep {
   private static let manager = BusTarget(
     destination: "org.freedesktop.login1", path: "/org/freedesktop/login1",
@@ -18,15 +18,15 @@ actor SystemSleep {
   private let starter: StarterConnection
   private var connection: BusConnection?
   private var isConnecting = false
-  /// The unique name of logind, the only one whose word counts.
+  /// The unique name of logind. Signals from other senders are ignored.
   private var owner: String?
   private var isOwnerKnown = false
   private var isReaderOpen = false
-  /// What logind said last, and what the reader has been brought to.
+  /// What logind said last, and the state of the reader.
   private var isSystemAsleep = false
   private var isReaderAsleep = false
   private var isFollowing = false
-  /// Delays the machine's sleep until it is closed.
+  /// The lock. Closing it lets the machine sleep.
   private var lock: BusDescriptor?
   private var isAskingForLock = false
 
@@ -40,7 +40,7 @@ actor SystemSleep {
   nonisolated func readerOpened() {
     assumeIsolated { sleep in
       sleep.isReaderOpen = true
-      // One that is opened on the machine's way to sleep goes there, too.
+      // A reader that is opened while the machine prepares to sleep is suspended, too.
       sleep.isReaderAsleep = false
       if sleep.connection == nil { sleep.connect() } else { sleep.follow() }
     }
@@ -75,7 +75,7 @@ actor SystemSleep {
         try await connection.subscribe(to: MessageBus.nameOwnerChanged, of: MessageBus.target, argument: name)
         try await connection.subscribe(to: Self.prepareForSleep, of: Self.manager)
         let current = try await connection.owner(of: name)
-        // A change that the bus told of after its answer may have been read before it.
+        // A signal that the bus sent after its answer may have been handled before the answer.
         if !isOwnerKnown { changeOwner(to: current) }
       } catch {
         connection.close()
@@ -89,7 +89,7 @@ actor SystemSleep {
     isOwnerKnown = false
   }
 
-  /// Another logind knows nothing of the lock, and does not say that the sleep is over which its predecessor announced.
+  /// logind was restarted: it knows nothing of the lock, and does not signal the end of a sleep announced before.
   private func changeOwner(to name: String?) {
     isOwnerKnown = true
     guard name != owner else { return }
@@ -117,14 +117,14 @@ actor SystemSleep {
 
   // MARK: The reader and the lock
 
-  /// Brings the reader to where the system is, however often that changes meanwhile.
+  /// Suspends or resumes the reader until its state is that of the system, which may change meanwhile.
   private func follow() {
     guard !isFollowing else { return }
     isFollowing = true
     Task.immediate {
       while isReaderAsleep != isSystemAsleep {
         let sleeps = isSystemAsleep
-        // A reader that fails to go to sleep or to wake says so at its next scan.
+        // Ignore errors: the next scan reports them.
         if sleeps { try? await reader.suspend() } else { try? await reader.resume() }
         isReaderAsleep = sleeps
         if sleeps { lock = nil }
@@ -146,7 +146,7 @@ actor SystemSleep {
       isAskingForLock = false
       let isWanted = isReaderOpen && !isSystemAsleep && self.owner == owner
       if isWanted { lock = answer?.first?.asDescriptor }
-      // The other logind was not asked.
+      // The lock is from an earlier logind.
       if self.owner != owner { takeLock() }
     }
   }

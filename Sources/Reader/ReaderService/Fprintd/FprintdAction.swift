@@ -3,7 +3,7 @@ internal import SDBus
 
 /// One verification or enrolment that fprintd carries out. It lives on the bus loop.
 ///
-/// `@unchecked Sendable`: everything but constants is touched on the bus loop alone, which every entry asserts.
+/// `@unchecked Sendable`: everything but constants is used only on the bus loop, which every method asserts.
 final class FprintdAction: @unchecked Sendable {
   enum Kind {
     case verify, enroll
@@ -18,7 +18,7 @@ final class FprintdAction: @unchecked Sendable {
     var word: FprintdStatus
     /// The finger fprintd said it looks for.
     var selected: String?
-    /// When it said so, by `ScanClock`.
+    /// When the signal arrived, by `ScanClock`.
     var at: UInt64
   }
 
@@ -56,7 +56,7 @@ final class FprintdAction: @unchecked Sendable {
     }
   }
 
-  /// The first end counts: what fprintd says after it is nobody's.
+  /// Only the first end counts. What fprintd says after it is ignored.
   func end(_ end: End) {
     BusLoop.shared.checkIsolated()
     guard outcome == nil else { return }
@@ -67,7 +67,7 @@ final class FprintdAction: @unchecked Sendable {
 
   nonisolated(nonsending) func ended() async -> End {
     BusLoop.shared.checkIsolated()
-    // The loop may turn before the body runs: what it relies on is looked at in it.
+    // The loop may run other work before this body, so the body checks the state itself.
     return await withCheckedContinuation { continuation in
       if let outcome { continuation.resume(returning: outcome) } else { waiting = continuation }
     }
@@ -90,7 +90,7 @@ final class FprintdAction: @unchecked Sendable {
 
 /// How many stages of an enrolment have passed. It lives on the bus loop.
 ///
-/// `@unchecked Sendable`: touched by signals alone, which come on the bus loop.
+/// `@unchecked Sendable`: used only by signal handlers, which run on the bus loop.
 final class StageCount: @unchecked Sendable {
   private var count = 0
 

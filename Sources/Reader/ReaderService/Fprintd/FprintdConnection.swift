@@ -2,10 +2,10 @@ internal import Fingerprint
 internal import Glibc
 internal import SDBus
 
-/// One connection to the bus, and to the one program that owns fprintd's name on it for as long as it does.
+/// One connection to the bus and to the program that owns fprintd's name there.
 ///
-/// Calls go to that owner's unique name, and signals count only from it. When the name changes hands, or the bus goes,
-/// the connection is over: whatever was claimed is not any more.
+/// Calls go to the owner's unique name, and signals from any other sender are ignored. The connection ends when the name
+/// gets another owner or the bus disconnects; a reader that was claimed is then no longer claimed.
 actor FprintdConnection {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -28,7 +28,7 @@ actor FprintdConnection {
     self.receiver = receiver
   }
 
-  /// Finds fprintd, and has the bus start it where it does not run.
+  /// Finds fprintd, and lets the bus start it if it does not run.
   static func open(
     _ place: FprintdPlace, through starter: StarterConnection, receiver: @escaping Receiver
   ) async throws(ReaderError) -> FprintdConnection {
@@ -39,7 +39,7 @@ actor FprintdConnection {
       await opened.close()
       throw ReaderError(reaching: error)
     }
-    // A bus of a test's own has an fprintd of the tester's; on the machine's it is root, or it is not fprintd.
+    // On the machine's own bus fprintd runs as root. On a bus that a test made, it runs as the test's user.
     let users: Set<UInt32> = place.bus == FprintdPlace.system.bus ? [0] : [0, getuid()]
     guard await opened.isOwned(by: users) else {
       await opened.close()
@@ -57,7 +57,7 @@ actor FprintdConnection {
     self.connection = connection
     try await connection.subscribe(
       to: MessageBus.nameOwnerChanged, of: MessageBus.target, argument: FprintdNames.service)
-    // Where it runs already, a bus that does not know how to start it has nothing to say.
+    // Ignore the error if fprintd runs already: a bus may have no service file for it.
     if try await connection.owner(of: FprintdNames.service) == nil { try await connection.start(FprintdNames.service) }
     guard let owner = try await connection.owner(of: FprintdNames.service), !isOver else { throw .disconnected }
     self.owner = owner
@@ -67,7 +67,7 @@ actor FprintdConnection {
     guard let connection, let owner, let user = try? await connection.userID(of: owner), users.contains(user) else {
       return false
     }
-    // The name may have changed hands before this process knew whose change to look for.
+    // The owner may have changed before this process subscribed to changes, so ask again.
     return (try? await connection.owner(of: FprintdNames.service)) == owner && !isOver
   }
 
@@ -97,7 +97,7 @@ actor FprintdConnection {
     }
   }
 
-  /// Ends the connection: fprintd sees its client go, and releases what that had claimed.
+  /// Ends the connection. fprintd notices that and releases the reader.
   func close() {
     connection?.close()
     end()
@@ -109,7 +109,7 @@ actor FprintdConnection {
       guard signal.interface == bus.interface, signal.member == MessageBus.nameOwnerChanged else { return }
       let names = signal.arguments.compactMap(\.asString)
       guard names.count == 3, names[0] == FprintdNames.service else { return }
-      // While its owner is still looked for, the name may well be taken.
+      // While the owner is still being looked up, the name may get one.
       if let owner, names[2] != owner { close() }
     } else if let owner, signal.sender == owner {
       if signal.interface == FprintdNames.device {
@@ -135,7 +135,7 @@ actor FprintdConnection {
 }
 
 extension ReaderError {
-  /// What stood in the way of finding fprintd.
+  /// Why fprintd was not found.
   fileprivate init(reaching error: BusError) {
     switch error {
     case .remote(let name, let message, _):
@@ -147,7 +147,7 @@ extension ReaderError {
     }
   }
 
-  /// fprintd's own error, or that it is not there any more.
+  /// fprintd's own error, or that it no longer runs.
   init(fprintd error: BusError) {
     switch error {
     case .cancelled: self = .cancelled
@@ -170,7 +170,7 @@ extension ReaderError {
 
   private static func ofTheBus(_ name: String, _ message: String) -> ReaderError {
     switch name {
-    // The object of a reader is gone with the reader.
+    // fprintd removes the object of a reader that is unplugged.
     case "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
       "org.freedesktop.DBus.Error.UnknownInterface":
       .removed

@@ -1,9 +1,9 @@
 internal import Fingerprint
 internal import SDBus
 
-/// What fprintd tells of a reader of its.
+/// What fprintd tells about one of its readers.
 extension [String: BusValue] {
-  /// The driver's name for people, as far as it can stand in a line.
+  /// The driver's name for display, without control characters.
   var readerName: String {
     let name = self["name"]?.asString ?? "a reader"
     return String(
@@ -19,8 +19,8 @@ extension [String: BusValue] {
 extension ReaderDescription {
   /// - Parameter name: the reader's, made different from that of another of the same make.
   init(fprintd name: String, _ properties: [String: BusValue], nature: Nature) {
-    // What fprintd does not tell is what it does by itself: it looks for any finger where the reader can, and keeps
-    // the prints, here or on the chip.
+    // fprintd does not tell these features. It identifies where the reader can, and stores the prints itself, on disk
+    // or on the chip.
     self.init(
       id: "fprintd:\(name)", name: name, identity: ReaderIdentity(fprintdName: name),
       scanType: properties["scan-type"]?.asString == "swipe" ? .swipe : .press,
@@ -31,7 +31,7 @@ extension ReaderDescription {
 }
 
 extension FprintdConnection {
-  /// The readers that fprintd has, by their paths; two of one name are told apart by a number.
+  /// The readers that fprintd has, by their object paths. Readers of the same name get a number.
   func devices(_ nature: ReaderDescription.Nature) async throws(ReaderError) -> [(
     path: String, description: ReaderDescription
   )] {
@@ -48,7 +48,7 @@ extension FprintdConnection {
         devices.append(
           (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)))
       } catch .removed {
-        // Unplugged between the two questions.
+        // It was unplugged between the two calls.
       }
     }
     return devices

@@ -1,14 +1,14 @@
 internal import Fingerprint
 internal import SDBus
 
-/// Tells the observer of a scan when a finger is wanted, comes and goes.
+/// Tells the observer of a scan when a finger is needed, present and lifted.
 ///
-/// fprintd tells of properties, and of two changes at once only the second: a quick touch is seen in that no finger is
-/// needed any more. It lives on the bus loop, and on after the scan's answer until the next scan.
+/// fprintd signals changes of properties. Of two changes at once only the second arrives, so a quick touch shows only in
+/// `finger-needed` becoming false. This runs on the bus loop, and goes on after the scan's answer until the next scan.
 ///
-/// `@unchecked Sendable`: touched on the bus loop alone.
+/// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdFingerWatch: @unchecked Sendable {
-  /// After this a finger counts as lifted where fprintd did not tell.
+  /// The time after which a finger counts as lifted if fprintd does not tell.
   private static let assumedAfter = Duration.seconds(1)
 
   private let observer: ScanObserver
@@ -25,8 +25,8 @@ final class FprintdFingerWatch: @unchecked Sendable {
     self.isTold = isTold
   }
 
-  /// fprintd has armed the reader. Where it does not tell of fingers, one may be there from now on, so that a scan that is
-  /// given up counts as one that saw a finger.
+  /// fprintd has armed the reader. If it does not tell about fingers, one may be present from now on, so a scan that is
+  /// cancelled counts as one that saw a finger.
   func scanStarted() {
     guard !isTold, !isOver else { return }
     observer(.fingerNeeded)
@@ -41,7 +41,7 @@ final class FprintdFingerWatch: @unchecked Sendable {
     guard let needed, needed != isNeeded, !isOver else { return }
     isNeeded = needed
     if needed {
-      // One that was only guessed at has gone if another is wanted.
+      // A finger that was only assumed is gone when fprintd needs one.
       if !wasTold { set(present: false) }
       observer(.fingerNeeded)
     } else {

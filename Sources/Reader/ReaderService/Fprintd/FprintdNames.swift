@@ -1,6 +1,6 @@
 internal import Fingerprint
 
-/// What fprintd calls things on its bus.
+/// The names of fprintd's D-Bus interfaces, methods and properties.
 enum FprintdNames {
   static let service = "net.reactivated.Fprint"
   static let managerPath = "/net/reactivated/Fprint/Manager"
@@ -11,7 +11,7 @@ enum FprintdNames {
   /// Properties of a reader, which an older fprintd does not have.
   static let fingerNeeded = "finger-needed"
   static let fingerPresent = "finger-present"
-  /// What fprintd writes for a finger it does not tell.
+  /// What fprintd sends if it does not say which finger.
   static let anyFinger = "any"
 }
 
@@ -74,7 +74,7 @@ enum FprintdStatus: Sendable {
     }
   }
 
-  /// What this code does not know is a failure, never a match.
+  /// An unknown status counts as a failure, never as a match.
   private static func common(_ word: String, prefix: String) -> FprintdStatus {
     guard word.hasPrefix(prefix) else { return .failed(.device("fprintd said what has no meaning here")) }
     switch word.dropFirst(prefix.count) {

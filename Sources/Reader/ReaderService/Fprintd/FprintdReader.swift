@@ -48,14 +48,14 @@ package actor FprintdReader: FingerprintReader {
     do throws(ReaderError) {
       try await link.follow(device.path)
       try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
-      // Only a claimed reader is sure to tell its stages.
+      // Some readers tell the number of stages only while claimed.
       let properties = try await link.properties(of: device.path)
       let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
       opened = (device.path, description, properties.tellsFingers)
       return description
     } catch {
-      // Whatever fprintd does with a claim that was given up: it does not outlive its client.
+      // Close the connection, so that fprintd releases a claim whose call was cancelled.
       await drop(link)
       throw error
     }
@@ -70,7 +70,7 @@ package actor FprintdReader: FingerprintReader {
     guard let opened, let link else { return }
     self.opened = nil
     fingerWatch = nil
-    // Before a sleep it was released.
+    // It was released before the system slept.
     if !isSuspended { await release(opened.path, link) }
     isSuspended = false
   }
@@ -82,7 +82,7 @@ package actor FprintdReader: FingerprintReader {
     templateWatch = nil
   }
 
-  /// Not cut short by a cancelled task. Where fprintd does not take it, the end of the connection does the same.
+  /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.
   private func release(_ path: String, _ link: FprintdConnection) async {
     let released = await Task { () -> Bool in
       do throws(ReaderError) {
@@ -100,7 +100,7 @@ package actor FprintdReader: FingerprintReader {
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     let device = try openDevice()
     guard let finger else { throw .notSupported }
-    // fprintd would put the new print in the old one's place without a word, and before it is known to be any good.
+    // fprintd would replace an existing print of this finger, and before the new one is confirmed.
     guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
     let stages = device.description.enrollStages
     let stage = StageCount()
@@ -112,7 +112,7 @@ package actor FprintdReader: FingerprintReader {
         return false
       }
     } catch {
-      // fprintd may have come to its end just then: a finger that nobody wants any more would open things.
+      // fprintd may have stored the print just before. Delete it, or a finger nobody asked for would open items.
       await Task { try? await forget(finger) }.value
       throw error
     }
@@ -123,7 +123,7 @@ package actor FprintdReader: FingerprintReader {
     }
     observer(.stage(completed: stages, of: stages))
     guard !Task.isCancelled else {
-      // The enrolment was over before the cancellation reached it.
+      // The enrolment finished before the cancellation arrived.
       await Task { try? await delete(finger) }.value
       throw .cancelled
     }
@@ -140,7 +140,7 @@ package actor FprintdReader: FingerprintReader {
     let living = try living(prints, among: now)
     guard let first = living.first else { throw .notOnChip }
     if living.count == 1 { return try await look(for: living, as: first.print.finger, now, nonce, observer) }
-    // A finger that was not offered would be taken for one that was.
+    // fprintd would also match a finger that is not among the prints given.
     guard now.allSatisfy({ one in living.contains { $0.print.finger == one.finger } }) else {
       throw .device("fprintd has other fingers enrolled than those looked for")
     }
@@ -161,7 +161,7 @@ package actor FprintdReader: FingerprintReader {
     try LivingPrint.all(of: prints, among: now, files: templates.folder ?? place.templates)
   }
 
-  /// One scan of one finger, any of these where no one finger is named.
+  /// One scan: of the named finger, or of any finger if none is named.
   private func look(
     for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
     _ observer: @escaping ScanObserver
@@ -172,7 +172,7 @@ package actor FprintdReader: FingerprintReader {
     let outcome: ScanOutcome
     switch end.word {
     case .match:
-      // The reader is claimed, so that fprintd itself enrols nothing meanwhile; whoever writes its files might.
+      // The reader is claimed, so fprintd enrols nothing during the scan. A program that writes its files still could.
       let after = try await enrolledPrints()
       templateWatch?.look()
       guard after == before, fileChanges == seen else { throw .printsChanged }
@@ -197,14 +197,14 @@ package actor FprintdReader: FingerprintReader {
     }
   }
 
-  /// A scan that looks for a print that is none any more ends at once.
+  /// Ends the scan if one of its prints no longer exists.
   private func filesChanged() {
     fileChanges += 1
     guard let running, running.kind == .verify else { return }
     running.end(.failed(.printsChanged))
   }
 
-  /// The fingers fprintd has of this user on the open reader, with their digests where the files can be read.
+  /// This user's fingers on the open reader, with digests if fprintd's files can be read.
   private func enrolledPrints() async throws(ReaderError) -> [FprintdPrint] {
     let device = try openDevice()
     let link = try await connected()
@@ -222,7 +222,7 @@ package actor FprintdReader: FingerprintReader {
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     let now = try await enrolledPrints()
-    // Known by the name alone, and the file can be read by now: that is another print than the one known.
+    // The known print has no digest, but the file can be read now. Treat it as another print.
     let living = try living(prints, among: now).filter { one in
       now.contains { $0 == one.print }
     }
@@ -258,7 +258,7 @@ package actor FprintdReader: FingerprintReader {
 
   // MARK: Sleep
 
-  /// Gives the reader back to fprintd, which has its own way of going to sleep.
+  /// Releases the reader. fprintd suspends it by itself.
   package func suspend() async throws(ReaderError) {
     guard let opened, let link, !isSuspended else { return }
     isSuspended = true
@@ -276,7 +276,7 @@ package actor FprintdReader: FingerprintReader {
       let link = try await connected()
       try await link.call(opened.path, FprintdNames.device, "Claim", [.string("")])
     } catch {
-      // Somebody was quicker. Whoever scans next is told, and opens the reader anew.
+      // Another client claimed the reader first. The next scan fails and opens the reader again.
       self.opened = nil
       throw error
     }
@@ -292,21 +292,21 @@ package actor FprintdReader: FingerprintReader {
     return opened
   }
 
-  /// Starts the one action the reader can have at a time, and stops it whatever comes: at the status that `isLast` takes
-  /// for the last one, when the task is cancelled, and at the machine's sleep.
+  /// Starts the only action that the reader can run at a time, and always stops it: at the status for which `isLast` is
+  /// true, when the task is cancelled, and when the machine goes to sleep.
   private func scan(
     _ kind: FprintdAction.Kind, _ argument: String, _ observer: @escaping ScanObserver,
     isLast: @escaping @Sendable (FprintdStatus) -> Bool
   ) async throws(ReaderError) -> FprintdAction.Status {
     let device = try openDevice()
     let link = try await connected()
-    // Another call may have come meanwhile.
+    // Another call may have started an action in the meantime.
     _ = try openDevice()
     let action = FprintdAction(kind, isLast: isLast)
     running = action
     fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
-      // Neither the start nor the stop is cut short by a cancelled task: fprintd would be left in the middle.
+      // Start and stop run to their end even if the task is cancelled. Otherwise fprintd would keep the action running.
       await Task { await self.carryOut(action, on: device.path, link, argument) }.value
     } onCancel: {
       BusLoop.shared.post { action.end(.cancelled) }
@@ -316,7 +316,7 @@ package actor FprintdReader: FingerprintReader {
     action.finish()
     switch end {
     case .status(let status):
-      // Of a reader that was unplugged fprintd often says no more than that there was an error.
+      // For a reader that was unplugged, fprintd often reports only an unknown error.
       if case .failed(.device) = status.word { try await checkPresence(link) }
       return status
     case .failed(let error): throw error
@@ -325,8 +325,8 @@ package actor FprintdReader: FingerprintReader {
     }
   }
 
-  /// Throws where the reader is gone. libfprint keeps one that was unplugged until it is closed, so that fprintd lists
-  /// it as long as it is claimed.
+  /// Throws if the reader was unplugged. fprintd still lists such a reader while it is claimed, because libfprint keeps
+  /// it until it is closed.
   private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
     guard let device = opened, await !link.isOver else { return }
     await release(device.path, link)
@@ -350,9 +350,9 @@ package actor FprintdReader: FingerprintReader {
     }
     fingerWatch?.scanStarted()
     let end = await action.ended()
-    // That no finger is wanted any more is told by the stop, and no finger's doing.
+    // Stopping sets `finger-needed` to false, which is no touch.
     if case .status = end {} else { fingerWatch?.scanEnded() }
-    // Where fprintd is gone there is nothing to stop; where the reader is, fprintd says so.
+    // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd returns an error.
     if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, action.kind.stop) }
     return end
   }

@@ -1,25 +1,24 @@
 internal import Glibc
 internal import SDBus
 
-/// Watches fprintd's template files of one user, and tells of any change: another program's enrolment is seen when it
-/// happens, also one that is taken back at once. It lives on the bus loop.
+/// Watches fprintd's template files of one user and reports any change, so that another program's enrolment is noticed
+/// even if it is deleted again at once. Runs on the bus loop.
 ///
-/// It stands beside the digests, not in their place: where the folders may not be read it sees nothing, and the digests
-/// say so.
+/// It adds to the digests and does not replace them: if the folders cannot be read, it reports nothing.
 ///
-/// `@unchecked Sendable`: touched on the bus loop alone.
+/// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
   private let descriptor: Int32
   private let root: String
   private let user: String
   private let changed: @Sendable () -> Void
-  /// The watch of the folder of all users, in which only one name matters.
+  /// The watch of the folder that contains all users' folders. Only this user's name in it matters.
   private var rootWatch: Int32 = -1
 
   private static let events = UInt32(
     IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
 
-  /// Nil where the kernel has no more of these to give.
+  /// Nil if the kernel's limit of inotify instances is reached.
   init?(root: String, user: String, changed: @escaping @Sendable () -> Void) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
@@ -30,7 +29,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
     }
   }
 
-  /// The loop lets go of it; the descriptor closes with it.
+  /// Stops watching.
   func end() { BusLoop.shared.remove(self) }
 
   deinit { close(descriptor) }
@@ -45,7 +44,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
   }
 
   private func folders(in path: String) -> [String] {
-    // A name that is no folder is not watched.
+    // A name that is not a folder gives no names.
     namesInFolder(path).map { "\(path)/\($0)" }
   }
 
@@ -53,7 +52,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
 
   func dispatch() { look() }
 
-  /// Tells of what has happened up to now, before it returns.
+  /// Reports all changes up to now before it returns.
   func look() {
     BusLoop.shared.checkIsolated()
     var isChanged = false
@@ -64,7 +63,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
       if concernsUser(buffer[..<length]) { isChanged = true }
     }
     guard isChanged else { return }
-    // There may be folders now that were not there before.
+    // New folders may have been made.
     watchFolders()
     changed()
   }

@@ -4,13 +4,12 @@ internal import Glibc
 
 /// fprintd's own template files of one user: `USER/DRIVER/DEVICE/FINGER`, which only root may read.
 ///
-/// fprintd does not say which driver and device a reader of its is. So the digest of a finger is that of every file the
-/// user has for it: with two readers under fprintd, enrolling on one counts as a change on the other. That closes too
-/// much, never too little.
+/// fprintd does not tell the driver and device of a reader. The digest of a finger therefore covers every file that the
+/// user has for that finger: with two readers under fprintd, enrolling on one counts as a change on the other.
 struct FprintdTemplates: Sendable {
-  /// The folder that has one folder for each user.
+  /// The folder that contains one folder for each user.
   let root: String
-  /// The user that this process runs as; nil where that one has no name.
+  /// The name of the user this process runs as. Nil if the user has none.
   let user: String?
 
   /// The user's folder.
@@ -18,12 +17,12 @@ struct FprintdTemplates: Sendable {
 
   init(in root: String) {
     self.root = root
-    // getpwuid: the entry is libc's, and good until the next call.
+    // getpwuid: the entry belongs to libc and is valid until the next call.
     user = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
   }
 
-  /// What stands for the print of each: with its digest, or all of them without, for a set that is known in part cannot
-  /// be told from another.
+  /// A print for each finger: all with digests, or all without if one file cannot be read, because a set of which only a
+  /// part is known cannot be compared.
   func prints(of fingers: [Finger]) -> [FprintdPrint] {
     let prints = fingers.map { FprintdPrint(finger: $0, digest: digest(of: $0)) }
     guard prints.contains(where: { $0.digest == nil }) else { return prints }
@@ -43,7 +42,7 @@ struct FprintdTemplates: Sendable {
         case .some(.none): continue
         case .some(.some(let bytes)):
           isThere = true
-          // A name holds no zero byte, and the length goes before the contents.
+          // A name contains no zero byte, and the length precedes the contents, so the input is unambiguous.
           sum.add(Array(driver.utf8) + [0] + Array(device.utf8) + [0] + Array(String(bytes.count).utf8) + [0])
           sum.add(bytes)
         }
@@ -78,7 +77,7 @@ struct FprintdTemplates: Sendable {
         count += length
       }
     }
-    // One that grows while it is read is being written.
+    // A file that grows while it is read is being written.
     return isWhole ? .some(bytes) : nil
   }
 }

@@ -1,11 +1,11 @@
 internal import Fingerprint
 
-/// A print the vault knows, and fprintd still has.
+/// A print that the vault knows and fprintd still has.
 struct LivingPrint: Sendable {
   let id: EnrolmentID
   let print: FprintdPrint
 
-  /// Those of the prints that are left. One with a digest needs files that can be read to tell.
+  /// The prints that still exist. To compare a print that has a digest, fprintd's files must be readable.
   ///
   /// - Parameter files: where the files are, for the error that says they cannot be read.
   static func all(

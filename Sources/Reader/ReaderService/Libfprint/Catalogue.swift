@@ -7,7 +7,7 @@ struct Catalogue: Sendable {
   private let context: GObjectReference
   private let nature: ReaderDescription.Nature
 
-  /// Looks for devices, and waits until each was probed: pumps the main context.
+  /// Looks for devices and waits until each is probed. Iterates the main context.
   init(nature: ReaderDescription.Nature) {
     self.nature = nature
     // fp_context_new: transfer full.
@@ -19,11 +19,11 @@ struct Catalogue: Sendable {
     context.pointer.assumingMemoryBound(to: FpContext.self)
   }
 
-  /// The devices there are now: those unplugged are gone, those plugged in since are there.
+  /// The devices that are attached now.
   ///
   /// An id is the driver and the place the device is plugged in at, such as `synaptics:1-9`.
   func devices() -> [(id: String, device: Device)] {
-    // fp_context_get_devices: transfer none. It pumps the main context while a device is being probed.
+    // fp_context_get_devices: transfer none. It iterates the main context while a device is being probed.
     guard let array = fp_context_get_devices(pointer) else { return [] }
     let all = (0..<Int(array.pointee.len)).compactMap { array.pointee.pdata[$0].map { Device(retaining: $0) } }
     var seen: [String: Int] = [:]

@@ -2,11 +2,11 @@ internal import CFprint
 internal import Fingerprint
 internal import GLibKit
 
-/// An `FpDevice`. It is used on the main context's thread alone.
+/// An `FpDevice`. Used only on the main context's thread.
 struct Device: Sendable {
   let object: GObjectReference
 
-  /// Keeps a device that is libfprint's (transfer none).
+  /// Adds a reference to a device that libfprint owns (transfer none).
   init(retaining device: UnsafeMutableRawPointer) {
     object = GObjectReference(retaining: device)
   }
@@ -21,7 +21,7 @@ struct Device: Sendable {
   /// Whether the driver is one of libfprint's virtual ones, which take fingers from a socket.
   var isVirtual: Bool { driver.hasPrefix("virtual_") }
 
-  /// Whether the device was unplugged. It still wants to be closed.
+  /// Whether the device was unplugged. It still has to be closed.
   var isRemoved: Bool { object.bool("removed") }
 
   func describe(id: String, nature: ReaderDescription.Nature) -> ReaderDescription {
@@ -42,7 +42,7 @@ struct Device: Sendable {
     switch fp_device_get_temperature(pointer) {
     case FP_TEMPERATURE_COLD: .cold
     case FP_TEMPERATURE_WARM: .warm
-    // A value this code does not know is taken for the one that asks for care.
+    // Treat an unknown value as the hottest.
     default: .hot
     }
   }

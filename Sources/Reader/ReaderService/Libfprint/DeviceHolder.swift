@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// `fprintd` when that runs, since it is the one that usually has a reader open. Which files another program has open
-/// is not for this process to see: it is confined.
+/// `fprintd` if it runs, because it usually is the program that has a reader open. This process is confined and cannot
+/// see which files other programs have open.
 func likelyHolder() -> String? {
   let processes = namesInFolder("/proc").filter { Int($0) != nil && $0 != String(getpid()) }
   return processes.contains { smallFile("/proc/\($0)/comm") == "fprintd" } ? "fprintd" : nil

@@ -2,8 +2,7 @@ internal import CFprint
 internal import Fingerprint
 internal import GLibKit
 
-/// The observer of an enrolment, as libfprint carries it. It is handed to libfprint with the call, which releases it
-/// through the destroy notify when the enrolment is over.
+/// The observer of an enrolment. libfprint owns it during the call, and releases it through the destroy notify.
 final class EnrolmentProgress: Sendable {
   fileprivate let observer: ScanObserver
 

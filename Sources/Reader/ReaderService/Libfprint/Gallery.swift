@@ -2,7 +2,7 @@ internal import CFprint
 internal import Fingerprint
 internal import GLibKit
 
-/// The prints of one identification, in the order they are tried in.
+/// The prints of one identification, in the order in which they are compared.
 ///
 /// `@unchecked Sendable`: filled before the scan and only read after it, on the main context's thread.
 final class Gallery: @unchecked Sendable {
@@ -24,14 +24,14 @@ final class Gallery: @unchecked Sendable {
     entries.append((id, print))
   }
 
-  /// What a finished identification means. A match outside the gallery is none of ours, and no answer.
+  /// The outcome of an identification. Nil for a match that is not in the gallery.
   func outcome(for match: Print?) -> ScanOutcome? {
     guard let match else { return .noMatch }
     return entries.first { $0.print.pointer == match.pointer }.map { .match($0.id) }
   }
 }
 
-/// Takes the prints out of an array whose reference is handed over.
+/// Takes the prints from an array (transfer full).
 func takePrints(_ array: UnsafeMutablePointer<GPtrArray>) -> [Print] {
   defer { g_ptr_array_unref(array) }
   return (0..<Int(array.pointee.len)).compactMap { index in

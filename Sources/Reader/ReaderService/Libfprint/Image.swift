@@ -4,8 +4,8 @@ internal import Fingerprint
 internal import GLibKit
 internal import SecureMemory
 
-/// An `FpImage` that was captured: upright, dark ridges on light, and with its minutiae found. It is used on the main
-/// context's thread alone.
+/// A captured `FpImage`: upright, with dark ridges on light, and with its minutiae detected. Used only on the main
+/// context's thread.
 struct Image: Sendable {
   private let object: GObjectReference
 
@@ -20,17 +20,17 @@ struct Image: Sendable {
   func picture(includingImage: Bool) throws(ReaderError) -> FingerPicture {
     let (width, height) = (Int(fp_image_get_width(pointer)), Int(fp_image_get_height(pointer)))
     var length: gsize = 0
-    // fp_image_get_data: the bytes are the image's (transfer none), valid as long as it is.
+    // fp_image_get_data: transfer none; valid as long as the image.
     guard let data = fp_image_get_data(pointer, &length), width > 0, height > 0, Int(length) == width * height else {
       throw .device("libfprint's picture has no pixels")
     }
-    // fp_image_get_minutiae: transfer none; NULL where nobody has looked for them, as every image driver does itself.
+    // fp_image_get_minutiae: transfer none. NULL if they were not detected, but every image driver does that.
     guard let minutiae = fp_image_get_minutiae(pointer) else {
       throw .device("libfprint has not looked for minutiae in the picture")
     }
     let pixels = UnsafeBufferPointer(start: data, count: width * height)
     defer { withExtendedLifetime(object) {} }
-    // fp_image_get_ppmm: 0 where the driver has set none.
+    // fp_image_get_ppmm: 0 if the driver does not tell.
     let resolution = Int((fp_image_get_ppmm(pointer) * 1_000).rounded())
     return FingerPicture(
       width: width, height: height, resolution: resolution > 0 ? resolution : nil,
@@ -62,8 +62,8 @@ struct Image: Sendable {
     control.height = UInt32(height)
     // PNG_FORMAT_GRAY
     control.format = 0
-    // png_image_write_to_memory: without memory it says how many bytes the file takes. It reads height rows of pixels,
-    // and has freed its own state when it returns.
+    // png_image_write_to_memory: with a NULL buffer it only computes the size. It reads the borrowed pixels, and frees its
+    // own state before it returns.
     var size = png_alloc_size_t()
     guard png_image_write_to_memory(&control, nil, &size, 0, pixels.baseAddress, 0, nil) != 0 else {
       throw .device("the picture could not be encoded")

@@ -5,19 +5,19 @@ internal import GLibKit
 /// libfprint, as a ``FingerprintReader``.
 ///
 /// It runs on the thread that owns GLib's default main context (``MainContext``), and calls libfprint nowhere else.
-/// Only asynchronous calls are made, save the enumeration, which pumps the context.
+/// All calls are asynchronous except the enumeration, which iterates the main context.
 package actor LibfprintReader: FingerprintReader {
   private let nature: ReaderDescription.Nature
   private var catalogue: Catalogue?
   private var opened: (device: Device, id: String)?
   private var running: RunningAction?
-  /// Who waits for the running action to end.
+  /// The continuations that wait for the running action to end.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var isSuspended = false
   private var watch: FingerWatch?
 
-  /// - Parameter nature: how the readers of this process are driven. Only `.virtual` lets libfprint's virtual drivers
-  ///   through, and nothing else then.
+  /// - Parameter nature: how the readers of this process are driven. With `.virtual` only libfprint's virtual drivers are
+  ///   used, otherwise never.
   package init(nature: ReaderDescription.Nature) {
     self.nature = nature
   }
@@ -32,7 +32,7 @@ package actor LibfprintReader: FingerprintReader {
     try devices().map { $0.device.describe(id: $0.id, nature: nature) }
   }
 
-  /// The devices there are, by their ids. Where libfprint lists none, but one is attached, the error says why.
+  /// The devices by their ids. If libfprint lists none although a reader is attached, the error says why.
   private func devices() throws(ReaderError) -> [(id: String, device: Device)] {
     let current = catalogue ?? Catalogue(nature: nature)
     catalogue = current
@@ -40,7 +40,7 @@ package actor LibfprintReader: FingerprintReader {
     guard nature != .virtual, opened == nil, running == nil,
       let missing = SupportedUSBReaders.attached(besides: devices.compactMap { SysfsUSBDevice(of: $0.device) })
     else { return devices }
-    // It could not be probed then. libfprint probes once for each context, so it takes a new one to try again.
+    // libfprint probes devices once for each context, so a new context is needed to try again.
     let renewed = Catalogue(nature: nature)
     catalogue = renewed
     let again = renewed.devices()
@@ -68,7 +68,7 @@ package actor LibfprintReader: FingerprintReader {
     return device.describe(id: id, nature: nature)
   }
 
-  /// An error of opening, with who holds the device or which node may not be opened.
+  /// An error of opening: with the program that holds the device, or the node that may not be opened.
   private static func explained(_ error: ReaderError, opening device: Device) -> ReaderError {
     let usb = SysfsUSBDevice(of: device)
     switch error {
@@ -117,7 +117,7 @@ package actor LibfprintReader: FingerprintReader {
     guard let print else { throw .device("libfprint ended the enrolment without a print") }
     let template = try print.serialized()
     if Task.isCancelled {
-      // The enrolment was over before the cancellation reached it: a print nobody knows must not stay on the chip.
+      // The enrolment finished before the cancellation arrived. Remove the print from the chip, because no set contains it.
       await Task { try? await delete(template) }.value
       throw .cancelled
     }
@@ -135,8 +135,8 @@ package actor LibfprintReader: FingerprintReader {
     } finish: { result in
       GLibError.catching { error in
         var match: OpaquePointer?
-        // fp_device_identify_finish: the match is transfer full. It holds only where the call returns TRUE: an action
-        // that was cancelled after the match leaves the match there, too.
+        // fp_device_identify_finish: the match is transfer full. It counts only if the call returns TRUE: an action that
+        // was cancelled after the match sets it, too.
         let answered = fp_device_identify_finish(device.pointer, result, &match, nil, error) != 0
         let print = match.map(Print.init(adopting:))
         return answered ? gallery.outcome(for: print) : nil
@@ -174,7 +174,7 @@ package actor LibfprintReader: FingerprintReader {
         if let reason = error.retryReason { .success((.retry(reason), finishedAt)) } else { .failure(error) }
       }
     }
-    // A match that came when nobody wanted it any more is none.
+    // A match after the cancellation does not count.
     guard !Task.isCancelled else { throw .cancelled }
     guard let outcome else { throw .device("libfprint ended the scan without an answer") }
     if case .retry(let reason) = outcome { observer(.retry(reason)) }
@@ -248,7 +248,7 @@ package actor LibfprintReader: FingerprintReader {
 
   // MARK: Sleep
 
-  /// Not an action of its own: it goes beside the scan that is running, which some drivers carry through the sleep.
+  /// Not an action: it runs beside a scan, which some drivers continue after the sleep.
   package func suspend() async throws(ReaderError) {
     guard let device = opened?.device, !isSuspended else { return }
     isSuspended = true
@@ -276,7 +276,7 @@ package actor LibfprintReader: FingerprintReader {
 
   // MARK: Actions
 
-  /// Makes the libfprint call, with what cancels it, its callback and the callback's data.
+  /// Makes the libfprint call with a cancellable, a callback and the callback's data.
   private typealias Start = (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
 
   private func openDevice() throws(ReaderError) -> Device {
@@ -292,7 +292,7 @@ package actor LibfprintReader: FingerprintReader {
     guard !Task.isCancelled else { throw .cancelled }
   }
 
-  /// Runs the one action a device can have at a time. Cancelling the task, or unplugging the device, ends it.
+  /// Runs the only action that a device can run at a time. It ends when the task is cancelled or the device unplugged.
   private func act<Value: Sendable>(
     on device: Device, start: Start,
     finish: @escaping @Sendable (OpaquePointer) -> Result<Value, GLibError>
@@ -303,7 +303,7 @@ package actor LibfprintReader: FingerprintReader {
     let cancellable = action.cancellable
     let removal = PropertyObservation(of: "removed", in: device.object) { cancellable.cancel() }
     let result = await withTaskCancellationHandler {
-      // The actor is named, since a closure that does not capture it does not run on it.
+      // Capture the actor, because otherwise the closure would not run on it.
       await finished(isolation: self) {
         start(cancellable.pointer, $0, $1)
       } finish: {
@@ -326,9 +326,9 @@ package actor LibfprintReader: FingerprintReader {
   }
 }
 
-/// The action a device is busy with.
+/// The action that a device runs.
 private final class RunningAction {
   let cancellable = Cancellable()
-  /// Whether the system went to sleep under it.
+  /// Whether the system went to sleep while it ran.
   var isSuspended = false
 }

@@ -1,17 +1,17 @@
 internal import GLibKit
 
-/// The thread libfprint runs on.
+/// The thread that libfprint runs on.
 package enum MainContext {
-  /// Makes the calling thread the one libfprint runs on, for ever.
+  /// Makes the calling thread the one that libfprint runs on. Does not return.
   ///
-  /// On the main thread nothing is left to serve Swift's main actor then: start the program's work before, in a task
-  /// of its own (`Task.detached`, for a `Task` of a main file belongs to the main actor).
+  /// If this is the main thread, the main actor is blocked from then on. Start the program's work before, with
+  /// `Task.detached`, because a `Task` in `main.swift` belongs to the main actor.
   package static func run() -> Never {
     GLibLog.silence()
     MainContextExecutor.run()
   }
 
-  /// Gives libfprint a thread of its own, for a program whose main thread is taken.
+  /// Runs libfprint on a new thread, for a program that needs its main thread.
   package static func runOnThread() {
     GLibLog.silence()
     MainContextExecutor.runOnThread()

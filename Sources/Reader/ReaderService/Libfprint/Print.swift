@@ -2,7 +2,7 @@ internal import CFprint
 internal import Fingerprint
 internal import GLibKit
 
-/// An `FpPrint`. It is used on the main context's thread alone.
+/// An `FpPrint`. Used only on the main context's thread.
 struct Print: Sendable {
   /// Larger than any template: five full-size image prints take some 20 KiB.
   static let largestTemplate = 1 << 20
@@ -11,7 +11,7 @@ struct Print: Sendable {
 
   var pointer: OpaquePointer { OpaquePointer(object.pointer) }
 
-  /// Keeps a print that is somebody else's (transfer none).
+  /// Adds a reference to a print that somebody else owns (transfer none).
   init(retaining print: OpaquePointer) {
     object = GObjectReference(retaining: UnsafeMutableRawPointer(print))
   }
@@ -21,8 +21,8 @@ struct Print: Sendable {
     object = GObjectReference(adopting: UnsafeMutableRawPointer(print))
   }
 
-  /// An empty print to enrol into, without user, finger or date: recordings of match-on-chip readers hold the exact
-  /// bytes that are sent to the chip, and nothing that names a person is anybody's business there.
+  /// An empty print for an enrolment, without user, finger or date: these are sent to the chip of a reader that stores
+  /// prints, and would name a person there and in recordings.
   init(blankFor device: Device) {
     // fp_print_new: transfer floating; the reference sinks it.
     self.init(retaining: fp_print_new(device.pointer))
@@ -30,8 +30,8 @@ struct Print: Sendable {
 
   /// Parses a template made by a device like this one.
   ///
-  /// A malformed template can end the process (libfprint asserts, on three bytes already); what is cheap to see is
-  /// refused before that.
+  /// A malformed template can end the process, because libfprint checks with assertions. Obviously wrong ones are refused
+  /// before.
   init(parsing template: Template, for device: Device) throws(ReaderError) {
     guard (4...Self.largestTemplate).contains(template.bytes.count), template.bytes.starts(with: "FP3".utf8) else {
       throw .badTemplate
@@ -40,7 +40,7 @@ struct Print: Sendable {
     let parsed = GLibError.catching { fp_print_deserialize(template.bytes, gsize(template.bytes.count), $0) }
     guard case .success(.some(let print)) = parsed else { throw .badTemplate }
     self.init(adopting: print)
-    // A driver may take another driver's bytes for its own.
+    // A driver may accept another driver's bytes.
     guard fp_print_compatible(pointer, device.pointer) != 0 else { throw .badTemplate }
   }
 

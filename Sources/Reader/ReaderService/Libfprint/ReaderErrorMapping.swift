@@ -3,7 +3,7 @@ internal import Fingerprint
 internal import GLibKit
 
 extension GLibError {
-  /// What a touch that could not be used was (`FP_DEVICE_RETRY`); nil for every other error.
+  /// The reason why a touch could not be used (`FP_DEVICE_RETRY`). Nil for every other error.
   var retryReason: RetryReason? {
     guard domain == fp_device_retry_quark() else { return nil }
     return switch FpDeviceRetry(rawValue: UInt32(bitPattern: code)) {
@@ -19,15 +19,15 @@ extension GLibError {
   /// Whether libusb refused to open the device node for lack of permission.
   var isPermissionDenied: Bool { isUSBError && code == 9 }
 
-  /// Whether libusb found an interface claimed by somebody else. libgusb has no code for that, and puts libusb's at
-  /// the end of its message: `LIBUSB_ERROR_BUSY` is -6.
+  /// Whether another program has claimed an interface of the device. libgusb has no code for that, but puts libusb's code
+  /// at the end of its message: `LIBUSB_ERROR_BUSY` is -6.
   var isInterfaceBusy: Bool { isUSBError && message.hasSuffix("[-6]") }
 
-  // The codes are libgusb's `GUsbDeviceError`, whose header libfprint does not bring along.
+  // The codes are those of `GUsbDeviceError` in libgusb, whose header may be missing.
   private var isUSBError: Bool { domain == g_quark_from_string("g-usb-device-error-quark") }
   private var isUSBDeviceGone: Bool { isUSBError && code == 4 }
 
-  /// What the error says to the vault. A retry is an answer, not an error, and is to be asked for first.
+  /// The error for the vault. Check for a retry first: that is an answer, not an error.
   var readerError: ReaderError {
     if domain == fp_device_error_quark() {
       return switch FpDeviceError(rawValue: UInt32(bitPattern: code)) {

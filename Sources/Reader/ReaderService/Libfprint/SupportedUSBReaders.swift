@@ -3,10 +3,10 @@ internal import Glibc
 
 /// The USB readers the installed libfprint has drivers for, by its hwdb.
 ///
-/// A driver that cannot open its device while probing leaves it out of libfprint's list without a word to the caller.
-/// Only what sysfs shows then tells a reader without permission, or in use, from no reader at all.
+/// libfprint leaves a device that its driver cannot open out of its list, without an error. Comparing with sysfs shows
+/// whether there is no reader, or one that this process may not open or that is in use.
 enum SupportedUSBReaders {
-  /// A supported reader that is attached but not among these devices of libfprint's.
+  /// A supported reader that is attached but that libfprint does not list.
   static func attached(besides listed: [SysfsUSBDevice]) -> SysfsUSBDevice? {
     let names = Set(listed.map(\.name))
     let candidates = SysfsUSBDevice.all().filter { !names.contains($0.name) }

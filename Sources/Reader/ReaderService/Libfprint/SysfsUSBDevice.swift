@@ -2,15 +2,15 @@ internal import Glibc
 
 /// A USB device as the kernel shows it in sysfs, without opening it.
 struct SysfsUSBDevice: Sendable {
-  /// The kernel's name for the place it is plugged in, such as `1-9`.
+  /// The kernel's name of its port, such as `1-9`.
   let name: String
   let bus: Int
   let address: Int
   let vendor: UInt16
   let product: UInt16
   let serial: String?
-  /// The port, where the device is fixed to it: the controller and the way from there. The bus number is no part of
-  /// it, for that depends on the order in which controllers were found at boot.
+  /// The port of a built-in device: the controller and the path from there. Without the bus number, which depends on the
+  /// order in which the kernel found the controllers.
   let fixedPort: String?
 
   /// The device node that a program opens to use the device.
@@ -26,7 +26,7 @@ struct SysfsUSBDevice: Sendable {
 
   private static let folder = "/sys/bus/usb/devices"
 
-  /// Every USB device there is; interfaces (`1-9:1.0`) are left out.
+  /// All USB devices, without interfaces (`1-9:1.0`).
   static func all() -> [SysfsUSBDevice] {
     namesInFolder(folder).filter { !$0.contains(":") }.sorted().compactMap(SysfsUSBDevice.init(name:))
   }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The text of a small file of sysfs or procfs, without the newline at its end and without control characters, which a
-/// device could put into its serial number; nil when it cannot be read or is empty.
+/// The text of a small file in sysfs or procfs, without the newline at its end and without control characters (a device
+/// chooses its own serial number). Nil if it cannot be read or is empty.
 func smallFile(_ path: String, limit: Int = 4096) -> String? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -14,17 +14,17 @@ func smallFile(_ path: String, limit: Int = 4096) -> String? {
   return text.isEmpty ? nil : text
 }
 
-/// The names in a folder, without `.` and `..`; none when it cannot be read.
+/// The names in a folder, without `.` and `..`. Empty if it cannot be read.
 func namesInFolder(_ path: String) -> [String] {
   readNames(inFolder: path) ?? []
 }
 
-/// The same; nil where the folder cannot be read, or not to its end, with the reason in `errno`.
+/// The names in a folder. Nil if it cannot be read completely, with the reason in `errno`.
 func readNames(inFolder path: String) -> [String]? {
   guard let folder = opendir(path) else { return nil }
   var names: [String] = []
   errno = 0
-  // readdir: the entry is good until the next call.
+  // readdir: the entry is valid until the next call.
   while let entry = readdir(folder) {
     let name = withUnsafePointer(to: &entry.pointee.d_name) {
       $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
@@ -38,7 +38,7 @@ func readNames(inFolder path: String) -> [String]? {
   return problem == 0 ? names : nil
 }
 
-/// Where a symbolic link points; nil when it is none, or may not be read.
+/// The target of a symbolic link. Nil if it is not one or cannot be read.
 func symbolicLink(_ path: String) -> String? {
   let capacity = Int(PATH_MAX)
   let bytes = [CChar](unsafeUninitializedCapacity: capacity) { buffer, count in

@@ -14,8 +14,8 @@ extension SysfsUSBDevice {
   }
 }
 
-/// The two functions of libgusb that are needed. libfprint brings the library into the process but not its header,
-/// and its development package is no dependency of libfprint's.
+/// Two functions of libgusb. libfprint links the library, but libfprint's development package does not depend on that
+/// of libgusb, so the header may be missing.
 private struct LibgusbFunctions: Sendable {
   typealias NumberOfDevice = @convention(c) @Sendable (OpaquePointer) -> UInt8
 
