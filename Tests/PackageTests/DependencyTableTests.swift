@@ -98,7 +98,8 @@ struct DependencyTableTests {
   }
 
   private func importedModules(of source: String) -> [String] {
-    source.split(separator: "\n").compactMap { line in
+    let here = source.replacing(/#if canImport\(Darwin\)\n(?s:.*?)#else/, with: "")
+    return here.split(separator: "\n").compactMap { line in
       line.wholeMatch(
         of:
           /\s*(?:@\w+(?:\(\w+\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?(\w+)(?:\.\w+)*\s*(?:\/\/.*)?/

@@ -282,7 +282,7 @@ package actor BusConnection: BusLoopSource {
     for step in 0..<64 {
       // In a pause the first step still writes what the peer has made room for.
       guard let bus, step == 0 || !isPaused else { return }
-      let hasInput = kind == .server && hasUnprocessedInput
+      let input = kind == .server ? unprocessedInput : []
       var pointer: OpaquePointer?
       let result = sd_bus_process(bus, &pointer)
       if result < 0 { return end() }
@@ -298,9 +298,11 @@ package actor BusConnection: BusLoopSource {
       if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
-        incoming.stop()
+        if !IncomingDeadline.goesOn(after: input) { incoming.stop() }
         resumeWaitingForReady()
-      } else if isReady, hasInput {
+      } else if pointer != nil {
+        incoming.stop()
+      } else if isReady, !input.isEmpty {
         // What was read without a result is a part of a message.
         if result == 0 { incoming.start() } else { incoming.stop() }
       }
@@ -308,11 +310,12 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// Whether bytes of the peer wait in the socket.
-  private var hasUnprocessedInput: Bool {
-    guard let bus else { return false }
-    var byte: UInt8 = 0
-    return recv(sd_bus_get_fd(bus), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+  /// What the client has sent and sd-bus has not read: during the handshake up to 1 KiB of it, later one byte.
+  private var unprocessedInput: ArraySlice<UInt8> {
+    guard let bus else { return [] }
+    var bytes = [UInt8](repeating: 0, count: isReady ? 1 : 1_024)
+    let count = recv(sd_bus_get_fd(bus), &bytes, bytes.count, Int32(MSG_PEEK | MSG_DONTWAIT))
+    return bytes.prefix(max(count, 0))
   }
 
   private func resumeWaitingForReady() {

@@ -118,7 +118,11 @@ package actor BusListener: BusLoopSource {
     guard
       let connection = try? BusConnection(
         socket: accepted, role: .server, limits: connectionLimits, handlers: handlers)
-    else { return }
+    else {
+      // The client has gone already.
+      closed()
+      return
+    }
     connections[number] = Accepted(connection: connection, userID: peer.userID)
   }
 }

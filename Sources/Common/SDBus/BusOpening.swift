@@ -10,6 +10,13 @@ enum BusOpening {
       var identifier = sd_id128_t()
       try checked(sd_id128_randomize(&identifier))
       try checked(sd_bus_set_server(bus, 1, identifier))
+    } started: {
+      guard role == .server else { return }
+      // sd-bus asks for 8 MiB of kernel memory for messages that the client does not read. That is too much for a
+      // client that never reads. The kernel doubles the value.
+      var size: Int32 = 128 << 10
+      // The kernel reads the value.
+      setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
   }
 
@@ -22,7 +29,7 @@ enum BusOpening {
   }
 
   private static func open(
-    socket: Int32, _ configure: (OpaquePointer) throws(BusError) -> Void
+    socket: Int32, _ configure: (OpaquePointer) throws(BusError) -> Void, started: () -> Void = {}
   ) throws(BusError) -> OpaquePointer {
     var created: OpaquePointer?
     guard sd_bus_new(&created) >= 0, let bus = created else {
@@ -40,6 +47,7 @@ enum BusOpening {
       try configure(bus)
       try checked(sd_bus_negotiate_fds(bus, 1))
       try checked(sd_bus_start(bus))
+      started()
     } catch {
       sd_bus_close_unref(bus)
       throw error

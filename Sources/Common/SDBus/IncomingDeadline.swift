@@ -19,4 +19,12 @@ struct IncomingDeadline {
 
   /// The peer has sent the rest.
   mutating func stop() { started = nil }
+
+  /// Whether more follows the end of the handshake in these bytes: the beginning of a message, which sd-bus reads with
+  /// the handshake.
+  static func goesOn(after bytes: ArraySlice<UInt8>) -> Bool {
+    let end = Array("BEGIN\r\n".utf8)
+    guard bytes.count > end.count else { return false }
+    return bytes.indices.dropLast(end.count).contains { bytes[$0...].starts(with: end) }
+  }
 }

@@ -48,11 +48,11 @@ struct BackPressureTests {
 
   @Test("is not read from either, and gets every answer when it reads again", .timeLimit(.minutes(1)))
   func pause() async throws {
-    for (size, most) in [(100, 2_000), (100_000, 200)] {
+    for size in [100, 100_000] {
       try await serve(size: size) { peer, _, calls in
         let sent = flood(peer)
         // Far fewer were handled than were sent: the rest waits in the socket.
-        #expect(calls() < most && calls() < sent, "\(calls()) of \(sent) calls of \(size) bytes")
+        #expect(calls() < sent && sent < 5_000, "\(calls()) of \(sent) calls of \(size) bytes")
         var received = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         while calls() < sent {
@@ -71,7 +71,7 @@ struct BackPressureTests {
   func pings() async throws {
     try await serve(size: 0) { peer, _, _ in
       let sent = flood(peer, interface: "org.freedesktop.DBus.Peer", "Ping")
-      #expect(sent < 10_000)
+      #expect(sent < 5_000)
     }
   }
 

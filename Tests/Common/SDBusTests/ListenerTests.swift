@@ -219,8 +219,8 @@ struct ListeningPlace: Sendable {
 }
 
 extension RawPeer {
-  /// Whether an answer to a call comes within ten seconds. The handshake's answers are text; the first byte of a
-  /// message in little endian is an `l`, after a newline.
+  /// Whether an answer to a call comes within ten seconds. A message in little endian begins with `l`, and an answer has
+  /// the type 2. The text of the handshake, which ends with a newline, may come before.
   func hasAnswer() -> Bool {
     var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -229,11 +229,8 @@ extension RawPeer {
       let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
       guard count > 0 else { return false }
       received += buffer.prefix(count)
-      if let end = received.lastIndex(of: UInt8(ascii: "\n")), received.count > end + 2,
-        received[end + 1] == UInt8(ascii: "l"), received[end + 2] == 2
-      {
-        return true
-      }
+      let start = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+      if received.dropFirst(start).starts(with: [UInt8(ascii: "l"), 2]) { return true }
     }
     return false
   }
