@@ -16,16 +16,6 @@ struct MakefileTests {
     #expect(plain.output == help.output)
   }
 
-  @Test(
-    "has the usual targets",
-    arguments: [
-      "setup", "demo", "examples", "test", "lint", "format", "bench", "campaign", "build", "install", "uninstall",
-      "clean",
-    ])
-  func hasTarget(name: String) throws {
-    #expect(try Repository.text("Makefile").split(separator: "\n").contains { $0.hasPrefix("\(name):") })
-  }
-
   @Test("install puts the programs in their folders, and uninstall removes everything")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
@@ -46,13 +36,6 @@ struct MakefileTests {
       }
       #expect(left.isEmpty)
     }
-  }
-
-  @Test("the CI run uses only targets of the Makefile")
-  func continuousIntegration() throws {
-    let commands = try Repository.text(".ci/run").split(separator: "\n")
-      .filter { !$0.hasPrefix("#") && !$0.hasPrefix("set ") && !$0.hasPrefix("cd ") }
-    #expect(commands == ["make lint", "make docs", "make demo", "make test"])
   }
 
   /// Each argument: the runner's output, its exit status, and whether `make test` must succeed.
