@@ -3,7 +3,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-/// A program that confines itself as the reader process does, by the same code, and then does its worst.
+/// `whorl-intruder` confines itself with the code of the reader process and then tries attacks.
 @Suite("The confinement of the reader process")
 struct ConfinementTests {
   @Test("keeps a hostile reader from reading or changing the store's files", .enabled(if: hasLandlock))
@@ -84,11 +84,11 @@ struct ConfinementTests {
       "ring", "pageFaults", "program", "counters", "keyring", "namespace", "mount", "sharedMemory", "type",
     ]
     for reader in readers { try await expect(attempts, areRefusedTo: reader, with: ["Operation not permitted"]) }
-    // Not each of these arguments makes sense, but the kernel has looked at them.
+    // Some of these arguments are invalid. The error shows whether the call got past the filter.
     for line in try await run("free", "libfprint", attempts) {
       #expect(!line.hasSuffix("Operation not permitted"), "\(line)")
     }
-    // The C library goes on to `clone`, whose flags can be looked at.
+    // The C library then uses `clone`, whose flags the filter can check.
     #expect(
       try await run("confined", "libfprint", ["cloneWithArguments"])
         == ["cloneWithArguments: Function not implemented"])
@@ -150,7 +150,7 @@ struct ConfinementTests {
     #expect(lines == attempts.map { "\($0): \(result)" }, "by \(reader)", sourceLocation: sourceLocation)
   }
 
-  /// Without the confinement they succeed: it is the confinement that refuses them.
+  /// Without the confinement they succeed, so it is the confinement that denies them.
   private func expectDone(_ attempts: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
     #expect(
       try await run("free", "libfprint", attempts) == attempts.map { "\($0): done" }, sourceLocation: sourceLocation)
@@ -163,7 +163,7 @@ struct ConfinementTests {
     return result.text.split(separator: "\n").map(String.init)
   }
 
-  /// A folder with what a store has, files to lose, and a process to attack.
+  /// A folder with the files of a store, files to destroy, and a process to attack.
   private func withVictim(_ body: (_ folder: String, _ process: pid_t) async throws -> Void) async throws {
     try await withFolder { folder in
       for name in ["store", "templates"] { try #require(mkdirPrivate("\(folder)/\(name)")) }
@@ -180,10 +180,10 @@ struct ConfinementTests {
   }
 }
 
-/// Where the kernel has no Landlock, the reader process is confined by seccomp alone.
+/// Without Landlock in the kernel, the reader process is confined by seccomp alone.
 private let hasLandlock = Landlock.version != nil
 
-/// A socket of a program that a hostile reader would like to talk to.
+/// A listening socket of another program.
 private final class Listener {
   let path: String
   private let descriptor: Int32

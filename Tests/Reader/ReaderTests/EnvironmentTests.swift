@@ -24,7 +24,7 @@ struct EnvironmentTests {
       let reader = ReaderProcess(program: try readerProgram(), selection: .automatic, showsDiagnostics: true)
       #expect(try await reader.readers().allSatisfy { $0.nature == .physical })
       let pid = try #require(processes(with: "--reader\0auto").first { getpgid($0) == $0 })
-      // What the kernel keeps of the environment it was started with.
+      // The environment that the process was started with, from the kernel.
       let descriptor = open("/proc/\(pid)/environ", O_RDONLY)
       var bytes = [UInt8](repeating: 0, count: 4_096)
       let count = read(descriptor, &bytes, bytes.count)
@@ -80,7 +80,7 @@ struct EnvironmentTests {
   }
 }
 
-/// Starts a program as any other might: with a socket as standard input, and this environment.
+/// Starts the program with a socket as standard input and this environment, as any other program could.
 func startByHand(_ words: [String], _ environment: [String]) throws -> (BusConnection, pid_t) {
   var pair: [Int32] = [-1, -1]
   try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)

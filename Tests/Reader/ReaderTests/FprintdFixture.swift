@@ -7,7 +7,7 @@ import VirtualFinger
 extension PrivateFprintd {
   var place: FprintdPlace { FprintdPlace(bus: bus, templates: templates) }
 
-  /// Runs the body with a reader process that asks this fprintd.
+  /// Runs the body with a reader process that uses this fprintd.
   func withReader<Value>(
     _ selection: ReaderSelection = .fprintd(device: nil), _ body: (FprintdReaderProcess) async throws -> Value
   ) async throws -> Value {
@@ -34,7 +34,7 @@ struct FprintdReaderProcess {
     try await process.open(try #require(try await process.readers().first).id)
   }
 
-  /// A finger as either virtual reader takes it: a person's number stands for a person with ten fingers.
+  /// A finger for either virtual reader, of the person with this number.
   func touch(_ finger: Finger, person: UInt64 = 1, impression: UInt64 = 9) throws {
     switch fprintd.reader {
     case .image: try fprintd.image.press(SyntheticFinger(person: Int(person), finger: finger).impression(impression))
@@ -47,7 +47,7 @@ struct FprintdReaderProcess {
     let stages = try await process.readers().first?.enrollStages ?? 0
     async let template = process.enroll(as: finger, observer: log.observe)
     for stage in 1...max(stages, 1) {
-      // The chip's reader wants its finger all the while.
+      // The storage reader needs the finger again and again.
       try await log.wait(for: .fingerNeeded, count: fprintd.reader == .image ? stage : 1)
       try touch(finger, person: person, impression: UInt64(stage))
       try await log.wait(for: .stage(completed: stage, of: stages))

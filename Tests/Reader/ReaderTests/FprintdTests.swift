@@ -4,8 +4,8 @@ import ReaderClient
 import Testing
 import VirtualFinger
 
-/// The contract of the readers that libfprint drives, as far as fprintd lets it be kept: what it does not tell (the
-/// finger that matched, the chip's own list) is another test's.
+/// The same contract as for readers that libfprint drives, without what fprintd does not tell: the finger that matched,
+/// and the list of prints on the chip.
 @Suite("A reader of fprintd, through its process", .serialized)
 struct FprintdTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
@@ -162,7 +162,7 @@ struct FprintdTests {
           try await reader.process.identify([right, left], nonce: nonce(1)) { _ in }
         }
         guard case .device = error else { return #expect(Bool(false), "it would take the thumb for another") }
-        // One alone can be asked for by its name.
+        // A single finger can be requested by its name.
         let log = EventLog()
         async let answer = reader.process.identify([right], nonce: nonce(2), observer: log.observe)
         try await log.wait(for: .fingerNeeded)

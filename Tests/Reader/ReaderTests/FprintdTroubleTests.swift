@@ -198,7 +198,7 @@ struct FprintdTroubleTests {
       try await log.wait(for: .fingerNeeded)
       try await reader.process.suspend()
       #expect(await error == .suspended)
-      // Nobody has learnt anything: a scan that was given up must not look like one that a finger ended.
+      // A cancelled scan must not look like one that saw a finger.
       #expect(!log.events.contains(.fingerPresent), "\(log.events)")
       #expect(await readerError { try await reader.process.verify(print, nonce: nonce(2)) { _ in } } == .suspended)
       try await fprintd.withReader { other in
@@ -223,7 +223,7 @@ struct FprintdTroubleTests {
           try await log.wait(for: .stage(completed: stage, of: stages))
         }
         try await log.wait(for: .fingerNeeded, count: stages)
-        // The reader process hears of the end and of the cancel in the same moment.
+        // The end of the scan and the cancellation reach the reader process together.
         let process = try #require(
           processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
         kill(process, SIGSTOP)

@@ -18,7 +18,7 @@ struct HostileTemplateTests {
         endings[ending, default: 0] += 1
         if ending.hasPrefix("died") { try await reader.open() }
         if number.isMultiple(of: 8) {
-          // A question waits until what was cancelled has ended.
+          // A call waits until the cancelled one has ended.
           _ = try await reader.process.readers()
           try reader.storage.insert("a")
           let o = try await reader.identify("a", [good], nonce(2)).outcome;
@@ -29,7 +29,7 @@ struct HostileTemplateTests {
     }
   }
 
-  /// Asks for a scan against the print; one that is accepted is cancelled when it waits for a finger.
+  /// Starts a scan with the print, and cancels it once it waits for a finger.
   private func scanWaiting(_ reader: VirtualReader, _ print: EnrolledPrint) async throws -> String {
     let log = EventLog()
     let scan = Task { try await reader.process.verify(print, nonce: nonce(1), observer: log.observe) }

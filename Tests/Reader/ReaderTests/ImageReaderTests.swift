@@ -104,7 +104,7 @@ struct ImageReaderTests {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
       let template = try await reader.enroll(Self.right).template
-      // Some seconds of matching.
+      // Comparing takes some seconds.
       let prints = (0..<4_000).map { enrolled(template, UInt8(truncatingIfNeeded: $0)) }
       let first = processes(with: reader.socket)
       let log = EventLog()

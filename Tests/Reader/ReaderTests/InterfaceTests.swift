@@ -17,7 +17,7 @@ struct InterfaceTests {
     }
     served["signal \(ReaderInterface.scanSignal)"] = "\(ReaderInterface.scanSignalArguments) -> "
     #expect(read.members == served)
-    // Each error the reader can throw is told of.
+    // Every error of a reader is documented.
     let text = try String(
       contentsOf: IntrospectionReader.file(of: ReaderInterface.target.interface), encoding: .utf8)
     for error in errors {

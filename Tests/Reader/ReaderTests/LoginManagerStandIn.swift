@@ -3,11 +3,11 @@ import SDBus
 import Synchronization
 import Testing
 
-/// Stands for logind on a private bus: gives out locks, and says when the system goes to sleep.
+/// Replaces logind on a private bus: grants locks, and signals when the system goes to sleep.
 final class LoginManagerStandIn: Sendable {
   static let target = BusTarget(path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")
 
-  /// A lock that was given out: who has it, what it was asked for with, and the end of its pipe that tells of its close.
+  /// A granted lock: its owner, the arguments of the request, and the end of its pipe that shows when it is closed.
   struct Lock: Sendable {
     let holder: String
     let words: [String]
@@ -40,12 +40,12 @@ final class LoginManagerStandIn: Sendable {
     return try #require(locks.last)
   }
 
-  /// Says it to all who listen, or to one alone.
+  /// Sends the signal to all subscribers, or to one member.
   func prepareForSleep(_ begins: Bool, to destination: String? = nil) async throws {
     var target = Self.target
     target.destination = destination
     connection.emit(target, "PrepareForSleep", [.boolean(begins)])
-    // The bus has it when it answers what was asked after it.
+    // When the bus answers this call, it has the signal sent before.
     _ = try await connection.call(MessageBus.target, "GetId")
   }
 

@@ -2,8 +2,8 @@ import SDBus
 import Synchronization
 import Testing
 
-/// Stands on a private bus for an fprintd that does not tell of fingers, as those before `finger-needed` and
-/// `finger-present`: one reader, one finger enrolled, and scans that end when the test says so.
+/// Replaces fprintd on a private bus by an older one without `finger-needed` and `finger-present`: one reader, one
+/// enrolled finger, and scans that end when the test says so.
 final class OldFprintdStandIn: Sendable {
   private static let device = BusTarget(
     path: "/net/reactivated/Fprint/Device/0", interface: "net.reactivated.Fprint.Device")

@@ -2,7 +2,7 @@ import Glibc
 import SDBus
 import Testing
 
-/// A `dbus-daemon` of the test's own, on which anybody may own any name and say anything.
+/// A `dbus-daemon` for one test, which lets every member own any name and send anything.
 struct PrivateBus {
   let address: String
 
@@ -23,7 +23,7 @@ struct PrivateBus {
     }
   }
 
-  /// Its socket is there a moment before it listens.
+  /// Connects. The socket exists a moment before the daemon listens, so try again.
   private var answers: Bool {
     (try? BusConnection(busAddress: address, handlers: .init()))?.close() != nil
   }
@@ -51,7 +51,7 @@ struct PrivateBus {
     let words = ["/usr/bin/dbus-daemon", "--nofork", "--nosyslog", "--config-file=\(configuration)"]
     let arguments = words.map { strdup($0) }
     defer { for string in arguments { free(string) } }
-    // It complains that it may not raise its limit of open files.
+    // It warns that it may not raise its limit of open files.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)

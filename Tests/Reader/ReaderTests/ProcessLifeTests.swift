@@ -22,7 +22,7 @@ struct ProcessLifeTests {
       #expect(await error == .processDied("killed by signal 9 (Killed)"))
 
       try await reader.open()
-      // The virtual chip was in the process's memory.
+      // The virtual chip was in the memory of the process.
       try reader.storage.insert("a")
       #expect(try await reader.identify("a", [print], nonce(2)).outcome == .match(print.id))
       #expect(try #require(processes(with: reader.socket).first) != first)
@@ -87,7 +87,7 @@ struct ProcessLifeTests {
       scan.cancel()
       #expect(await readerError { try await scan.value } == .cancelled)
       #expect(ContinuousClock.now - start < .seconds(2))
-      // The next question waits for the process to be gone, and gets another.
+      // The next call waits for the end of the process and starts another.
       try await reader.open()
       #expect(ContinuousClock.now - start > .milliseconds(450))
       #expect(processes(with: reader.socket) != first)
@@ -108,7 +108,7 @@ struct ProcessLifeTests {
       }
       task.cancel()
       #expect(try await task.value == .cancelled)
-      // Open again: it was closed.
+      // It can be opened, so it was closed.
       try await reader.open()
     }
   }
@@ -158,7 +158,7 @@ struct ProcessLifeTests {
 
   @Test("leaves no descriptor, child or zombie behind, fifty times over")
   func flat() async {
-    // In a process of its own: the other tests open files meanwhile.
+    // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {
       func once() async throws {
         try await VirtualReader.with(.storage) { reader in

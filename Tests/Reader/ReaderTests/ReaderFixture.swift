@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 import VirtualFinger
 
-/// A virtual reader in a process of its own, on a socket in a folder that is gone afterwards.
+/// A virtual reader in its own process, with its socket in a temporary folder.
 struct VirtualReader {
   enum Kind { case image, storage }
 
@@ -21,7 +21,7 @@ struct VirtualReader {
   /// The driver of an `.image` reader.
   var image: VirtualImageReader { VirtualImageReader(socket: socket) }
 
-  /// Runs the body with a reader that nothing has been asked of yet.
+  /// Runs the body with a reader that has not been used yet.
   static func with<Value>(
     _ kind: Kind, showsDiagnostics: Bool = true, systemBus: String? = nil, _ body: (VirtualReader) async throws -> Value
   ) async throws -> Value {
@@ -43,7 +43,7 @@ struct VirtualReader {
     }
   }
 
-  /// Opens the one reader there is.
+  /// Opens the only reader.
   @discardableResult
   func open() async throws -> ReaderDescription {
     let readers = try await process.readers()
@@ -91,7 +91,7 @@ func enrolled(_ template: Template, _ byte: UInt8 = 1) -> EnrolledPrint {
   EnrolledPrint(id: EnrolmentID(bytes: Array(repeating: byte, count: 16)), template: template)
 }
 
-/// The error the operation throws; nil when it throws none.
+/// The error that the operation throws. Nil if it throws none.
 func readerError<Value>(_ operation: () async throws -> Value) async -> ReaderError? {
   do {
     _ = try await operation()
@@ -121,7 +121,7 @@ func openDescriptors() throws -> Int {
   return count
 }
 
-/// A small generator with a seed, so that a failure can be run again.
+/// A generator with a seed, so that a failure can be reproduced.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

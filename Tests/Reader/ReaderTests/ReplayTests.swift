@@ -52,7 +52,7 @@ struct ReplayTests {
       #expect(description.identity.serial == "c087f7d72126")
       try await reader.clearStorage()
       let print = enrolled(try await reader.enroll { _ in })
-      // The recorded finger does not wait: the suspend has to follow at once, and not to overtake the scan.
+      // The recorded finger comes at once, so the suspend must follow the scan immediately, and not precede it.
       let scan = Task.immediate { try await reader.verify(print, nonce: nonce(1)) { _ in } }
       try await reader.suspend()
       try await reader.resume()
@@ -89,7 +89,7 @@ struct ReplayTests {
   @Test("a reader process whose traffic is logged answers as any other")
   func traced() async throws {
     try await withFolder { folder in
-      // No reader is needed for it: a device with nothing to say stands for the node.
+      // No reader is needed: any device node will do.
       let reader = ReaderProcess(
         program: try readerProgram(), selection: .libfprint(device: nil),
         trace: ReaderTrace(node: "/dev/null", log: "\(folder)/log"))
@@ -116,8 +116,8 @@ private func open(_ reader: ReaderProcess) async throws -> ReaderDescription {
 }
 
 private func withReplay(_ name: String, _ body: (ReaderProcess) async throws -> Void) async throws {
-  // A recording answers by the clock of the day it was made. On a machine that is busy with other tests the driver can
-  // fall behind it and wait for ever, so a replay has three tries, each with an end.
+  // A recording answers with the timing of the original. On a busy machine the driver can fall behind and wait for ever,
+  // so a replay has three attempts, each with a time limit.
   for attempt in 1...3 {
     // A copy: other tests of this runner replay the original.
     let copy = try temporaryFolder("whorl-replay")

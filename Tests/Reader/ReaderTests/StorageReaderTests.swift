@@ -104,7 +104,7 @@ struct StorageReaderTests {
       try await log.wait(for: .fingerNeeded)
       try reader.storage.error(.general)
       guard case .device = await error else { return #expect(Bool(false), "an error 0 is a device error") }
-      // The reader is still good.
+      // The reader still works.
       #expect(try await reader.identify("a", [print], nonce(6)).outcome == .match(print.id))
     }
   }

@@ -34,7 +34,7 @@ extension VirtualReader {
     try await scan(finger) { try await process.identify(prints, nonce: nonce, observer: $0) }
   }
 
-  /// Clears the chip. The virtual one does so only when it is told to go on, within half a second.
+  /// Clears the chip. The virtual reader does so only if it is told to continue within half a second.
   func clearStorage() async throws {
     async let cleared: Void = process.clearStorage()
     try await Task.sleep(for: .milliseconds(100))

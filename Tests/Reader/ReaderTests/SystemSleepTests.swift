@@ -27,7 +27,7 @@ struct SystemSleepTests {
         try await logind.prepareForSleep(true)
         #expect(await error == .suspended)
         #expect(try await eventually { !lock.isHeld })
-        // Asleep, it takes no scan.
+        // While it is suspended, a scan fails.
         #expect(
           await readerError { try await reader.process.identify([print], nonce: nonce(2)) { _ in } } == .suspended)
         #expect(logind.locks.count == night)
@@ -72,16 +72,16 @@ struct SystemSleepTests {
         try await log.wait(for: .fingerNeeded)
         try await impostor.prepareForSleep(true)
         try await impostor.prepareForSleep(true, to: lock.holder)
-        // What it cannot read does not cost it its place on the bus.
+        // A malformed signal does not end its connection to the bus.
         try await impostor.sendOddSignal(to: lock.holder)
         try reader.image.press(Self.finger.impression(7))
         #expect(try await answer.outcome == .match(print.id))
         #expect(lock.isHeld)
         #expect(logind.locks.count == 1)
-        // The true one is heard still.
+        // Signals of the real one are still handled.
         try await logind.prepareForSleep(true, to: lock.holder)
         #expect(try await eventually { !lock.isHeld })
-        // Nor does another's word wake the reader.
+        // Another member's signal does not resume the reader.
         try await impostor.prepareForSleep(false, to: lock.holder)
         #expect(
           await readerError { try await reader.process.identify([print], nonce: nonce(2)) { _ in } } == .suspended)
@@ -137,7 +137,7 @@ struct SystemSleepTests {
 }
 
 extension VirtualReader {
-  /// Enrols as soon as the reader has woken up, of which nothing else tells.
+  /// Tries to enrol until the reader is resumed, which nothing else shows.
   fileprivate func enrollWhenAwake(_ finger: SyntheticFinger) async throws -> Template {
     for _ in 0..<500 {
       let probe = Task { try await process.identify([], nonce: nonce(9)) { _ in } }

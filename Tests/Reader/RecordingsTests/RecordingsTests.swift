@@ -110,7 +110,7 @@ struct PacketCaptureTests {
     #expect(
       cut.dropLast(own.count).suffix(32).elementsEqual(Self.block(1, [220, 0, 0, 0] + Self.word(0) + unit + end)))
     for words in ["Linux", "house"] { #expect(!String(decoding: cut, as: UTF8.self).contains(words)) }
-    // One whose lengths say more than there is.
+    // A capture whose lengths exceed the file.
     for wrong in [
       Self.block(1, [220, 0, 0, 0] + Self.word(0) + [9, 0, 200, 0]),
       Self.block(

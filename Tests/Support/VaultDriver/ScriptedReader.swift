@@ -1,8 +1,8 @@
 package import Fingerprint
 internal import Synchronization
 
-/// A reader that does what it is told and otherwise agrees to every finger: the worst a broken one could do, and fast.
-/// For tests whose subject is the store; those about readers use libfprint's.
+/// A fake reader whose scans end as a test says, and otherwise match every finger. For tests of the vault that need no
+/// fingers; tests of readers use libfprint's virtual ones.
 package final class ScriptedReader: FingerprintReader {
   package enum Step: Sendable {
     case noMatch
@@ -12,7 +12,7 @@ package final class ScriptedReader: FingerprintReader {
 
   private let steps = Mutex<[Step]>([])
   private let description: ReaderDescription
-  /// What fprintd has, for a reader of fprintd's.
+  /// The fingers that fprintd has enrolled, for a reader of fprintd.
   private let fingers: [FprintdPrint]
 
   package init(serial: String = "1") {
@@ -23,7 +23,7 @@ package final class ScriptedReader: FingerprintReader {
     fingers = []
   }
 
-  /// A reader as fprintd's adapter gives one.
+  /// A reader of fprintd.
   package init(fprintd fingers: [FprintdPrint], nature: ReaderDescription.Nature) {
     description = ReaderDescription(
       id: "fprintd:scripted", name: "scripted", identity: ReaderIdentity(fprintdName: "scripted"), scanType: .press,
@@ -32,7 +32,7 @@ package final class ScriptedReader: FingerprintReader {
     self.fingers = fingers
   }
 
-  /// What the next scans come to. After them every finger matches.
+  /// The outcomes of the next scans. After them every finger matches.
   package func next(_ steps: Step...) { self.steps.withLock { $0 += steps } }
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
@@ -57,7 +57,7 @@ package final class ScriptedReader: FingerprintReader {
     case .noMatch: outcome = .noMatch
     case .retry: outcome = .retry(.general)
     case .fails(let error): throw error
-    // The last: at an enrolment that is the new one.
+    // The last print, which during an enrolment is the new one.
     case nil: outcome = prints.last.map { .match($0.id) } ?? .noMatch
     }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: ScanClock.now())
