@@ -59,6 +59,8 @@ package actor BusConnection: BusLoopSource {
   private enum Kind { case client, server, member }
   private var unread = UnreadMessages()
   private var incoming: IncomingDeadline
+  /// What the client has sent before the handshake was complete. sd-bus may read a part of the first message with it.
+  private var handshake: [UInt8]
   /// The calls that wait for an answer, by the cookie of the message.
   private var waiting: [UInt64: Waiting] = [:]
   private struct Waiting {
@@ -75,9 +77,11 @@ package actor BusConnection: BusLoopSource {
 
   /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+    // sd-bus reads what is there already as it starts.
+    let handshake = role == .server ? BusOpening.peek(socket, count: 1_024) : []
     self.init(
       bus: try BusOpening.peer(socket: socket, role: role), kind: role == .server ? .server : .client, limits: limits,
-      handlers: handlers)
+      handlers: handlers, handshake: handshake)
   }
 
   /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
@@ -92,11 +96,14 @@ package actor BusConnection: BusLoopSource {
     self.init(bus: try BusOpening.member(socket: busSocket), kind: .member, limits: limits, handlers: handlers)
   }
 
-  private init(bus: OpaquePointer, kind: Kind, limits: Limits, handlers: Handlers) {
+  private init(
+    bus: OpaquePointer, kind: Kind, limits: Limits, handlers: Handlers, handshake: [UInt8] = []
+  ) {
     self.bus = bus
     self.kind = kind
     self.limits = limits
     self.handlers = handlers
+    self.handshake = handshake
     incoming = IncomingDeadline(limit: limits.messageMicroseconds)
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
@@ -282,7 +289,7 @@ package actor BusConnection: BusLoopSource {
     for step in 0..<64 {
       // In a pause the first step still writes what the peer has made room for.
       guard let bus, step == 0 || !isPaused else { return }
-      let input = kind == .server ? unprocessedInput : []
+      let hasInput = kind == .server && notesInput()
       var pointer: OpaquePointer?
       let result = sd_bus_process(bus, &pointer)
       if result < 0 { return end() }
@@ -298,11 +305,12 @@ package actor BusConnection: BusLoopSource {
       if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
-        if !IncomingDeadline.goesOn(after: input) { incoming.stop() }
+        if !IncomingDeadline.goesOn(after: handshake) { incoming.stop() }
+        handshake = []
         resumeWaitingForReady()
       } else if pointer != nil {
         incoming.stop()
-      } else if isReady, !input.isEmpty {
+      } else if isReady, hasInput {
         // What was read without a result is a part of a message.
         if result == 0 { incoming.start() } else { incoming.stop() }
       }
@@ -310,12 +318,12 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// What the client has sent and sd-bus has not read: during the handshake up to 1 KiB of it, later one byte.
-  private var unprocessedInput: ArraySlice<UInt8> {
-    guard let bus else { return [] }
-    var bytes = [UInt8](repeating: 0, count: isReady ? 1 : 1_024)
-    let count = recv(sd_bus_get_fd(bus), &bytes, bytes.count, Int32(MSG_PEEK | MSG_DONTWAIT))
-    return bytes.prefix(max(count, 0))
+  /// Whether bytes of the client wait in the socket. Those of the handshake are kept.
+  private func notesInput() -> Bool {
+    guard let bus else { return false }
+    let input = BusOpening.peek(sd_bus_get_fd(bus), count: isReady ? 1 : 1_024)
+    if !isReady, handshake.count < 4_096 { handshake += input }
+    return !input.isEmpty
   }
 
   private func resumeWaitingForReady() {

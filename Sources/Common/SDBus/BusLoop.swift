@@ -82,18 +82,23 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     thread.withLock { $0 = pthread_self() }
     let executor = asUnownedSerialExecutor()
     while true {
-      let batch = queue.withLock { queue in
-        let batch = queue
-        queue = []
-        return batch
-      }
-      for work in batch {
-        switch work {
-        case .job(let job): job.runSynchronously(on: executor)
-        case .closure(let closure): closure()
-        }
-      }
+      runQueued(on: executor)
       waitAndDispatch()
+    }
+  }
+
+  /// A function of its own, so that what the work captured is released before the loop waits.
+  private func runQueued(on executor: UnownedSerialExecutor) {
+    let batch = queue.withLock { queue in
+      let batch = queue
+      queue = []
+      return batch
+    }
+    for work in batch {
+      switch work {
+      case .job(let job): job.runSynchronously(on: executor)
+      case .closure(let closure): closure()
+      }
     }
   }
 

@@ -28,6 +28,14 @@ enum BusOpening {
     return try open(socket: copy) { (bus) throws(BusError) in try checked(sd_bus_set_bus_client(bus, 1)) }
   }
 
+  /// What waits in a socket, up to `count` bytes. It stays there.
+  static func peek(_ socket: Int32, count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    // recv: writes at most `count` bytes
+    let received = recv(socket, &bytes, count, Int32(MSG_PEEK | MSG_DONTWAIT))
+    return Array(bytes.prefix(max(received, 0)))
+  }
+
   private static func open(
     socket: Int32, _ configure: (OpaquePointer) throws(BusError) -> Void, started: () -> Void = {}
   ) throws(BusError) -> OpaquePointer {

@@ -22,9 +22,8 @@ struct IncomingDeadline {
 
   /// Whether more follows the end of the handshake in these bytes: the beginning of a message, which sd-bus reads with
   /// the handshake.
-  static func goesOn(after bytes: ArraySlice<UInt8>) -> Bool {
+  static func goesOn(after handshake: [UInt8]) -> Bool {
     let end = Array("BEGIN\r\n".utf8)
-    guard bytes.count > end.count else { return false }
-    return bytes.indices.dropLast(end.count).contains { bytes[$0...].starts(with: end) }
+    return handshake.indices.dropLast(end.count).contains { handshake[$0...].starts(with: end) }
   }
 }
