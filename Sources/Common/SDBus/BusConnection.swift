@@ -61,6 +61,8 @@ package actor BusConnection: BusLoopSource {
   private var incoming: IncomingDeadline
   /// What the client has sent before the handshake was complete. sd-bus may read a part of the first message with it.
   private var handshake: [UInt8]
+  /// Whether sd-bus has the beginning of a message from there, and nothing was read since.
+  private var beginsInHandshake = false
   /// The calls that wait for an answer, by the cookie of the message.
   private var waiting: [UInt64: Waiting] = [:]
   private struct Waiting {
@@ -305,14 +307,16 @@ package actor BusConnection: BusLoopSource {
       if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
-        if !IncomingDeadline.goesOn(after: handshake) { incoming.stop() }
+        beginsInHandshake = IncomingDeadline.endsWithinMessage(handshake)
+        if !beginsInHandshake { incoming.stop() }
         handshake = []
         resumeWaitingForReady()
-      } else if pointer != nil {
-        incoming.stop()
       } else if isReady, hasInput {
         // What was read without a result is a part of a message.
         if result == 0 { incoming.start() } else { incoming.stop() }
+        beginsInHandshake = false
+      } else if pointer != nil, !beginsInHandshake {
+        incoming.stop()
       }
       if result == 0 { return }
     }

@@ -20,10 +20,23 @@ struct IncomingDeadline {
   /// The peer has sent the rest.
   mutating func stop() { started = nil }
 
-  /// Whether more follows the end of the handshake in these bytes: the beginning of a message, which sd-bus reads with
-  /// the handshake.
-  static func goesOn(after handshake: [UInt8]) -> Bool {
+  /// Whether these bytes, from the handshake on, end within a message. sd-bus reads that part with the handshake.
+  static func endsWithinMessage(_ bytes: [UInt8]) -> Bool {
     let end = Array("BEGIN\r\n".utf8)
-    return handshake.indices.dropLast(end.count).contains { handshake[$0...].starts(with: end) }
+    guard let begin = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return false }
+    var rest = bytes[(begin + end.count)...]
+    while !rest.isEmpty {
+      guard rest.count >= 16 else { return true }
+      // The fixed part of a header: the length of the body at 4, and that of the fields at 12, which are padded to 8.
+      let isLittle = rest[rest.startIndex] == UInt8(ascii: "l")
+      func length(at offset: Int) -> Int {
+        let digits = rest.dropFirst(offset).prefix(4)
+        return (isLittle ? Array(digits.reversed()) : Array(digits)).reduce(0) { $0 << 8 | Int($1) }
+      }
+      let size = 16 + (length(at: 12) + 7) / 8 * 8 + length(at: 4)
+      guard size <= rest.count else { return true }
+      rest = rest.dropFirst(size)
+    }
+    return false
   }
 }
