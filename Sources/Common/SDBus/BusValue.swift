@@ -48,6 +48,19 @@ package indirect enum BusValue: Sendable, Hashable {
 }
 
 extension BusValue {
+  /// What this value costs a receiver of its ``BusConnection/Limits/messageBytes``: at least the bytes that it takes in a
+  /// message.
+  package var cost: Int {
+    switch self {
+    case .boolean, .byte, .uint16, .int32, .uint32, .int64, .uint64, .double, .descriptor: 64
+    case .string(let text), .objectPath(let text): 64 + text.utf8.count
+    case .bytes(let bytes): 64 + bytes.count
+    case .array(_, let values), .structure(let values): values.reduce(64) { $0 + $1.cost }
+    case .dictionary(let entries): entries.reduce(64) { $0 + 128 + $1.key.utf8.count + $1.value.cost }
+    case .variant(let value): 64 + value.cost
+    }
+  }
+
   var carriesDescriptor: Bool {
     switch self {
     case .descriptor: true

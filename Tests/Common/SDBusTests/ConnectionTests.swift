@@ -113,6 +113,23 @@ struct ConnectionTests {
     }
   }
 
+  @Test("accepts what costs the limit, and no more")
+  func costs() async throws {
+    let values: [BusValue] = [
+      .string("text"), .bytes([1, 2, 3]), .array(of: "(sv)", [.structure([.string("a"), .variant(.double(1))])]),
+      .dictionary(["key": .array(of: "s", []), "other": .boolean(true)]), .objectPath("/a"),
+    ]
+    let cost = values.reduce(0) { $0 + $1.cost }
+    for (limit, isAccepted) in [(cost, true), (cost - 1, false)] {
+      var limits = BusConnection.Limits()
+      limits.messageBytes = limit
+      let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
+      defer { bus.close() }
+      let answer = try? await bus.client.call(target, "Take", values)
+      #expect((answer != nil) == isAccepted)
+    }
+  }
+
   @Test("refuses to send text that a D-Bus string cannot hold, instead of cutting it")
   func nulInText() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
