@@ -260,7 +260,7 @@ let package = Package(
     .testTarget(
       name: "VaultBusTests",
       dependencies: [
-        "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
+        "CLinux", "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
         "VaultDriver", "Introspection",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),

@@ -59,6 +59,10 @@ package enum VaultInterface {
   /// What the D-Bus name of each ``VaultError`` begins with.
   package static let errorPrefix = "org.whorl.Vault1.Error."
 
+  /// The most that the arguments of a call may cost (`BusValue.cost`).
+  package static let requestLimit = 16 << 20
+  /// The most that the results of a call may cost. D-Bus allows 64 MiB in an array.
+  package static let answerLimit = 64 << 20
   /// The most bytes that the secrets of one answer may have together.
   package static let releaseLimit = 256 << 20
 }

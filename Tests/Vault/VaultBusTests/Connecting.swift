@@ -84,7 +84,7 @@ struct OpenScratch: Sendable {
   /// Calls the vault in a context of its own while `answer` responds to its questions.
   func asking<T: Sendable>(
     _ options: ContextOptions = ContextOptions(timeout: .seconds(20)),
-    _ answer: @escaping @Sendable (SecretRequest) -> String?,
+    answering answer: @escaping @Sendable (SecretRequest) -> String?,
     _ body: @Sendable (Asking) async throws -> T
   ) async throws -> T {
     let (handle, events) = try await vault.openContext(options)

@@ -23,18 +23,16 @@ final class RemoteVault: VaultService {
   }
 
   func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async {
-    // Where it fails the connection is lost, and with it the question.
-    guard let values = try? response.busValues(in: handle) else { return }
-    _ = try? await wire.call(.respond, values, in: handle)
+    await wire.tell(.respond, response.busValues(in: handle), in: handle)
   }
 
   func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async {
     guard let password = try? SecretBytes.sealed(password) else { return }
-    _ = try? await wire.call(.setApplicationPassword, [handle.busValue, password], in: handle)
+    await wire.tell(.setApplicationPassword, [handle.busValue, password], in: handle)
   }
 
   func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {
-    _ = try? await wire.call(.closeContext, [handle.busValue, reason.busValue], in: handle)
+    await wire.tell(.closeContext, [handle.busValue, reason.busValue], in: handle)
     wire.contexts.remove(handle)
   }
 

@@ -24,8 +24,7 @@ final class VaultWire: Sendable {
     self.cancelGrace = cancelGrace
     let (contexts, numbers) = (contexts, numbers)
     var limits = BusConnection.Limits()
-    // A page of items with long attributes; the most that D-Bus allows.
-    limits.messageBytes = 128 << 20
+    limits.messageBytes = VaultInterface.answerLimit
     do throws(BusError) {
       connection = try BusConnection(
         socket: socket, role: .client, limits: limits,
@@ -57,10 +56,15 @@ final class VaultWire: Sendable {
       throw context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
     }
     let number = numbers.next()
+    let arguments = [.uint64(number)] + arguments
+    // The vault would close the connection.
+    guard arguments.reduce(0, { $0 + $1.cost }) <= VaultInterface.requestLimit else {
+      throw .invalidRequest("it does not fit into a message to the vault")
+    }
     let values: [BusValue]
     do throws(BusError) {
       values = try await connection.call(
-        VaultInterface.target, method.rawValue, [.uint64(number)] + arguments,
+        VaultInterface.target, method.rawValue, arguments,
         onCancel: { [weak self] in self?.cancel(number) })
       isAnswered(number)
     } catch {
@@ -69,6 +73,19 @@ final class VaultWire: Sendable {
     }
     guard values.map(\.signature).joined() == method.results else { throw unreadableAnswer(of: method) }
     return values
+  }
+
+  /// Makes a call that has to reach the vault also when the task was cancelled, and that cannot fail: where the connection
+  /// is lost, what the call is about has ended with it.
+  func tell(_ method: Method, _ arguments: [BusValue], in context: ContextHandle) async {
+    do throws(VaultError) {
+      _ = try await call(method, arguments, in: context)
+    } catch .cancelled {
+      // It was not sent.
+      await Task(executorPreference: BackgroundThread.shared) {
+        _ = try? await self.call(method, arguments, in: context)
+      }.value
+    } catch {}
   }
 
   /// Reads an answer. A vault whose answer cannot be read is of another version, or is no vault: its connection is

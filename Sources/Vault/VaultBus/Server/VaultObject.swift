@@ -88,6 +88,9 @@ actor VaultObject {
   private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
       let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
+      guard values.reduce(0, { $0 + $1.cost }) <= VaultInterface.answerLimit else {
+        throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
+      }
       await eventsAreSent()
       call.answer(values)
     } catch {

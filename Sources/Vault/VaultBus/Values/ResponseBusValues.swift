@@ -4,18 +4,28 @@ internal import SecureMemory
 
 /// The arguments of `Respond` after the call's number: the context, what is done, the question, and the secret.
 extension ContextResponse {
-  static func busValues(declining question: Int, in context: ContextHandle) -> [BusValue] {
-    [context.busValue, .string("decline"), question.busValue, .array(of: "h", [])]
-  }
-
-  consuming func busValues(in context: ContextHandle) throws(VaultError) -> [BusValue] {
+  consuming func busValues(in context: ContextHandle) -> [BusValue] {
     switch consume self {
     case .secret(let question, let secret):
-      [context.busValue, .string("secret"), question.busValue, .array(of: "h", [try secret.sealed()])]
-    case .decline(let question): Self.busValues(declining: question, in: context)
-    case .fallback: [context.busValue, .string("fallback"), 0.busValue, .array(of: "h", [])]
-    case .cancel: [context.busValue, .string("cancel"), 0.busValue, .array(of: "h", [])]
+      // A secret that cannot be sent is declined: the call that asks for it must not wait for ever.
+      guard secret.count <= NewItem.secretLimit, let file = try? secret.sealed() else {
+        return Self.busValues(declining: question, in: context)
+      }
+      return Self.busValues("secret", question, [file], in: context)
+    case .decline(let question): return Self.busValues(declining: question, in: context)
+    case .fallback: return Self.busValues("fallback", in: context)
+    case .cancel: return Self.busValues("cancel", in: context)
     }
+  }
+
+  static func busValues(declining question: Int, in context: ContextHandle) -> [BusValue] {
+    busValues("decline", question, in: context)
+  }
+
+  private static func busValues(
+    _ response: String, _ question: Int = 0, _ files: [BusValue] = [], in context: ContextHandle
+  ) -> [BusValue] {
+    [context.busValue, .string(response), question.busValue, .array(of: "h", files)]
   }
 
   /// - Parameter values: the arguments after the context.
@@ -24,8 +34,8 @@ extension ContextResponse {
     let question = try Int(bus: values[1])
     switch values[0].asString {
     case "secret":
-      guard let file = values[2].asArray?.first else { throw .unreadable("a response") }
-      self = .secret(question: question, try SecretBytes(sealed: file, limit: NewItem.secretLimit))
+      guard let files = values[2].asArray, files.count == 1 else { throw .unreadable("a response") }
+      self = .secret(question: question, try SecretBytes(sealed: files[0], limit: NewItem.secretLimit))
     case "decline": self = .decline(question: question)
     case "fallback": self = .fallback
     case "cancel": self = .cancel

@@ -1,0 +1,227 @@
+import Fingerprint
+import KeySchemes
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultBus
+import VaultDriver
+import VaultHost
+
+/// What every client may rely on, wherever the vault is.
+@Suite("A vault, in process and over a socket")
+struct ContractTests {
+  private static func item(_ service: String, _ access: AccessControl = .none) -> NewItem {
+    NewItem(.genericPassword, [.service: .text(service)], access: access)
+  }
+
+  private static func isInvalidRequest(_ error: any Error) -> Bool {
+    if case .invalidRequest? = error as? VaultError { true } else { false }
+  }
+
+  @Test("stores, finds, releases, changes and removes items", arguments: Way.allCases)
+  func items(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let vault = open.vault
+    let names = try ["mail/alice", "mail/bob"].map { try ItemName(parsing: $0) }
+    for name in names {
+      let added = try await vault.add(
+        NewItem(named: name, access: .none), secret: SecretBytes(text: name.account), replacing: false, .nobody)
+      #expect(added.name == name)
+      #expect(added.state == .living)
+    }
+    await #expect(throws: VaultError.duplicateItem) {
+      _ = try await vault.add(
+        NewItem(named: names[0], access: .none), secret: SecretBytes(text: "x"), replacing: false, .nobody)
+    }
+    let search = ItemSearch(.genericPassword, [.service: .text("mail")])
+    let found = try await vault.items(search, in: nil)
+    #expect(found.items.map(\.name) == names)
+    #expect(found.next == nil)
+    for selection in [ItemSelection.ids(found.items.map(\.id)), .names(names), .search(search)] {
+      let released = try await vault.secrets(selection, .nobody)
+      #expect(released.map(\.text) == ["alice", "bob"])
+      #expect(released.map(\.item) == found.items)
+    }
+    #expect(try await vault.secrets(.search(ItemSearch(.key)), .nobody).isEmpty)
+    let change = ItemChange(attributes: [.label: .text("work")], accessibility: .afterFirstUnlock)
+    #expect(try await vault.update(.names([names[0]]), change, secret: SecretBytes(text: "new"), .nobody) == 1)
+    let changed = try await vault.secrets(.names([names[0]]), .nobody)[0]
+    #expect(changed.text == "new")
+    #expect(changed.item.attributes[.label] == .text("work"))
+    #expect(changed.item.accessibility == .afterFirstUnlock)
+    #expect(
+      try await vault.update(.names([names[0]]), ItemChange(attributes: [.label: nil]), secret: nil, .nobody) == 1)
+    #expect(try await vault.items(search, in: nil).items[0].attributes[.label] == nil)
+    #expect(try await vault.delete(.names([names[0]])) == 1)
+    await #expect(throws: VaultError.itemGone) { _ = try await vault.secrets(.names(names), .nobody) }
+    #expect(try await vault.delete(.search(search)) == 1)
+    await #expect(throws: VaultError.itemGone) { _ = try await vault.delete(.search(search)) }
+    await open.connection.close()
+  }
+
+  @Test("keeps attributes as they are, also text that D-Bus strings cannot hold", arguments: Way.allCases)
+  func attributes(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let attributes: [AttributeName: AttributeValue] = [
+      .service: .text("a\u{0}b"), .account: .text("\u{FFFE}\u{1F511}"), .label: .text(""),
+      .init(rawValue: "icmt\u{0}"): .bytes([0, 0xFF, 0x80]), .init(rawValue: "\u{FFFF}"): .number(.min),
+      .creator: .number(.max), .startDate: .date(-0.125),
+    ]
+    let added = try await open.vault.add(
+      NewItem(.genericPassword, attributes), secret: SecretBytes(count: 0), replacing: false, .nobody)
+    for (name, value) in attributes { #expect(added.attributes[name] == value) }
+    for (name, value) in attributes where name != .label {
+      #expect(try await open.vault.items(ItemSearch(nil, [name: value]), in: nil).items == [added], "\(name)")
+    }
+    #expect(try await open.vault.secrets(.ids([added.id]), .nobody)[0].text == "")
+    await open.connection.close()
+  }
+
+  @Test("takes a secret of the longest length, and names the limit for a longer one", arguments: Way.allCases)
+  func longSecrets(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    var secret = SecretBytes(count: NewItem.secretLimit)
+    secret.withUnsafeMutableBytes {
+      for index in stride(from: 0, to: $0.count, by: 4_096) { $0[index] = UInt8(index >> 12 & 0xFF) }
+    }
+    let same = secret.copy()
+    let added = try await open.vault.add(Self.item("long"), secret: secret, replacing: false, .nobody)
+    let isSame = try await open.vault.secrets(.ids([added.id]), .nobody)[0].secret.constantTimeEquals(same)
+    #expect(isSame)
+    await #expect(throws: VaultError.secretTooLong(limit: NewItem.secretLimit)) {
+      _ = try await open.vault.add(
+        Self.item("longer"), secret: SecretBytes(count: NewItem.secretLimit + 1), replacing: false, .nobody)
+    }
+    await #expect(throws: VaultError.secretTooLong(limit: NewItem.secretLimit)) {
+      _ = try await open.vault.update(
+        .ids([added.id]), ItemChange(), secret: SecretBytes(count: NewItem.secretLimit + 1), .nobody)
+    }
+    await open.connection.close()
+  }
+
+  @Test("releases many secrets in one call, each its own", arguments: Way.allCases)
+  func manySecrets(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    for number in 0..<300 {
+      _ = try await open.vault.add(
+        Self.item("s\(number)"), secret: SecretBytes(text: String(repeating: "\(number)", count: number % 7)),
+        replacing: false, .nobody)
+    }
+    let released = try await open.vault.secrets(.search(ItemSearch(.genericPassword)), .nobody)
+    #expect(released.count == 300)
+    for (number, item) in released.enumerated() {
+      #expect(item.text == String(repeating: "\(number)", count: number % 7))
+    }
+    let found = try await open.vault.allItems(ItemSearch(.genericPassword))
+    #expect(found == released.map(\.item))
+    await open.connection.close()
+  }
+
+  @Test("tells its errors apart, with what they carry", arguments: Way.allCases)
+  func errors(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let vault = open.vault
+    await #expect {
+      _ = try await vault.delete(.search(ItemSearch()))
+    } throws: { Self.isInvalidRequest($0) }
+    await #expect(throws: VaultError.itemGone) {
+      _ = try await vault.useKey(ItemID(bytes: Array(repeating: 7, count: 16)), .export, .nobody)
+    }
+    await #expect(throws: VaultError.notEnrolled) {
+      _ = try await vault.add(
+        Self.item("bound", AccessControl(.currentSet)), secret: SecretBytes(text: "x"), replacing: false, .nobody)
+    }
+    await #expect(throws: VaultError.interactionNotAllowed) { try await vault.unlock(.nobody) }
+    let missing = StorePlace(directory: "/nonexistent/\u{FFFE}")
+    let other = try way.connect(to: try await ScratchConnection())
+    await #expect(throws: VaultError.storeNotFound(missing.directory)) { _ = try await other.open(missing) }
+    await other.close()
+    await open.connection.close()
+  }
+
+  @Test("says the same of fingers, passcode and state", arguments: Way.allCases)
+  func state(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    _ = try await open.vault.add(
+      Self.item("p", AccessControl(.passcode)), secret: SecretBytes(text: "x"), replacing: false, .nobody)
+    let biometry = try await open.vault.biometry()
+    #expect(biometry.passcodeSet)
+    #expect(biometry.problem != nil)
+    #expect(biometry.state == nil)
+    let status = try await open.vault.status()
+    #expect(status.directory == open.scratch.store.path)
+    #expect(status.items == 1)
+    #expect(status.passcodeSet)
+    #expect(try await open.vault.problems().isEmpty)
+    #expect(try await open.vault.detectedRestore() == nil)
+    #expect(try await open.vault.losses(.passcode).map(\.description) == ["p"])
+    await open.connection.close()
+  }
+
+  @Test("changes and removes the passcode, and takes the recovery key", arguments: Way.allCases)
+  func passcodes(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    _ = try await open.vault.add(
+      Self.item("p", AccessControl(.passcode)), secret: SecretBytes(text: "x"), replacing: false, .nobody)
+    try await open.asking(answering: {
+      switch $0 {
+      case .passcode: ScratchStore.passcode
+      case .newPasscode: "another passcode"
+      default: nil
+      }
+    }) { try await open.vault.changePasscode($0) }
+    let ids = try await open.vault.items(ItemSearch(.genericPassword), in: nil).items.map(\.id)
+    let released = try await open.asking(answering: { _ in "another passcode" }) {
+      try await open.vault.secrets(.ids(ids), $0).map(\.text)
+    }
+    #expect(released == ["x"])
+    let key = open.scratch.store.recoveryKey
+    let died = try await open.asking(answering: {
+      switch $0 {
+      case .recoveryKey: key
+      case .newPasscode: "a third passcode"
+      default: nil
+      }
+    }) { try await open.vault.recover(accepting: nil, $0) }
+    #expect(died.isEmpty)
+    let lost = try await open.asking(answering: { _ in "a third passcode" }) { try await open.vault.removePasscode($0) }
+    #expect(lost.map(\.description) == ["p"])
+    await open.connection.close()
+  }
+
+  @Test("uses private keys where they are", arguments: Way.allCases)
+  func keys(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let added = try await open.vault.add(
+      NewItem(.key, [.label: .text("k")], access: try AccessControl([.privateKeyUsage])),
+      secret: SecretBytes(text: "no key"), replacing: false, .nobody)
+    await #expect(throws: VaultError.self) { _ = try await open.vault.useKey(added.id, .export, .nobody) }
+    let readable = try await open.vault.add(
+      NewItem(.key, [.label: .text("r"), .applicationTag: .text("another")]), secret: SecretBytes(text: "any bytes"), replacing: false, .nobody)
+    await #expect(throws: VaultError.self) {
+      _ = try await open.vault.useKey(readable.id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), .nobody)
+    }
+    await open.connection.close()
+  }
+
+  @Test(
+    "makes a store that takes its place when it is kept, and else goes with the connection", arguments: Way.allCases)
+  func drafts(_ way: Way) async throws {
+    let scratch = try await ScratchConnection()
+    let place = StorePlace(directory: scratch.store.folder + "/another")
+    let first = try way.connect(to: LocalVaultConnection())
+    let lost = try await first.create(place, passcode: SecretBytes(text: "a passcode"))
+    #expect(lost.recoveryKey.text.count > 20)
+    await first.close()
+    let second = try way.connect(to: LocalVaultConnection())
+    await #expect(throws: VaultError.storeNotFound(place.directory)) { _ = try await second.open(place) }
+    await #expect { try await second.keep(lost.id) } throws: { Self.isInvalidRequest($0) }
+    let draft = try await second.create(place, passcode: nil)
+    try await second.keep(draft.id)
+    let vault = try await second.open(place)
+    #expect(try await vault.biometry().passcodeSet == false)
+    await #expect { _ = try await second.open(place) } throws: { Self.isInvalidRequest($0) }
+    await second.close()
+  }
+}

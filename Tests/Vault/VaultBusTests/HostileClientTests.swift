@@ -1,0 +1,244 @@
+import CLinux
+import Glibc
+import SDBus
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultBus
+
+@Suite("A client that breaks the vault's protocol")
+struct HostileClientTests {
+  private static let prefix = VaultInterface.errorPrefix
+  private static let asking: BusValue = .dictionary([:])
+
+  @Test("gets nothing before it has said hello, and is disconnected if it never does")
+  func greeting() async throws {
+    let vault = StubVault()
+    let client = try RawClient(to: vault)
+    let place: BusValue = .dictionary(["directory": .bytes([47]), "reader": .bytes(Array("auto".utf8))])
+    #expect(await client.error("Open", [place])?.name == "org.freedesktop.DBus.Error.AccessDenied")
+    #expect(await client.error("Cancel")?.name == "org.freedesktop.DBus.Error.AccessDenied")
+    try await client.open()
+    let silent = try RawClient(to: vault, greetingLimit: .milliseconds(50))
+    #expect(try await eventually { silent.isClosed.isSet })
+    #expect(!client.isClosed.isSet)
+  }
+
+  @Test("is told of unknown members, wrong arguments and wrong objects, and goes on")
+  func members() async throws {
+    let client = try RawClient(to: StubVault())
+    try await client.open()
+    #expect(await client.error("Shutdown")?.name == "org.freedesktop.DBus.Error.UnknownMethod")
+    #expect(await client.error("Status", [.string("x")])?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+    #expect(await client.error("Add")?.name == "org.freedesktop.DBus.Error.InvalidArgs")
+    for target in [
+      BusTarget(path: "/", interface: "org.whorl.Vault1"),
+      BusTarget(path: "/org/whorl/Vault", interface: "org.whorl.Vault2"),
+    ] {
+      await #expect(throws: BusError.self) { _ = try await client.connection.call(target, "Status", [.uint64(1)]) }
+    }
+    await #expect(throws: BusError.self) { _ = try await client.connection.call(VaultInterface.target, "Status") }
+    #expect(try await client.call("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) == [.int64(0)])
+  }
+
+  @Test("cannot use the number of a call that runs, nor end one that does not")
+  func numbers() async throws {
+    let gate = Gate()
+    let client = try RawClient(to: StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() })))
+    try await client.open()
+    let running = Task { try await client.call("Unlock", [Self.asking], number: 1_000) }
+    #expect(try await eventually { gate.count == 1 })
+    await #expect(throws: BusError.self) { try await client.call("Unlock", [Self.asking], number: 1_000) }
+    try await client.call("Cancel", number: 999)
+    #expect(gate.count == 1)
+    try await client.call("Cancel", number: 1_000)
+    await #expect(throws: BusError.self) { _ = try await running.value }
+    // The number is free again.
+    gate.open()
+    try await client.call("Unlock", [Self.asking], number: 1_000)
+  }
+
+  @Test(
+    "has its requests refused where they are not what they should be",
+    arguments: [
+      ("Delete", [.dictionary([:])]),
+      ("Delete", [.dictionary(["ids": .array(of: "ay", []), "names": .array(of: "(ayay)", [])])]),
+      ("Delete", [.dictionary(["ids": .array(of: "s", [])])]),
+      ("Delete", [.dictionary(["search": .dictionary([:])])]),
+      ("Delete", [.dictionary(["search": .string("all")])]),
+      ("Delete", [.dictionary(["names": .array(of: "(ayay)", [.structure([.bytes([0xFF]), .bytes([])])])])]),
+      ("Delete", [.dictionary(["names": .array(of: "(ss)", [.structure([.string("a"), .string("b")])])])]),
+      ("Unlock", [.dictionary(["reason": .string("text that is no bytes")])]),
+      ("Unlock", [.dictionary(["options": .dictionary([:])])]),
+      ("OpenContext", [.dictionary([:])]),
+      ("CloseContext", [.bytes([]), .string("revenge")]),
+      ("Losses", [.string("hope")]),
+      ("Enroll", [.string("sixth-finger"), .dictionary([:])]),
+      ("Enroll", [.string(""), .dictionary([:])]),
+      ("UseAdapter", [.string("usb"), .dictionary([:])]),
+      ("Evaluate", [.dictionary(["policy": .int64(1)]), .dictionary([:])]),
+      ("Evaluate", [.dictionary([:]), .dictionary([:])]),
+      ("Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", [])]),
+      ("Respond", [.bytes([]), .string("shrug"), .int64(1), .array(of: "h", [])]),
+    ] as [(String, [BusValue])])
+  func values(_ member: String, _ arguments: [BusValue]) async throws {
+    let vault = StubVault(.init(delete: { _ in 99 }))
+    let client = try RawClient(to: vault)
+    try await client.open()
+    let error = try #require(await client.error(member, arguments))
+    #expect([Self.prefix + "InvalidRequest", Self.prefix + "VersionMismatch"].contains(error.name), "\(error)")
+    #expect(vault.responses.isEmpty)
+    #expect(vault.ends.isEmpty)
+  }
+
+  @Test("that is newer is served as far as the vault understands all that it asks for")
+  func newer() async throws {
+    let client = try RawClient(to: StubVault(.init(delete: { _ in 99 })))
+    let greeting = try await client.call("Hello", [.uint32(7), .array(of: "s", [.string("levitation")])])
+    #expect(greeting == [.uint32(VaultInterface.minor), .array(of: "s", [])])
+    try await client.open()
+    var search: [String: BusValue] = [
+      "every-group": .boolean(false), "attributes": .array(of: "(ay(sv))", []), "synchronizable": .string("no"),
+      "ignores-case": .boolean(false), "states": .array(of: "s", [.string("living")]),
+      "interaction": .string("allow"),
+    ]
+    #expect(try await client.call("Delete", [.dictionary(["search": .dictionary(search)])]) == [.int64(99)])
+    // A vault that ignored the condition would delete too much.
+    search["colour"] = .string("blue")
+    let error = await client.error("Delete", [.dictionary(["search": .dictionary(search)])])
+    #expect(error?.name == Self.prefix + "VersionMismatch")
+    let why = String(decoding: error?.details.first?.asBytes ?? [], as: UTF8.self)
+    #expect(why.contains("colour"))
+  }
+
+  @Test("has the names of items, and access controls, checked")
+  func rules() async throws {
+    let client = try RawClient(to: StubVault())
+    try await client.open()
+    let empty: BusValue = .array(of: "(ayay)", [.structure([.bytes([]), .bytes([])])])
+    #expect(await client.error("Delete", [.dictionary(["names": empty])])?.name == Self.prefix + "InvalidName")
+    let control: BusValue = .dictionary(["access": .uint64(1 << 62)])
+    #expect(await client.error("Evaluate", [control, Self.asking])?.name == Self.prefix + "InvalidAccessControl")
+  }
+
+  @Test("cannot pass a secret that it could still change, that is too large, or that is no file in memory")
+  func secrets() async throws {
+    let vault = StubVault()
+    let client = try RawClient(to: vault)
+    try await client.open()
+    func error(_ files: [Int32]) async -> String? {
+      let descriptors = files.map { BusValue.descriptor(BusDescriptor(taking: $0)) }
+      return await client.error(
+        "Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", descriptors)])?.name
+    }
+    let before = try openDescriptors()
+    var pipes: [Int32] = [-1, -1]
+    #expect(pipe(&pipes) == 0)
+    close(pipes[1])
+    for file in [open("/dev/zero", O_RDONLY), open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY), pipes[0]] {
+      #expect(await error([file]) == Self.prefix + "InvalidRequest")
+    }
+    #expect(await error([unsealedMemoryFile()]) == Self.prefix + "InvalidRequest")
+    let long = try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit + 1))
+    #expect(await error([dup(long.descriptor)]) == Self.prefix + "SecretTooLong")
+    let fine = try SealedFile.make(of: SecretBytes(count: 3))
+    #expect(await error([dup(fine.descriptor)]) == nil)
+    #expect(await error((0..<200).map { _ in dup(fine.descriptor) }) == Self.prefix + "InvalidRequest")
+    #expect(vault.responses.count == 1)
+    #expect(try await eventually { try openDescriptors() <= before + 2 })
+  }
+
+  private func unsealedMemoryFile() -> Int32 { whorl_memory_file("test") }
+
+  @Test("has 64 calls and 64 contexts, and can still end what it waits for")
+  func limits() async throws {
+    let gate = Gate()
+    let vault = StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() }))
+    let client = try RawClient(to: vault)
+    try await client.open()
+    let options = ContextOptions().busValueForTests
+    var contexts: [BusValue] = []
+    for _ in 0..<64 { contexts += try await client.call("OpenContext", [options]) }
+    #expect(await client.error("OpenContext", [options])?.name == Self.prefix + "Busy")
+    try await client.call("CloseContext", [contexts[0], .string("program")])
+    contexts[0] = try await client.call("OpenContext", [options])[0]
+    let waiting = (0..<64).map { number in
+      Task { try await client.call("Unlock", [Self.asking], number: 5_000 + UInt64(number)) }
+    }
+    #expect(try await eventually { gate.count == 64 })
+    #expect(await client.error("Unlock", [Self.asking])?.name == Self.prefix + "Busy")
+    try await client.call("Respond", [contexts[0], .string("cancel"), .int64(0), .array(of: "h", [])])
+    try await client.call("CloseContext", [contexts[0], .string("person")])
+    try await client.call("Cancel", number: 5_000)
+    await #expect(throws: BusError.self) { _ = try await waiting[0].value }
+    gate.open()
+    for call in waiting.dropFirst() { _ = try await call.value }
+    try await client.call("Unlock", [Self.asking])
+  }
+
+  @Test("that goes takes its calls, its contexts and its connection to the vault with it")
+  func goodbye() async throws {
+    let gate = Gate()
+    let ended = Mutex<[String]>([])
+    let vault = StubVault(
+      .init(
+        unlock: { _ throws(VaultError) in
+          do throws(VaultError) {
+            try await gate.wait()
+          } catch {
+            ended.withLock { $0.append("call") }
+            throw error
+          }
+        }, close: { ended.withLock { $0.append("connection") } }))
+    let before = try openDescriptors()
+    do {
+      let client = try RawClient(to: vault)
+      try await client.open()
+      let waiting = Task { try await client.call("Unlock", [Self.asking]) }
+      #expect(try await eventually { gate.count == 1 })
+      client.connection.close()
+      _ = await waiting.result
+      #expect(try await eventually { client.isClosed.isSet })
+    }
+    #expect(ended.withLock { $0 } == ["connection", "call"])
+    #expect(try await eventually { try openDescriptors() <= before })
+  }
+
+  @Test("that closes only its own half ends the connection")
+  func halfClosed() async throws {
+    let (mine, theirs) = try socketPair()
+    defer { close(mine) }
+    let (vault, isClosed) = (StubVault(), Flag())
+    _ = try VaultBusServer(socket: theirs, connection: vault, onClosed: { isClosed.set() })
+    shutdown(mine, Int32(SHUT_WR))
+    #expect(try await eventually { isClosed.isSet && vault.isClosed })
+  }
+
+  @Test("that calls and calls without reading is disconnected or held back, and costs the vault little")
+  func flood() async throws {
+    let vault = StubVault()
+    let client = try RawClient(to: vault)
+    try await client.open()
+    let before = try openDescriptors()
+    await withTaskGroup { group in
+      for _ in 0..<500 {
+        group.addTask { _ = await client.error("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) }
+      }
+    }
+    #expect(try openDescriptors() <= before + 2)
+    client.connection.close()
+    #expect(try await eventually { client.isClosed.isSet })
+  }
+}
+
+extension ContextOptions {
+  /// As `OpenContext` takes them, written by hand.
+  var busValueForTests: BusValue {
+    .dictionary([
+      "interaction-not-allowed": .boolean(false), "prefer-passcode": .boolean(false),
+      "passcode-supplied": .boolean(false), "fallback": .string("at-once"), "keeps-evidence": .boolean(false),
+      "reuse": .int64(0),
+    ])
+  }
+}

@@ -1,0 +1,30 @@
+import SecretModel
+import Testing
+import VaultBus
+
+@Suite("A message of the vault that would be too large")
+struct MessageSizeTests {
+  private static func isInvalidRequest(_ error: any Error) -> Bool {
+    if case .invalidRequest? = error as? VaultError { true } else { false }
+  }
+
+  @Test("is refused before it is sent, in both directions, and the connection goes on")
+  func sizes() async throws {
+    let long = [UInt8](repeating: 7, count: 22 << 20)
+    let item = Item(
+      id: ItemID(bytes: [1]), state: .living, itemClass: .key, attributes: [.label: .bytes(long)], access: .none,
+      accessibility: .whenUnlocked, created: 0, modified: 0)
+    let stub = StubVault(
+      .init(items: { search throws(VaultError) in
+        ItemPage(items: Array(repeating: item, count: search.limit ?? 0), next: nil)
+      }))
+    let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
+    await #expect {
+      _ = try await vault.items(ItemSearch(nil, [.label: .bytes(long)]), in: nil)
+    } throws: { Self.isInvalidRequest($0) }
+    await #expect {
+      _ = try await vault.items(ItemSearch(limit: 3), in: nil)
+    } throws: { Self.isInvalidRequest($0) }
+    #expect(try await vault.items(ItemSearch(limit: 2), in: nil).items == [item, item])
+  }
+}

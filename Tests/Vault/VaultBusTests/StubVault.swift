@@ -1,0 +1,131 @@
+import Fingerprint
+import SecretModel
+import SecureMemory
+import Synchronization
+import VaultDriver
+
+/// A vault for tests of the connection: its few calls do what a test says, and all others throw.
+final class StubVault: VaultService, VaultConnection {
+  struct Calls: Sendable {
+    var items: @Sendable (ItemSearch) async throws(VaultError) -> ItemPage = { _ in ItemPage(items: [], next: nil) }
+    var delete: @Sendable (ItemSelection) async throws(VaultError) -> Int = { _ in 0 }
+    var unlock: @Sendable (Asking) async throws(VaultError) -> Void = { _ in }
+    var close: @Sendable () async -> Void = {}
+    var useKey: @Sendable (KeyUse, Asking) throws(VaultError) -> Void = { _, _ throws(VaultError) in
+      throw StubVault.unused
+    }
+    var update: @Sendable (ItemChange) throws(VaultError) -> Void = { _ throws(VaultError) in throw StubVault.unused }
+    var evaluate: @Sendable (Proof) throws(VaultError) -> [UInt8]? = { _ throws(VaultError) in throw StubVault.unused }
+    var enroll: @Sendable (Finger?) throws(VaultError) -> SetChange = { _ throws(VaultError) in throw StubVault.unused }
+    var useAdapter: @Sendable (ReaderAdapter?) throws(VaultError) -> Void = { _ throws(VaultError) in
+      throw StubVault.unused
+    }
+    var biometry: Biometry?
+    var readers: ReaderList?
+    var status: VaultStatus?
+    var restore: DetectedRestore?
+    var problems: [VaultError] = []
+  }
+
+  private struct State {
+    var contexts: [ContextHandle: EventSource] = [:]
+    var responses: [String] = []
+    var ends: [ContextEnd] = []
+    var isClosed = false
+  }
+
+  private let calls: Calls
+  private let state = Mutex(State())
+
+  init(_ calls: Calls = Calls()) { self.calls = calls }
+
+  var responses: [String] { state.withLock { $0.responses } }
+  var ends: [ContextEnd] { state.withLock { $0.ends } }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Tells the only open context of an event.
+  func yield(_ event: AuthenticationEvent) {
+    state.withLock { _ = $0.contexts.values.first?.yield(event) }
+  }
+
+  static let unused = VaultError.internalError("not in this test")
+
+  // VaultConnection
+  func open(_: StorePlace) async throws(VaultError) -> any VaultService { self }
+  func create(_: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+    throw Self.unused
+  }
+  func keep(_: StoreDraft.ID) async throws(VaultError) { throw Self.unused }
+  func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+    throw Self.unused
+  }
+  func close() async {
+    state.withLock { $0.isClosed = true }
+    await calls.close()
+  }
+
+  // VaultService
+  func openContext(_: ContextOptions) async throws(VaultError) -> (handle: ContextHandle, events: ContextEvents) {
+    let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
+    let source = EventSource(continuation)
+    let handle = ContextHandle(bytes: (0..<16).map { _ in .random(in: 0...255) })
+    state.withLock { $0.contexts[handle] = source }
+    return (handle, ContextEvents(stream, source))
+  }
+  func respond(_: ContextHandle, _ response: consuming ContextResponse) async {
+    let word: String
+    switch consume response {
+    case .secret(let question, let secret): word = "secret \(question): \(secret.text)"
+    case .decline(let question): word = "decline \(question)"
+    case .fallback: word = "fallback"
+    case .cancel: word = "cancel"
+    }
+    state.withLock { $0.responses.append(word) }
+  }
+  func setApplicationPassword(_: consuming SecretBytes?, of: ContextHandle) async {}
+  func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {
+    let source = state.withLock { state in
+      state.ends.append(reason)
+      return state.contexts.removeValue(forKey: handle)
+    }
+    source?.finish()
+  }
+  func items(_ search: ItemSearch, in: ContextHandle?) async throws(VaultError) -> ItemPage {
+    try await calls.items(search)
+  }
+  func secrets(_: ItemSelection, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }
+  func add(_: NewItem, secret: consuming SecretBytes, replacing: Bool, _: Asking) async throws(VaultError) -> Item {
+    throw Self.unused
+  }
+  func update(
+    _: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _: Asking
+  ) async throws(VaultError) -> Int {
+    try calls.update(change)
+    return -1
+  }
+  func delete(_ selection: ItemSelection) async throws(VaultError) -> Int { try await calls.delete(selection) }
+  func useKey(_: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
+    try calls.useKey(use, asking)
+    return SecretBytes(text: "result")
+  }
+  func evaluate(_ proof: Proof, _: Asking) async throws(VaultError) -> [UInt8]? { try calls.evaluate(proof) }
+  func biometry() async throws(VaultError) -> Biometry { try known(calls.biometry) }
+  func enroll(_ finger: Finger, _: Asking) async throws(VaultError) -> SetChange { try calls.enroll(finger) }
+  func unenroll(_ finger: Finger?, _: Asking) async throws(VaultError) -> SetChange { try calls.enroll(finger) }
+  func losses(_: LosingChange) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func unlock(_ asking: Asking) async throws(VaultError) { try await calls.unlock(asking) }
+  func changePasscode(_: Asking) async throws(VaultError) { throw Self.unused }
+  func removePasscode(_: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func recover(accepting: DetectedRestore.ID?, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func detectedRestore() async throws(VaultError) -> DetectedRestore? { calls.restore }
+  func acceptRestore(_: DetectedRestore.ID, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func useAdapter(_ adapter: ReaderAdapter?, _: Asking) async throws(VaultError) { try calls.useAdapter(adapter) }
+  func readers() async throws(VaultError) -> ReaderList { try known(calls.readers) }
+  func status() async throws(VaultError) -> VaultStatus { try known(calls.status) }
+  func problems() async throws(VaultError) -> [VaultError] { calls.problems }
+
+  private func known<Value>(_ value: Value?) throws(VaultError) -> Value {
+    guard let value else { throw Self.unused }
+    return value
+  }
+}

@@ -1,0 +1,219 @@
+import Fingerprint
+import KeySchemes
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultBus
+
+/// What values are after the way over the bus. Those that cannot be compared are compared by their descriptions.
+@Suite("Values of the vault's interface")
+struct ValueTests {
+  private func connect(_ calls: StubVault.Calls) async throws -> any VaultService {
+    try await Way.overSocket.connect(to: StubVault(calls)).open(StorePlace(directory: "/"))
+  }
+
+  private static let usb = ReaderDescription(
+    id: "synaptics:1-9", name: "Prometheus",
+    identity: ReaderIdentity(driver: "synaptics", vendor: 0x06CB, product: 0xBD, serial: "c087", fixedPort: "1-9"),
+    scanType: .press, enrollStages: 8, features: [.storage], temperature: .hot, nature: .physical)
+  private static let virtual = ReaderDescription(
+    id: "virtual_image:0", name: "Virtual", identity: ReaderIdentity(driver: "virtual_image"), scanType: .swipe,
+    enrollStages: 5, features: [], temperature: .cold, nature: .virtual)
+  private static let name = ItemName(unchecked: "mail\u{FFFE}", account: "alice")
+
+  @Test("every event arrives as it was told, with its number")
+  func events() async throws {
+    var told: [AuthenticationEvent] = [.fingerPresent(true), .fingerPresent(false), .noMatch(remaining: 2), .matched]
+    told += [RetryReason.general, .tooShort, .centerFinger, .removeFinger, .tooFast].map { .retry($0) }
+    told += [.enrolmentStage(completed: 1, of: 5), .fingerUnavailable(.reader(.busy(holder: "fprintd")))]
+    for purpose: TouchRequest.Purpose in [
+      .read(items: [Self.name], reason: "send \u{FFFE}"), .read(items: [], reason: nil), .evaluate(reason: "x"),
+      .evaluate(reason: nil), .enroll(.leftThumb), .confirm(.rightLittle),
+    ] {
+      told.append(.touchWanted(TouchRequest(purpose: purpose, reader: Self.usb, passcodeInstead: true)))
+      told.append(.touchWanted(TouchRequest(purpose: purpose, reader: Self.virtual, passcodeInstead: false)))
+    }
+    told += [.passcode(attempt: 3), .newPasscode, .recoveryKey, .applicationPassword(Self.name)].map {
+      .secretWanted($0)
+    }
+    told += [
+      .unknownPrintsOnChip(4), .goneFromChip([.leftRing]), .changedElsewhere([.leftIndex], lost: [Self.name]),
+      .leftOnChip(.rightThumb, .permissionDenied("x")), .passcodeDelay(30),
+    ].map { .notice($0) }
+    let stub = StubVault()
+    let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
+    let (handle, events) = try await vault.openContext(ContextOptions())
+    for event in told { stub.yield(event) }
+    await vault.closeContext(handle, reason: .program)
+    var heard: [NumberedEvent] = []
+    for await event in events { heard.append(event) }
+    #expect(heard.map { "\($0.event)" } == told.map { "\($0)" })
+    #expect(heard.map(\.number) == Array(1...told.count))
+  }
+
+  @Test("every search arrives as it was meant")
+  func searches() async throws {
+    var full = ItemSearch(
+      .internetPassword, [.server: .text("a"), .port: .number(443), .creator: .bytes([1]), .startDate: .date(0.5)],
+      groups: .named(["mine", "\u{FFFE}"]), ids: [ItemID(bytes: [1, 2]), ItemID(bytes: [])], synchronizable: .any,
+      ignoresCase: true, limit: 7, pattern: "m*", states: [.dead, .damaged])
+    full.created = 1.25
+    full.modified = -2
+    full.interaction = .skip
+    full.after = ItemCursor(bytes: [9])
+    var searches = [full, ItemSearch(), .everything, ItemSearch(groups: .named([])), ItemSearch(ids: [])]
+    searches += [.yes, .no].map { ItemSearch(synchronizable: $0, limit: 0, states: []) }
+    let seen = Mutex<[ItemSearch]>([])
+    let vault = try await connect(
+      .init(items: { search throws(VaultError) in
+        seen.withLock { $0.append(search) }
+        return ItemPage(items: [], next: search.after)
+      }))
+    for search in searches {
+      let page = try await vault.items(search, in: nil)
+      #expect(page.next == search.after)
+    }
+    #expect(seen.withLock { $0 } == searches)
+  }
+
+  @Test("every change, proof, choice and finger arrives as it was meant")
+  func requests() async throws {
+    let seen = Mutex<[String]>([])
+    let note: @Sendable (Any) -> Void = { value in seen.withLock { $0.append("\(value)") } }
+    let change = SetChange(
+      finger: .leftThumb, fingers: [EnrolledFinger(finger: .leftThumb, onChip: true, enrolled: .max)], lost: [Self.name]
+    )
+    let changes = Mutex<[ItemChange]>([])
+    let vault = try await connect(
+      .init(
+        update: { change in changes.withLock { $0.append(change) } },
+        evaluate: { proof in
+          note(proof)
+          return proof == .policy(.biometrics) ? nil : [1, 2]
+        },
+        enroll: { finger in
+          note(finger as Any)
+          return change
+        }, useAdapter: { note($0 as Any) }))
+    let asked: [ItemChange] = [
+      ItemChange(), ItemChange(attributes: [.label: nil, .account: .text("a")], accessibility: .passcodeSet),
+      ItemChange(access: try AccessControl([.or, .biometryAny, .devicePasscode])),
+    ]
+    for change in asked { #expect(try await vault.update(.ids([]), change, secret: nil, .nobody) == -1) }
+    #expect(changes.withLock { $0 } == asked)
+    let proofs: [Proof] = [.policy(.biometrics), .policy(.deviceOwner), .access(AccessControl(.currentSet))]
+    for proof in proofs {
+      #expect(try await vault.evaluate(proof, .nobody) == (proof == .policy(.biometrics) ? nil : [1, 2]))
+    }
+    #expect("\(try await vault.enroll(.rightRing, .nobody))" == "\(change)")
+    #expect("\(try await vault.unenroll(nil, .nobody))" == "\(change)")
+    for adapter: ReaderAdapter? in [.fprintd, .libfprint, nil] { try await vault.useAdapter(adapter, .nobody) }
+    #expect(
+      seen.withLock { $0 } == proofs.map { "\($0)" }
+        + [Finger?.some(.rightRing), nil].map { "\($0 as Any)" }
+        + [ReaderAdapter?.some(.fprintd), .libfprint, nil].map { "\($0 as Any)" })
+  }
+
+  @Test("every use of a key arrives as it was meant, with who is asked")
+  func keyUses() async throws {
+    var uses: [KeyUse] = [.export, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
+    var signatures: [SignatureScheme] = [.rsaRaw, .rsaPKCS1Raw]
+    var encryptions: [EncryptionScheme] = [.rsaRaw, .rsaPKCS1]
+    for hash in HashFunction.allCases {
+      for input: SignatureScheme.Input in [.message, .digest] {
+        signatures += [.rsaPKCS1(hash, input), .rsaPSS(hash, input)]
+        signatures += [.ecdsa(hash, input, .x962), .ecdsa(hash, input, .rfc4754)]
+      }
+      encryptions += [.rsaOAEP(hash), .rsaOAEPAESGCM(hash), .ecies(hash, .zero), .ecies(hash, .derived)]
+      uses.append(.exchange(with: [], .ecdhX963(hash), size: 32, sharedInfo: [1, 2]))
+    }
+    signatures += [.ecdsaDigest(.x962), .ecdsaDigest(.rfc4754)]
+    uses += signatures.map { .sign([1, 2, 3], $0) } + encryptions.map { .decrypt([], $0) }
+    var options = ContextOptions(
+      interactionNotAllowed: true, timeout: .milliseconds(1_500), preferPasscode: true, passcodeSupplied: true)
+    options.fallback = .callersAfterNoMatch
+    options.keepsEvidence = true
+    options.reuseDuration = .seconds(300)
+    let asked = Asking(
+      in: ContextHandle(bytes: [1]), options: options, reason: "a reason \u{0} that D-Bus strings cannot hold")
+    let seen = Mutex<[String]>([])
+    let vault = try await connect(
+      .init(useKey: { use, asking in seen.withLock { $0.append("\(use) \(asking)") } }))
+    for use in uses { #expect(try await vault.useKey(ItemID(bytes: []), use, asked).count == 6) }
+    #expect(seen.withLock { $0 } == uses.map { "\($0) \(asked)" })
+    var endless = ContextOptions(timeout: nil)
+    endless.fallback = .afterNoMatch
+    endless.reuseDuration = .seconds(Int64.max)
+    _ = try await vault.useKey(ItemID(bytes: []), .export, Asking(in: nil, options: endless))
+    endless.reuseDuration = .nanoseconds(Int64.max)
+    #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
+  }
+
+  @Test("what the vault says of its state arrives as it was said")
+  func answers() async throws {
+    let set = SetStatus(
+      reader: Self.usb.identity, nature: .replayed,
+      fingers: [EnrolledFinger(finger: .leftLittle, onChip: false, enrolled: -1)], digest: [1, 2], boundItems: 3)
+    let status = VaultStatus(
+      directory: "/home/\u{FFFE}", tier: .keyFile, passcodeSet: true, failures: 4, lockedOut: true, passcodeDelay: 30,
+      restore: .recoveryKeyAndNewPasscode, items: 5, sets: [set], damagedSets: 1, adapter: .fprintd)
+    let restore = DetectedRestore(
+      id: DetectedRestore.ID(digest: [7]), acceptance: .passcode, sets: [set], fingersAreForgotten: true,
+      items: [Self.name], lost: [])
+    let biometry = Biometry(hasReader: true, problem: .printsGone([.leftRing]), state: [5], passcodeSet: false)
+    let readers = ReaderList(readers: [Self.usb, Self.virtual], chosen: nil, problem: .notEnrolled)
+    let vault = try await connect(
+      .init(
+        biometry: biometry, readers: readers, status: status, restore: restore,
+        problems: [.storeDamaged("x"), .itemDamaged(nil)]))
+    #expect("\(try await vault.status())" == "\(status)")
+    #expect(try await vault.detectedRestore().map { "\($0)" } == "\(restore)")
+    #expect("\(try await vault.biometry())" == "\(biometry)")
+    #expect("\(try await vault.readers())" == "\(readers)")
+    #expect(try await vault.problems() == [.storeDamaged("x"), .itemDamaged(nil)])
+    let least = VaultStatus(
+      directory: "", tier: .keyFile, passcodeSet: false, failures: 0, lockedOut: false, passcodeDelay: 0, restore: nil,
+      items: 0, sets: [], damagedSets: 0)
+    let empty = try await connect(
+      .init(
+        biometry: Biometry(hasReader: false, problem: nil, state: nil, passcodeSet: false),
+        readers: ReaderList(readers: [], chosen: Self.virtual, problem: nil), status: least))
+    #expect("\(try await empty.status())" == "\(least)")
+    #expect(try await empty.detectedRestore() == nil)
+    #expect(try await empty.biometry().state == nil)
+    #expect(try await empty.readers().chosen == Self.virtual)
+    #expect(try await empty.problems().isEmpty)
+  }
+
+  @Test(
+    "a place arrives as it was named",
+    arguments: [
+      ReaderSelection.automatic, .fprintd(device: nil), .fprintd(device: "x:y"), .libfprint(device: nil),
+      .libfprint(device: "1"), .virtualImage(socket: "/tmp/\u{FFFE}"), .virtualStorage(socket: "s"),
+      .replay(directory: "/r"),
+    ])
+  func places(_ reader: ReaderSelection) async throws {
+    let place = StorePlace(
+      directory: "/a/\u{FFFE}", reader: reader, readerProgram: "/b", fprintd: FprintdPlace(bus: "c", templates: "d"))
+    let seen = PlaceRecorder()
+    let connection = try Way.overSocket.connect(to: seen)
+    for place in [place, StorePlace(directory: "/a", reader: reader)] {
+      await #expect(throws: VaultError.storeNotFound("\(place)")) { _ = try await connection.open(place) }
+    }
+    await connection.close()
+  }
+}
+
+/// Tells the place that it was asked to open in its error.
+private final class PlaceRecorder: VaultConnection {
+  func open(_ place: StorePlace) async throws(VaultError) -> any VaultService { throw .storeNotFound("\(place)") }
+  func create(_: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+    throw StubVault.unused
+  }
+  func keep(_: StoreDraft.ID) async throws(VaultError) { throw StubVault.unused }
+  func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+    throw StubVault.unused
+  }
+  func close() async {}
+}
