@@ -24,8 +24,10 @@ struct MakefileTests {
       #expect(installed.status == 0, "\(installed.errors)")
       let files = FileManager.default
       #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/bin/whorl").path))
-      #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/whorl-reader").path))
-      #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/whorl-reader").path))
+      for helper in ["whorld", "whorl-reader"] {
+        #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
+        #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))
+      }
 
       let removed = try await run("make", "uninstall", environment: places)
       #expect(removed.status == 0, "\(removed.errors)")

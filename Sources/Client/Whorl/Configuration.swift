@@ -14,6 +14,8 @@ package struct Configuration: Sendable, Hashable {
   package var timeout: Duration?
   /// The `whorl-reader` program, for an installation that keeps it in no known place.
   package var readerProgram: String?
+  /// The `whorld` program, for the same reason.
+  package var vaultProgram: String?
   /// Another fprintd than the machine's own, for tests.
   package var fprintd: FprintdPlace?
 
@@ -73,7 +75,7 @@ private struct Problem: Error {
 
 extension Configuration: Decodable {
   private enum Key: String, CaseIterable {
-    case store, reader, access, timeout, readerProgram, fprintd
+    case store, reader, access, timeout, readerProgram, vaultProgram, fprintd
   }
 
   /// Any key at all, so that the unknown ones show.
@@ -111,6 +113,7 @@ extension Configuration: Decodable {
 
     store = try path(.store)
     readerProgram = try path(.readerProgram)
+    vaultProgram = try path(.vaultProgram)
     let readers = ReaderSelection.forms
     reader = try text(.reader, readers).map { value in
       guard let selection = ReaderSelection(value) else { throw Problem(text: "reader must be \(readers)") }

@@ -5,12 +5,14 @@ internal import Synchronization
 
 /// A helper program that runs as a child of this process, from its start until it is reaped.
 ///
+/// The child is reaped as soon as it ends, whoever or whatever ended it.
+///
 /// The child is signalled and reaped by its pidfd alone: a program that reaps all its children, whoever started them,
 /// makes the process number free for another process.
 package final class ChildProcess: Sendable {
   let handle: ProcessHandle
   /// How the child ended, in words. Nil until it has been reaped.
-  private let end = Mutex<String?>(nil)
+  private let outcome = Mutex<String?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
 
   /// Starts a helper program in a session of its own, with no descriptors but the standard ones, and with the signals
@@ -65,9 +67,10 @@ package final class ChildProcess: Sendable {
     // by now. That one is no child of ours.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
+    handle.onEnd { _ = self.reap() }
   }
 
-  /// Waits for the child to end by itself, and reaps it: sends SIGTERM after `grace`, and SIGKILL 300 ms later.
+  /// Waits for the child to end by itself: sends SIGTERM after `grace`, and SIGKILL 300 ms later.
   ///
   /// The first call sets the grace. Later calls wait for the same end.
   ///
@@ -91,8 +94,8 @@ package final class ChildProcess: Sendable {
   }
 
   private func reap() -> String {
-    end.withLock { end in
-      if let end { return end }
+    outcome.withLock { outcome in
+      if let outcome { return outcome }
       let words =
         switch handle.reap() {
         case .exited(let status): "exit status \(status)"
@@ -101,7 +104,7 @@ package final class ChildProcess: Sendable {
           "killed by signal \(signal)" + (strsignal(signal).map { " (\(String(cString: $0)))" } ?? "")
         case .running, .notOurs: "end unknown"
         }
-      end = words
+      outcome = words
       return words
     }
   }

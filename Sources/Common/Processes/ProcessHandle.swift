@@ -40,10 +40,15 @@ package final class ProcessHandle: Sendable {
     if hasEnded { return true }
     let deadline = limit.map { BusLoop.now + $0.microseconds } ?? .max
     await withCheckedContinuation { continuation in
-      let wait = EndWait(descriptor, deadline, continuation)
-      BusLoop.shared.post { BusLoop.shared.add(wait) }
+      EndWait(descriptor, deadline) { continuation.resume() }.begin()
     }
     return hasEnded
+  }
+
+  /// Calls the closure on the bus loop when the process ends, also if it has ended already. The closure is kept until
+  /// then.
+  package func onEnd(_ body: @escaping @Sendable () -> Void) {
+    EndWait(descriptor, .max, body).begin()
   }
 
   /// Reaps the process if it is a child of this process and has ended.
@@ -73,25 +78,26 @@ package final class ProcessHandle: Sendable {
   }
 }
 
-/// A call of ``ProcessHandle/ended(within:)`` that waits.
+/// Waits on the bus loop for the end of a process or a deadline, whichever comes first.
 private final class EndWait: BusLoopSource {
   private let descriptor: Descriptor
   private let deadline: UInt64
-  private let continuation: CheckedContinuation<Void, Never>
+  private let body: @Sendable () -> Void
 
-  init(_ descriptor: Descriptor, _ deadline: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
+  init(_ descriptor: Descriptor, _ deadline: UInt64, _ body: @escaping @Sendable () -> Void) {
     self.descriptor = descriptor
     self.deadline = deadline
-    self.continuation = continuation
+    self.body = body
   }
+
+  func begin() { BusLoop.shared.post { BusLoop.shared.add(self) } }
 
   func pollRequest() -> BusPollRequest? {
     BusPollRequest(descriptor: descriptor.rawValue, events: Int16(POLLIN), deadline: deadline)
   }
 
-  /// Called once: when the process has ended, or at the deadline.
   func dispatch() {
     BusLoop.shared.remove(self)
-    continuation.resume()
+    body()
   }
 }

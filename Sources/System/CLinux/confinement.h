@@ -41,6 +41,9 @@ static inline int whorl_landlock_restrict_self(int ruleset) {
 // `prctl` is variadic and is not imported.
 static inline int whorl_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
+// PR_SET_MDWE with PR_MDWE_REFUSE_EXEC_GAIN and PR_MDWE_NO_INHERIT, which the headers of older systems do not have.
+static inline int whorl_refuse_new_executable_memory(void) { return prctl(65, 1 | 2, 0, 0, 0); }
+
 // glibc has no function for capset.
 static inline int whorl_drop_capabilities(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

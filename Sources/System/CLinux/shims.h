@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -17,6 +18,7 @@
 
 // `prctl` is variadic and is not imported.
 static inline int whorl_refuse_inspection(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+static inline int whorl_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // The resource names are an enumeration that Swift does not take for the `int` the calls want.
 static inline int whorl_get_core_limit(struct rlimit *limit) { return getrlimit(RLIMIT_CORE, limit); }
@@ -86,4 +88,16 @@ static inline int whorl_reap_process(int pidfd, int *code, int *status) {
 static inline bool whorl_is_child(int pidfd) {
   siginfo_t information = {0};
   return waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &information, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+// `struct ucred` is declared for _GNU_SOURCE alone. The process number is 0 for a process outside this one's namespace,
+// and -1 if the descriptor is no connected Unix socket.
+static inline pid_t whorl_socket_peer(int socket) {
+  struct {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+  } peer = {-1, 0, 0};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.process : -1;
 }

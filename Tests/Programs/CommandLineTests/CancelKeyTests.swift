@@ -118,7 +118,7 @@ struct LibraryCancelKeyTests {
     if access(configuration, F_OK) != 0 {
       try #require(mkdirPrivate(configuration) && mkdirPrivate("\(configuration)/whorl"))
       let text =
-        #"{"store":"\#(store.directory)","reader":"virtual-image:\#(store.socket)","readerProgram":"\#(try Programs.path("whorl-reader"))"}"#
+        #"{"store":"\#(store.directory)","reader":"virtual-image:\#(store.socket)","readerProgram":"\#(try Programs.path("whorl-reader"))","vaultProgram":"\#(try Programs.path("whorld"))"}"#
       try writeFile("\(configuration)/whorl/config.json", Array(text.utf8))
     }
     return try PseudoTerminal(

@@ -128,6 +128,7 @@ struct UsageTests {
       (#"{"access": "sometimes"}"#, "access must be one of"),
       (#"{"reader": "guess"}"#, "reader must be auto"),
       (#"{"readerProgram": ["a"]}"#, "readerProgram must be an absolute path"),
+      (#"{"vaultProgram": "whorld"}"#, "vaultProgram must be an absolute path"),
       (#"["store"]"#, "not a JSON object"),
       ("{", "not a JSON object"),
     ])

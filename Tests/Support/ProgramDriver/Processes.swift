@@ -18,3 +18,13 @@ package func parent(of pid: pid_t) -> pid_t? {
   let fields = line[end...].split(separator: " ")
   return fields.count > 2 ? pid_t(fields[2]) : nil
 }
+
+/// The children of this process that have not been reaped, those that have ended included.
+package func children(of pid: pid_t) -> [pid_t] {
+  ((try? folderEntries("/proc")) ?? []).compactMap { pid_t($0) }.filter { parent(of: $0) == pid }
+}
+
+/// The children of this process, their children, and so on.
+package func descendants(of pid: pid_t) -> [pid_t] {
+  children(of: pid).flatMap { [$0] + descendants(of: $0) }
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+
+/// What the program says on the command line.
+enum Usage {
+  static let help = """
+    OVERVIEW: The vault of Whorl: holds the keys and the stores, and releases a secret after what its rule asks for.
+
+    Programs that use Whorl start whorld themselves, one for each connection. There is no reason to start it by hand.
+
+    USAGE: whorld --private
+
+    OPTIONS:
+      --private   Serve the client at the other end of the socket that is descriptor 0, over D-Bus
+                  (org.whorl.Vault1), and end with it. The client has to be the program that starts whorld.
+      --help      Show this help.
+
+    Environment variables are ignored.
+
+    EXIT STATUS:
+      0    the connection has ended
+      64   wrong arguments, no socket on descriptor 0, or the client has ended already
+    """
+
+  /// Ends the program with a line on standard error.
+  static func fail(_ problem: String) -> Never {
+    let line = "whorld: \(problem)\n"
+    // write: reads as many bytes as it is told
+    _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    exit(64)
+  }
+}

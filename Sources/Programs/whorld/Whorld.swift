@@ -1,0 +1,40 @@
+internal import Glibc
+internal import Processes
+internal import SecretModel
+internal import VaultBus
+internal import VaultHost
+
+/// The vault: keys, stores and policy, served to the one client that started this process.
+@main
+enum Whorld {
+  static func main() {
+    clearenv()
+    switch Array(CommandLine.arguments.dropFirst()) {
+    case ["--private"]: serveStarter()
+    case ["--help"]: print(Usage.help)
+    default: Usage.fail("takes --private or --help; 'whorld --help' explains")
+    }
+  }
+
+  private static func serveStarter() -> Never {
+    Hardening.apply()
+    let endings = EndingSignals()
+    guard let socket = StarterSocket() else { Usage.fail("descriptor 0 is no socket; 'whorld --help' explains") }
+    guard let starter = socket.starter() else {
+      Usage.fail("the program that started it has ended, or is not the one that made the socket")
+    }
+    let server: VaultBusServer
+    do throws(VaultError) {
+      server = try VaultBusServer(
+        socket: socket.takeDescriptor(), connection: LocalVaultConnection(), onClosed: { _exit(0) })
+    } catch {
+      Usage.fail("cannot serve its client: \(error)")
+    }
+    // The end of the connection does not always come: another process may hold a copy of the starter's socket.
+    starter.onEnd { server.close() }
+    endings.wait()
+    server.close()
+    // The process ends when the server has settled everything.
+    while true { pause() }
+  }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+internal import Processes
+package import SecretModel
+internal import VaultBus
+
+/// Starts a vault for this program alone: a `whorld` that is its child and ends with the connection.
+package enum PrivateVault {
+  /// How long a vault whose connection was closed may take to finish a change.
+  private static let endGrace = Duration.seconds(1)
+  /// A crash ends the process at once. Swift's own report of it would start another program and print registers.
+  private static let environment = ["SWIFT_BACKTRACE=enable=no"]
+
+  /// Starts `whorld` and connects to it. `close()` of the connection returns when the process is gone.
+  ///
+  /// - Parameter program: the configured path of `whorld`; nil: where installs put it.
+  /// - Throws: `serviceUnavailable`.
+  package static func connect(program: String? = nil) throws(VaultError) -> any VaultConnection {
+    guard let path = HelperPlaces.vault.locate(configured: program) else {
+      throw .serviceUnavailable(
+        "there is no whorld beside this program, in libexec/whorl or at vaultProgram of config.json; "
+          + "'make install' installs it")
+    }
+    return try start(path)
+  }
+
+  /// Starts the program at this path as `whorld`.
+  package static func start(_ path: String) throws(VaultError) -> any VaultConnection {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw .serviceUnavailable("no socket for whorld: \(String(cString: strerror(errno)))")
+    }
+    defer { close(pair[1]) }
+    let child: ChildProcess
+    do throws(VaultError) {
+      child = try self.child(path, standardInput: pair[1])
+    } catch {
+      close(pair[0])
+      throw error
+    }
+    return try VaultBusClient(socket: pair[0], vaultEnd: { await child.end(grace: endGrace).value })
+  }
+
+  private static func child(_ path: String, standardInput socket: Int32) throws(VaultError) -> ChildProcess {
+    let program: HelperProgram
+    do throws(HelperProgramError) {
+      program = try HelperProgram(at: path)
+    } catch {
+      throw .serviceUnavailable(error.words)
+    }
+    do throws(ChildStartError) {
+      return try ChildProcess(
+        program, arguments: [path, "--private"], environment: environment, standardInput: socket)
+    } catch {
+      throw .serviceUnavailable("\(path): \(error.words)")
+    }
+  }
+}

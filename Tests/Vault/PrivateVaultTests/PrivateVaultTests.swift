@@ -1,0 +1,164 @@
+import Fingerprint
+import Glibc
+import PrivateVault
+import ProgramDriver
+import SecretModel
+import SecureMemory
+import Testing
+
+/// Tests that look at children run in processes of their own, because other tests start children too.
+@Suite("A vault that a program starts for itself")
+struct PrivateVaultTests {
+  @Test("makes a store, keeps it, and gives out what is stored there")
+  func stores() async throws {
+    try await withFolder { folder in
+      let vault = try PrivateVault.connect()
+      let service = try await newStore(folder, vault)
+      let item = try await service.add(item("a"), secret: secret("open sesame"), replacing: false, .nobody)
+      let released = try await service.secrets(.ids([item.id]), .nobody)
+      #expect(released.count == 1 && text(released[0].secret) == "open sesame")
+      await vault.close()
+    }
+  }
+
+  @Test("is gone and reaped when its connection is closed, and leaves no descriptor, fifty times over")
+  func leavesNothing() async {
+    await #expect(processExitsWith: .success) {
+      func once() async throws {
+        let vault = try PrivateVault.connect()
+        _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+        #expect(children(of: getpid()).count == 1)
+        await vault.close()
+        #expect(children(of: getpid()).isEmpty)
+      }
+      try await once()
+      let before = try openDescriptors()
+      for _ in 0..<50 { try await once() }
+      #expect(try openDescriptors() <= before)
+      #expect(waitpid(-1, nil, WNOHANG) == -1)
+    }
+  }
+
+  @Test("ends with a connection that nobody keeps, and is reaped")
+  func dropped() async {
+    await #expect(processExitsWith: .success) {
+      var vault: (any VaultConnection)? = try PrivateVault.connect()
+      _ = await vaultError { try await vault?.open(StorePlace(directory: "/nonexistent")) }
+      vault = nil
+      #expect(try await eventually { children(of: getpid()).isEmpty })
+    }
+  }
+
+  @Test("gets an empty environment, and no descriptor but its connection")
+  func inheritsNothing() async {
+    await #expect(processExitsWith: .success) {
+      setenv("OPENSSL_CONF", "/tmp/planted", 1)
+      let open = dup(0)
+      defer { close(open) }
+      let vault = try PrivateVault.connect()
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      let whorld = try #require(children(of: getpid()).first)
+      if geteuid() == 0 {
+        let environment = String(decoding: try readFile("/proc/\(whorld)/environ"), as: UTF8.self)
+        #expect(environment == "SWIFT_BACKTRACE=enable=no\0")
+        let targets = try folderEntries("/proc/\(whorld)/fd").compactMap { symbolicLink("/proc/\(whorld)/fd/\($0)") }
+        #expect(targets.filter { $0.hasPrefix("socket:") }.count == 1, "\(targets)")
+        #expect(targets.allSatisfy { $0 == "/dev/null" || $0.hasPrefix("socket:") || $0.hasPrefix("anon_inode:") })
+      }
+      await vault.close()
+    }
+  }
+
+  @Test("gives up core files, inspection and new privileges, and is named whorld")
+  func hardened() async {
+    await #expect(processExitsWith: .success) {
+      let vault = try PrivateVault.connect()
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      let whorld = try #require(children(of: getpid()).first)
+      let status = String(decoding: try readFile("/proc/\(whorld)/status"), as: UTF8.self)
+      #expect(status.contains("Name:\twhorld\n"))
+      #expect(status.contains("Umask:\t0077\n"))
+      #expect(status.contains("NoNewPrivs:\t1\n"))
+      // The kernel gives the files of a process that refuses inspection to root.
+      var information = stat()
+      #expect(stat("/proc/\(whorld)/mem", &information) == 0 && information.st_uid == 0)
+      if geteuid() == 0 {
+        let limits = String(decoding: try readFile("/proc/\(whorld)/limits"), as: UTF8.self)
+        #expect(limits.contains(/Max core file size +0 +0 /))
+      }
+      await vault.close()
+    }
+  }
+
+  @Test("that is killed ends its calls with a definite error, is reaped, and the next one works")
+  func killed() async {
+    await #expect(processExitsWith: .success) {
+      try await withFolder { folder in
+        let vault = try PrivateVault.connect()
+        let service = try await newStore(folder, vault)
+        let (context, _) = try await service.openContext(ContextOptions())
+        let whorld = try #require(children(of: getpid()).first)
+        kill(whorld, SIGKILL)
+        #expect(try await eventually { children(of: getpid()).isEmpty })
+        guard case .serviceUnavailable = await vaultError({ try await service.status() }) else {
+          Issue.record("no definite error")
+          return
+        }
+        let evaluation = await vaultError { try await service.evaluate(.policy(.deviceOwner), Asking(in: context)) }
+        #expect(evaluation == .contextInvalidated)
+        await vault.close()
+
+        let next = try PrivateVault.connect()
+        _ = try await next.open(StorePlace(directory: "\(folder)/store"))
+        await next.close()
+      }
+    }
+  }
+
+  @Test("that hangs can be closed all the same")
+  func stopped() async {
+    await #expect(processExitsWith: .success) {
+      let vault = try PrivateVault.connect()
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      let whorld = try #require(children(of: getpid()).first)
+      kill(whorld, SIGSTOP)
+      let call = Task { await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) } }
+      try await Task.sleep(for: .milliseconds(100))
+      call.cancel()
+      await vault.close()
+      #expect(await call.value == .systemCancelled)
+      #expect(children(of: getpid()).isEmpty)
+    }
+  }
+
+  @Test("says what is wrong where there is no whorld, or a program that is none")
+  func otherPrograms() async throws {
+    try await withFolder { folder in
+      let program = "\(folder)/whorld"
+      try #require(symlink("/bin/false", program) == 0)
+      // The tests' own whorld comes first where a path is looked for, so this one is started by its path.
+      let vault = try PrivateVault.start(program)
+      let error = await vaultError { try await vault.open(StorePlace(directory: folder)) }
+      guard case .serviceUnavailable(let why) = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(why.contains("exit status 1"), "\(why)")
+      await vault.close()
+      #expect(throws: VaultError.self) { try PrivateVault.start("\(folder)/nothing") }
+    }
+  }
+
+  @Test(
+    "is not started where another user could have put it", .enabled(if: geteuid() == 0, "only root can give files away"))
+  func planted() async throws {
+    try await withFolder { folder in
+      let program = "\(folder)/whorld"
+      try writeFile(program, Array("#!/bin/sh\n".utf8))
+      try #require(chmod(program, 0o755) == 0 && chown(program, 4321, 4321) == 0)
+      let error = #expect(throws: VaultError.self) { try PrivateVault.start(program) }
+      guard case .serviceUnavailable(let why) = error else { return }
+      #expect(why.contains("is not run, because user 4321 owns \(program)"), "\(why)")
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Glibc
+import PrivateVault
+import Processes
+import ProgramDriver
+import SecretModel
+import Testing
+
+/// Each program here starts whorld by a path of its own, and prints it, so that the process is found after the program
+/// has ended.
+@Suite("A vault whose starter ends")
+struct StarterEndTests {
+  @Test("ends when its starter is killed")
+  func killed() async throws {
+    let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+      let vault = try PrivateVault.start(try ownProgram())
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      try #require(children(of: getpid()).count == 1)
+      kill(getpid(), SIGKILL)
+    }
+    try await expectNothingLeft(of: try #require(result).standardOutputContent)
+  }
+
+  @Test("ends when its starter is killed and another process holds a copy of the socket")
+  func copiedSocket() async throws {
+    let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+      let vault = try PrivateVault.start(try ownProgram())
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      let holder = try startHolderOfSockets()
+      print(holder)
+      fflush(nil)
+      kill(getpid(), SIGKILL)
+    }
+    let output = try #require(result).standardOutputContent
+    let holder = try #require(pid_t(lines(output).last ?? ""))
+    defer { kill(holder, SIGKILL) }
+    #expect(kill(holder, 0) == 0)
+    try await expectNothingLeft(of: output)
+  }
+
+  @Test("ends when its starter is killed before the connection stands, at once or a little later")
+  func killedEarly() async throws {
+    for _ in 0..<3 {
+      let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
+        let vault = try PrivateVault.start(try ownProgram())
+        usleep(.random(in: 0..<8_000))
+        // Keep the connection until here.
+        withExtendedLifetime(vault) { _ = kill(getpid(), SIGKILL) }
+      }
+      try await expectNothingLeft(of: try #require(result).standardOutputContent)
+    }
+  }
+
+  @Test("does not serve a socket that its parent has not made")
+  func otherParent() async throws {
+    // The shell is the parent and ends at once; the socket stays open here.
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+    defer { close(pair[0]) }
+    let whorld = try #require(HelperPlaces.vault.locate())
+    // In the background, a shell gives /dev/null for standard input unless it is named.
+    let shell = try ChildProcess(
+      try HelperProgram(at: "/bin/sh"), arguments: ["sh", "-c", "'\(whorld)' --private <&0 &"], environment: [],
+      standardInput: pair[1])
+    close(pair[1])
+    #expect(await shell.end(grace: .seconds(10)).value == "exit status 0")
+    #expect(isEnded(pair[0]))
+  }
+
+  @Test("does not wait for long for a client that says nothing")
+  func silent() async throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+    defer { close(pair[0]) }
+    let whorld = try #require(HelperPlaces.vault.locate())
+    let child = try ChildProcess(
+      try HelperProgram(at: whorld), arguments: [whorld, "--private"], environment: [], standardInput: pair[1])
+    close(pair[1])
+    #expect(isEnded(pair[0]))
+    #expect(await child.end(grace: .seconds(10)).value == "exit status 0")
+  }
+
+  @Test("started by hand it says what it is for, and with other words or without a socket that it does not run")
+  func byHand() async throws {
+    let help = try await Invocation(program: "whorld", arguments: ["--help"]).run()
+    #expect(help.status == 0)
+    #expect(help.text.contains("USAGE: whorld --private"))
+    for words in [[], ["--system"], ["--private", "--help"]] {
+      let refused = try await Invocation(program: "whorld", arguments: words).run()
+      #expect(refused.status == 64)
+      #expect(refused.failure.hasPrefix("whorld: takes --private or --help"))
+    }
+    let alone = try await Invocation(program: "whorld", arguments: ["--private"]).run()
+    #expect(alone.status == 64)
+    #expect(alone.failure.hasPrefix("whorld: descriptor 0 is no socket"))
+  }
+}
+
+/// A link to whorld in a new folder, whose name is printed.
+private func ownProgram() throws -> String {
+  let folder = try temporaryFolder("whorl-starter")
+  let program = "\(folder)/whorld"
+  try #require(symlink(try #require(HelperPlaces.vault.locate()), program) == 0)
+  print(folder)
+  fflush(nil)
+  return program
+}
+
+/// Starts a process that inherits the sockets of this one.
+private func startHolderOfSockets() throws -> pid_t {
+  for name in try folderEntries("/proc/self/fd") {
+    guard let descriptor = Int32(name), let target = symbolicLink("/proc/self/fd/\(name)"),
+      target.hasPrefix("socket:")
+    else { continue }
+    try #require(fcntl(descriptor, F_SETFD, 0) == 0)
+  }
+  let arguments = ["/bin/sleep", "60"].map { strdup($0) } + [nil]
+  defer { for argument in arguments { free(argument) } }
+  var pid: pid_t = 0
+  try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, arguments, environ) == 0)
+  return pid
+}
+
+private func lines(_ output: [UInt8]) -> [String] {
+  String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+}
+
+/// Waits until no process runs the program whose folder was printed, and removes the folder.
+private func expectNothingLeft(of output: [UInt8]) async throws {
+  let folder = try #require(lines(output).first { $0.hasPrefix("/tmp/whorl-starter") })
+  #expect(try await eventually { processes(with: "\(folder)/whorld\0").isEmpty })
+  removeFolder(folder)
+}
+
+/// Whether the other side ends the connection within ten seconds.
+private func isEnded(_ socket: Int32) -> Bool {
+  var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+  guard poll(&polled, 1, 10_000) > 0 else { return false }
+  var byte: UInt8 = 0
+  return read(socket, &byte, 1) <= 0
+}
