@@ -22,6 +22,7 @@ let package = Package(
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "Security", targets: ["Security"]),
     .executable(name: "whorl", targets: ["whorl"]),
+    .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
     .executable(name: "whorl-finger", targets: ["whorl-finger"]),
   ],
@@ -108,6 +109,9 @@ let package = Package(
       name: "VaultHost",
       dependencies: ["Fingerprint", "Processes", "ReaderClient", "SecretModel", "SecureMemory", "Vault"],
       path: "Sources/Vault/VaultHost", swiftSettings: strict),
+    .target(
+      name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
+      path: "Sources/Vault/PrivateVault", swiftSettings: strict),
 
     // Layer 6
     .target(
@@ -141,6 +145,9 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
+    .executableTarget(
+      name: "whorld", dependencies: ["CLinux", "Processes", "SecretModel", "VaultBus", "VaultHost"],
+      path: "Sources/Programs/whorld", swiftSettings: strict),
     .executableTarget(
       name: "whorl-reader",
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
@@ -257,6 +264,11 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests", swiftSettings: strict),
+    // A vault as a program starts it: the real `whorld` process.
+    .testTarget(
+      name: "PrivateVaultTests",
+      dependencies: ["Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SecretModel", "SecureMemory"],
+      path: "Tests/Vault/PrivateVaultTests", swiftSettings: strict),
     .testTarget(
       name: "VaultBusTests",
       dependencies: [
