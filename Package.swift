@@ -267,7 +267,9 @@ let package = Package(
     // A vault as a program starts it: the real `whorld` process.
     .testTarget(
       name: "PrivateVaultTests",
-      dependencies: ["Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SecretModel", "SecureMemory"],
+      dependencies: [
+        "Executors", "Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SecretModel", "SecureMemory",
+      ],
       path: "Tests/Vault/PrivateVaultTests", swiftSettings: strict),
     .testTarget(
       name: "VaultBusTests",

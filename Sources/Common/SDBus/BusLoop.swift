@@ -22,6 +22,11 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
   package static var now: UInt64 { SystemClock.awake.nanoseconds / 1_000 }
 
+  /// False in a process that was forked from the one that started the loop: the loop's thread is not in it. Nothing of
+  /// this module can be used there.
+  package var isInThisProcess: Bool { process == getpid() }
+  private let process = getpid()
+
   private let queue = Mutex<[Work]>([])
   private let wakeDescriptor: Int32
   private let thread = Mutex<pthread_t?>(nil)

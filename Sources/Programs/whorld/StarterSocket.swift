@@ -3,16 +3,18 @@ internal import Glibc
 internal import Processes
 
 /// The socket to the program that started this process.
-struct StarterSocket: ~Copyable {
-  private let descriptor: Int32
+struct StarterSocket {
+  /// Not closed by this value.
+  let descriptor: Int32
 
   /// Takes descriptor 0, and puts `/dev/null` in its place. Nil if descriptor 0 is no connected Unix socket.
   init?() {
     guard whorl_socket_peer(STDIN_FILENO) >= 0 else { return nil }
-    descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+    let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0, null >= 0, dup2(null, STDIN_FILENO) >= 0 else { return nil }
+    guard copy >= 0, null >= 0, dup2(null, STDIN_FILENO) >= 0 else { return nil }
     close(null)
+    descriptor = copy
   }
 
   /// The program that made the socket and started this process. Nil if that is not one program, or if it has ended.
@@ -25,6 +27,4 @@ struct StarterSocket: ~Copyable {
     }
     return starter
   }
-
-  consuming func takeDescriptor() -> Int32 { descriptor }
 }

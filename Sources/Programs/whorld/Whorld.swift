@@ -26,7 +26,7 @@ enum Whorld {
     let server: VaultBusServer
     do throws(VaultError) {
       server = try VaultBusServer(
-        socket: socket.takeDescriptor(), connection: LocalVaultConnection(), onClosed: { _exit(0) })
+        socket: socket.descriptor, connection: LocalVaultConnection(), onClosed: { _exit(0) })
     } catch {
       Usage.fail("cannot serve its client: \(error)")
     }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Processes
+internal import SDBus
 package import SecretModel
 internal import VaultBus
 
@@ -25,6 +26,9 @@ package enum PrivateVault {
 
   /// Starts the program at this path as `whorld`.
   package static func start(_ path: String) throws(VaultError) -> any VaultConnection {
+    guard BusLoop.shared.isInThisProcess else {
+      throw .forkedProcess
+    }
     var pair: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
       throw .serviceUnavailable("no socket for whorld: \(String(cString: strerror(errno)))")

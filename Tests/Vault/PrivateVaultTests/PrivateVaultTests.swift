@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Glibc
 import PrivateVault
@@ -84,7 +85,7 @@ struct PrivateVaultTests {
       #expect(stat("/proc/\(whorld)/mem", &information) == 0 && information.st_uid == 0)
       if geteuid() == 0 {
         let limits = String(decoding: try readFile("/proc/\(whorld)/limits"), as: UTF8.self)
-        #expect(limits.contains(/Max core file size +0 +0 /))
+        #expect(limits.contains(#/Max core file size +0 +0 /#))
       }
       await vault.close()
     }
@@ -131,6 +132,35 @@ struct PrivateVaultTests {
     }
   }
 
+  @Test("is refused at once in a process that was forked from its starter, and stays as it is for the starter")
+  func forked() async {
+    await #expect(processExitsWith: .success) {
+      let vault = try PrivateVault.connect()
+      _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+      // The other threads of the Swift runtime are not in the forked process. This call needs none of them.
+      WaitingThread.run {
+        let child = fork()
+        guard child == 0 else {
+          var status: Int32 = -1
+          #expect(waitpid(child, &status, 0) == child && status == 0, "status \(status)")
+          return
+        }
+        alarm(5)
+        let error = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
+        guard case .serviceUnavailable(let why) = error, why.contains("forked") else { _exit(1) }
+        guard case nil = try? PrivateVault.connect() else { _exit(2) }
+        _exit(0)
+      }
+      guard case .storeNotFound = await vaultError({ try await vault.open(StorePlace(directory: "/nonexistent")) })
+      else {
+        Issue.record("the starter's connection was disturbed")
+        return
+      }
+      await vault.close()
+      #expect(children(of: getpid()).isEmpty)
+    }
+  }
+
   @Test("says what is wrong where there is no whorld, or a program that is none")
   func otherPrograms() async throws {
     try await withFolder { folder in
@@ -150,7 +180,8 @@ struct PrivateVaultTests {
   }
 
   @Test(
-    "is not started where another user could have put it", .enabled(if: geteuid() == 0, "only root can give files away"))
+    "is not started where another user could have put it", .enabled(if: geteuid() == 0, "only root can give files away")
+  )
   func planted() async throws {
     try await withFolder { folder in
       let program = "\(folder)/whorld"

@@ -113,8 +113,9 @@ private func startHolderOfSockets() throws -> pid_t {
     else { continue }
     try #require(fcntl(descriptor, F_SETFD, 0) == 0)
   }
-  let arguments = ["/bin/sleep", "60"].map { strdup($0) } + [nil]
-  defer { for argument in arguments { free(argument) } }
+  let words = ["/bin/sleep", "60"].map { (word: String) in strdup(word) }
+  let arguments = words + [nil]
+  defer { for word in words { free(word) } }
   var pid: pid_t = 0
   try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, arguments, environ) == 0)
   return pid

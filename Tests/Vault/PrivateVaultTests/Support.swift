@@ -1,8 +1,11 @@
 import Glibc
-import SecretModel
 import ProgramDriver
+import SecretModel
 import SecureMemory
 import Testing
+
+/// `fork`, which Glibc does not export to Swift.
+let fork = unsafeBitCast(dlsym(nil, "fork"), to: (@convention(c) () -> pid_t).self)
 
 /// Makes a store without a passcode in the folder, and opens it.
 func newStore(_ folder: String, _ vault: any VaultConnection) async throws -> any VaultService {
@@ -24,12 +27,13 @@ func text(_ secret: borrowing SecretBytes) -> String {
 }
 
 /// The error that the call throws; nil if it throws none.
-func vaultError<Value>(_ call: () async throws(VaultError) -> Value) async -> VaultError? {
-  do throws(VaultError) {
+func vaultError<Value>(_ call: () async throws -> Value) async -> VaultError? {
+  do {
     _ = try await call()
     return nil
   } catch {
-    return error
+    if error as? VaultError == nil { Issue.record(error) }
+    return error as? VaultError
   }
 }
 

@@ -12,6 +12,7 @@ package final class VaultBusClient: VaultConnection {
   private let wire: VaultWire
   /// The answer to `Hello`, which every call waits for.
   private let greeting: Task<Result<Void, VaultError>, Never>
+  private let vaultEnd: (@Sendable () async -> String)?
 
   /// Connects over a connected socket, and says hello to the vault at its other end. Takes ownership of the socket, also
   /// if this throws.
@@ -20,12 +21,16 @@ package final class VaultBusClient: VaultConnection {
   ///   - greetingLimit: how long the answer to the hello is waited for.
   ///   - cancelGrace: how long the answer of a cancelled call is waited for. A vault answers within a second; one that
   ///     does not is given up.
+  ///   - vaultEnd: for a vault that this process has started: waits until the vault's process has ended, or ends it, and
+  ///     says how it ended. Called when the connection has ended.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .seconds(5)
+    socket: Int32, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .seconds(5),
+    vaultEnd: (@Sendable () async -> String)? = nil
   ) throws(VaultError) {
     let wire = try VaultWire(socket: socket, cancelGrace: cancelGrace)
     self.wire = wire
+    self.vaultEnd = vaultEnd
     greeting = Task(executorPreference: BackgroundThread.shared) {
       let limit = Task(executorPreference: BackgroundThread.shared) {
         guard (try? await Task.sleep(for: greetingLimit)) != nil else { return }
@@ -37,7 +42,8 @@ package final class VaultBusClient: VaultConnection {
           .hello, [.uint32(VaultInterface.minor), .words(VaultInterface.features)])
         return .success(())
       } catch .systemCancelled {
-        return .failure(.serviceUnavailable("the vault ended, or did not answer, before a call was sent"))
+        let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
+        return .failure(.serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)"))
       } catch {
         return .failure(error)
       }
@@ -76,5 +82,8 @@ package final class VaultBusClient: VaultConnection {
     _ = try await wire.call(.rebuildDeviceKey, [place.busValue, recoveryKey])
   }
 
-  package func close() async { await wire.close() }
+  package func close() async {
+    await wire.close()
+    _ = await vaultEnd?()
+  }
 }

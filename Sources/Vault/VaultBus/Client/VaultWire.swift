@@ -1,7 +1,7 @@
 internal import Executors
 internal import Glibc
 internal import SDBus
-internal import SecretModel
+package import SecretModel
 internal import Synchronization
 
 /// The client's end of a connection to a vault: calls with their numbers, their cancellation, and what the loss of the
@@ -52,6 +52,9 @@ final class VaultWire: Sendable {
   nonisolated(nonsending) func call(
     _ method: Method, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
   ) async throws(VaultError) -> [BusValue] {
+    guard BusLoop.shared.isInThisProcess else {
+      throw .forkedProcess
+    }
     guard !contexts.isLost else {
       throw context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
     }
@@ -149,6 +152,10 @@ private final class CallNumbers: Sendable {
 }
 
 extension VaultError {
+  /// Thrown in a process that was forked from one that uses Whorl: the threads that serve the connection are not in it.
+  package static let forkedProcess = serviceUnavailable(
+    "this process was forked from one that uses Whorl: start programs that use Whorl with exec or posix_spawn")
+
   /// What the failure of a call on the bus means to its caller.
   fileprivate init(_ error: BusError, of method: VaultInterface.Method) {
     self =
