@@ -105,19 +105,30 @@ private func ownProgram() throws -> String {
   return program
 }
 
-/// Starts a process that inherits the sockets of this one.
+/// Starts a process that inherits the sockets of this one, and nothing else: the test waits for the end of this
+/// process's output.
 private func startHolderOfSockets() throws -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  for stream in STDIN_FILENO...STDERR_FILENO {
+    posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0)
+  }
   for name in try folderEntries("/proc/self/fd") {
-    guard let descriptor = Int32(name), let target = symbolicLink("/proc/self/fd/\(name)"),
-      target.hasPrefix("socket:")
+    guard let descriptor = Int32(name), descriptor > STDERR_FILENO,
+      let target = symbolicLink("/proc/self/fd/\(name)")
     else { continue }
-    try #require(fcntl(descriptor, F_SETFD, 0) == 0)
+    if target.hasPrefix("socket:") {
+      try #require(fcntl(descriptor, F_SETFD, 0) == 0)
+    } else {
+      posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
   }
   let words = ["/bin/sleep", "60"].map { (word: String) in strdup(word) }
   let arguments = words + [nil]
   defer { for word in words { free(word) } }
   var pid: pid_t = 0
-  try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, arguments, environ) == 0)
+  try #require(posix_spawn(&pid, "/bin/sleep", &actions, nil, arguments, environ) == 0)
   return pid
 }
 
