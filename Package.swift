@@ -117,7 +117,7 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "VaultHost",
+        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "PrivateVault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: strict),
 
@@ -296,6 +296,13 @@ let package = Package(
         "VaultDriver", "VirtualFinger",
       ],
       path: "Tests/Client/LocalAuthenticationTests", swiftSettings: strict),
+    // The library over vaults that end and programs that are missing.
+    .testTarget(
+      name: "WhorlTests",
+      dependencies: [
+        "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
+      ],
+      path: "Tests/Client/WhorlTests", swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
       name: "CommandLineTests",

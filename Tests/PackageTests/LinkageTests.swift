@@ -29,6 +29,20 @@ struct LinkageTests {
     #expect(!libraries.contains { $0.hasPrefix("libcrypto") || $0.hasPrefix("libsqlite3") }, "\(libraries)")
   }
 
+  // Keys are used by the vault alone, in a process of its own. GRDB is linked statically: its symbols would show.
+  @Test("the command line links neither cryptography nor a database, nor does any library that it loads")
+  func theCommandLineHoldsNoVault() async throws {
+    let program = try Repository.products.appending(path: "whorl")
+    let direct = try await sharedLibraries(of: program)
+    let loaded = try await run("ldd", program.path)
+    try #require(loaded.status == 0, "\(loaded.errors)")
+    #expect(loaded.output.contains("libsystemd"), "\(loaded.output)")
+    for library in ["libcrypto", "libssl", "libsqlite3"] {
+      #expect(!direct.contains { $0.hasPrefix(library) }, "\(direct)")
+      #expect(!loaded.output.contains(library), "\(loaded.output)")
+    }
+  }
+
   /// All ELF programs and shared objects in the test runner's folder.
   private func builtBinaries() throws -> [URL] {
     try FileManager.default.contentsOfDirectory(at: try Repository.products, includingPropertiesForKeys: nil)

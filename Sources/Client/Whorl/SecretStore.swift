@@ -22,16 +22,18 @@ public final class SecretStore: Sendable {
   private let link: StoreLink
   private let prompt: Mutex<any AuthenticationPrompt>
 
-  private init(_ link: StoreLink, _ prompt: any AuthenticationPrompt) {
+  /// A store behind a link: for tests, which have vaults of their own.
+  package init(_ link: StoreLink, _ prompt: any AuthenticationPrompt = TerminalPrompt()) {
     self.link = link
     self.prompt = Mutex(prompt)
   }
 
   convenience init(_ place: StorePlace, _ configuration: Configuration) {
-    self.init(StoreLink(to: place, configuration), TerminalPrompt())
+    self.init(
+      StoreLink(to: place) { () async throws(VaultError) in try await VaultConnector.connect(configuration) })
   }
 
-  /// A store that is open already, for tests that have a vault of their own.
+  /// A store that is open already, for tests.
   package convenience init(service: any VaultService, prompt: any AuthenticationPrompt = TerminalPrompt()) {
     self.init(StoreLink(to: service), prompt)
   }

@@ -35,10 +35,12 @@ package final class StoreLink: Sendable {
     self.init { () throws(VaultError) in Opened(service: service, connection: nil) }
   }
 
-  /// A link to the store at a place, through a vault of this program's own.
-  convenience init(to place: StorePlace, _ configuration: Configuration) {
+  /// A link to the store at a place, through the vaults that are connected to.
+  package convenience init(
+    to place: StorePlace, _ connect: @escaping @Sendable () async throws(VaultError) -> any VaultConnection
+  ) {
     self.init { () async throws(VaultError) in
-      let connection = try await VaultConnector.connect(configuration)
+      let connection = try await connect()
       do throws(VaultError) {
         return Opened(service: try await connection.open(place), connection: connection)
       } catch {

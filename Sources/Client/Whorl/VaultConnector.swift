@@ -1,14 +1,14 @@
 package import Fingerprint
+internal import PrivateVault
 package import SecretModel
-internal import VaultHost
 
 /// How a program reaches the vault that holds its store.
 package enum VaultConnector {
-  /// Connects to a vault of the program's own. It ends with the connection.
+  /// Starts a vault of the program's own. It ends with the connection.
   ///
   /// - Throws: `serviceUnavailable` where it cannot be started.
   package static func connect(_ configuration: Configuration) async throws(VaultError) -> any VaultConnection {
-    LocalVaultConnection()
+    try PrivateVault.connect(program: configuration.vaultProgram)
   }
 }
 

@@ -1,0 +1,47 @@
+import Glibc
+import SecretModel
+import Synchronization
+import VaultBus
+import VaultDriver
+import VaultHost
+import Whorl
+
+/// A store whose vault is at the other end of a socket, as `whorld` is, and can be made to end.
+final class EndingVault: Sendable {
+  let scratch: ScratchStore
+  private let servers = Mutex<[VaultBusServer]>([])
+
+  init() async throws { scratch = try await ScratchStore(passcode: ScratchStore.passcode) }
+
+  /// How often a vault was connected to.
+  var connections: Int { servers.withLock { $0.count } }
+
+  func store(prompt: any AuthenticationPrompt = TerminalPrompt()) -> SecretStore {
+    SecretStore(
+      StoreLink(to: StorePlace(directory: scratch.path)) { () async throws(VaultError) in try self.connect() }, prompt)
+  }
+
+  private func connect() throws(VaultError) -> any VaultConnection {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw .inputOutput("no socket")
+    }
+    let server = try VaultBusServer(socket: ends[1], connection: LocalVaultConnection(), onClosed: {})
+    servers.withLock { $0.append(server) }
+    return try VaultBusClient(socket: ends[0])
+  }
+
+  /// Ends every vault, as when its process is killed.
+  func end() {
+    for server in servers.withLock({ $0 }) { server.close() }
+  }
+}
+
+/// Does something when a secret is wanted, and answers nothing.
+struct ActingPrompt: AuthenticationPrompt {
+  let act: @Sendable () -> Void
+
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    if case .secretWanted = event { act() }
+  }
+}
