@@ -82,6 +82,12 @@ package actor Vault {
     opened = nil
   }
 
+  /// Ends like ``shutdown()``, and closes the database, which empties its log. No call works afterwards.
+  package func close() async {
+    await shutdown()
+    store.database.close()
+  }
+
   package func status() throws(VaultError) -> VaultStatus {
     let store = store
     return try store.read { db, authority in

@@ -74,7 +74,7 @@ package final class LocalVaultConnection: VaultConnection {
       return state.open
     }
     await open?.session.close()
-    await open?.vault.shutdown()
+    await open?.vault.close()
   }
 }
 

@@ -164,6 +164,16 @@ struct StoreCommandTests {
     }
   }
 
+  @Test("no write-ahead log is left when a command has ended: it could hold keys that a change has destroyed")
+  func noLog() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "secret", "--access", "none")
+      #expect(access("\(store.directory)/vault.db-wal", F_OK) != 0)
+      #expect(try await store.whorl("get", "a").text == "secret")
+      #expect(access("\(store.directory)/vault.db-wal", F_OK) != 0)
+    }
+  }
+
   @Test("a reader of standard output that has gone is an error of writing")
   func brokenPipe() async throws {
     try await TestStore.with { store in

@@ -198,7 +198,8 @@ struct ContractTests {
       secret: SecretBytes(text: "no key"), replacing: false, .nobody)
     await #expect(throws: VaultError.self) { _ = try await open.vault.useKey(added.id, .export, .nobody) }
     let readable = try await open.vault.add(
-      NewItem(.key, [.label: .text("r"), .applicationTag: .text("another")]), secret: SecretBytes(text: "any bytes"), replacing: false, .nobody)
+      NewItem(.key, [.label: .text("r"), .applicationTag: .text("another")]), secret: SecretBytes(text: "any bytes"),
+      replacing: false, .nobody)
     await #expect(throws: VaultError.self) {
       _ = try await open.vault.useKey(readable.id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), .nobody)
     }

@@ -47,8 +47,12 @@ extension Failure {
       self.init(
         .refused, "no finger matched three times", name: "LAError.authenticationFailed",
         advice: "try again with one that 'whorl fingers' lists")
-    case .cancelled, .appCancelled, .systemCancelled, .contextInvalidated, .userFallback:
+    case .cancelled, .appCancelled, .contextInvalidated, .userFallback:
       self = .cancelled
+    case .systemCancelled:
+      self.init(
+        .tryAgain, "the vault ended before it answered, and nothing was changed", name: "LAError.systemCancel",
+        advice: "try again")
     case .biometryLockout:
       self.init(
         .refused, "fingers are locked out after five touches that matched nobody", name: "LAError.biometryLockout",

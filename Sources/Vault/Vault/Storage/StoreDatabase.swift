@@ -125,4 +125,7 @@ extension StoreDatabase {
   func forgetOldPages() {
     _ = try? queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
   }
+
+  /// Closes the database. If no other program has it open, this removes the log.
+  func close() { try? queue.close() }
 }
