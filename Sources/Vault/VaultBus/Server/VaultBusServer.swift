@@ -21,8 +21,10 @@ package final class VaultBusServer: Sendable {
   ) throws(VaultError) {
     let object = VaultObject(serving: vault, onClosed: onClosed)
     var limits = BusConnection.Limits()
-    // Larger than `VaultObject.openCalls`, so that a client with too many calls gets answers.
+    // Larger than `VaultObject.limit`, so that a client with too many calls gets answers.
     limits.openCalls = 1_024
+    // Room for the largest answer beside others.
+    limits.unreadBytes = 2 * VaultInterface.answerLimit
     do throws(BusError) {
       connection = try BusConnection(
         socket: socket, role: .server, limits: limits,
