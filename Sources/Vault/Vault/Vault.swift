@@ -5,8 +5,8 @@ import Glibc
 package import Keys
 import SecureMemory
 
-/// The vault: items, who may read them, and the fingers that say so. Embedded mode calls it directly; the daemon's bus
-/// carries it call for call, which is why only plain values and opaque handles pass its border.
+/// The vault: items, who may read them, and the fingers that say so. Clients reach it through `VaultService` alone, over a
+/// bus or in this process.
 package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = NewItem.secretLimit
