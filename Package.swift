@@ -146,7 +146,7 @@ let package = Package(
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
     .executableTarget(
-      name: "whorld", dependencies: ["CLinux", "Processes", "SecretModel", "VaultBus", "VaultHost"],
+      name: "whorld", dependencies: ["CLinux", "Processes", "SecretModel", "Vault", "VaultBus", "VaultHost"],
       path: "Sources/Programs/whorld", swiftSettings: strict),
     .executableTarget(
       name: "whorl-reader",

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Processes
 internal import SecretModel
+internal import Vault
 internal import VaultBus
 internal import VaultHost
 
@@ -32,6 +33,8 @@ enum Whorld {
     }
     // The end of the connection does not always come: another process may hold a copy of the starter's socket.
     starter.onEnd { server.close() }
+    // Takes two milliseconds, while the client's first call is on its way.
+    Vault.prepare()
     endings.wait()
     server.close()
     // The process ends when the server has settled everything.
