@@ -1,12 +1,11 @@
 package import Fingerprint
-import GRDB
 
 /// What `auto` stands for in this store. It is recorded with the first finger and changed by command alone: fingers
 /// enrolled in the desktop's settings later, or an fprintd that comes or goes, strand nothing.
 extension Vault {
   /// The recorded choice; nil before any finger was enrolled.
   package func adapter() throws(VaultError) -> ReaderAdapter? {
-    try store.read { _, authority in authority.adapter }
+    try store.read { moment in moment.authority.adapter }
   }
 
   /// Changes the recorded choice, after the passcode (the recovery key where none is set): who may enrol a finger
@@ -16,12 +15,12 @@ extension Vault {
   /// configuration puts in the place of the machine's own are taken over here, as they are now.
   ///
   /// - Parameter adapter: nil forgets the choice: the next enrolment records another.
-  package func use(_ adapter: ReaderAdapter?, in handle: ContextHandle) async throws(VaultError) {
+  func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
     let store = store
     guard try self.adapter() != adapter || adapter == .fprintd else { return }
-    try await asking(in: handle) { context throws(VaultError) in
+    try await asking(request) { context throws(VaultError) in
       try await self.authorizeChange(context)
-      try store.commit { _, authority in authority.adapter = adapter }
+      try store.commit { change in change.authority.adapter = adapter }
       if adapter == .fprintd { try await self.acceptFingers(context) }
     }
   }

@@ -1,5 +1,4 @@
 import Fingerprint
-import GRDB
 import Glibc
 import Keys
 import SecureMemory
@@ -8,12 +7,11 @@ extension Vault {
   /// Runs `body` with what the items ask for: what the context was satisfied with before, and what is asked for now.
   /// `body` looks at everything again; it runs while the reader is still open, so that nobody waits for its closing.
   func authorized<T: Sendable>(
-    _ wanted: [WantedItem], _ reason: String?, in handle: ContextHandle?,
+    _ wanted: [WantedItem], _ request: Request,
     _ body: ([WantedItem], Evidence) throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     guard wanted.contains(where: { !$0.isOpen }) else { return try body(wanted, Evidence()) }
-    guard let handle else { throw .interactionNotAllowed }
-    return try await asking(in: handle) { context throws(VaultError) in
+    return try await asking(request) { context throws(VaultError) in
       var wanted = wanted
       for index in wanted.indices {
         guard let derivation = wanted[index].row.derivation else { continue }
@@ -23,7 +21,7 @@ extension Vault {
         wanted[index].password = try await Self.stretch(password, .init(encoded: derivation), self.store.floor)
       }
       let items = wanted
-      let purpose = TouchRequest.Purpose.read(items: items.map(\.record.name), reason: reason)
+      let purpose = TouchRequest.Purpose.read(items: items.map(\.record.name), reason: request.asking.reason)
       let scope: Challenge.Scope =
         context.options.keepsEvidence ? .context : .items(items.map(\.row.reference))
       let touching = Touching(
@@ -38,35 +36,40 @@ extension Vault {
     }
   }
 
-  /// Shows that the policy holds: for the context's later calls, and for nothing by itself.
-  package func evaluate(_ policy: AuthenticationPolicy, reason: String?, in handle: ContextHandle)
-    async throws(VaultError)
-  {
-    try await asking(in: handle) { context throws(VaultError) in
-      let requirement: Requirement
-      switch policy {
-      case .biometrics: requirement = Requirement(AccessControl(.anyFinger))
-      case .deviceOwner:
-        guard try self.passcodeIsSet() else { throw .passcodeNotSet }
-        requirement = Requirement(AccessControl(.presence))
+  /// Shows that a policy or an access control holds: for the context's later calls, and for nothing by itself. Gives the
+  /// digest of the enrolment set at that moment.
+  func evaluate(_ proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
+    let evidence = try await asking(request) { context throws(VaultError) in
+      let requirement = try await self.requirement(of: proof, request.asking.reason, context)
+      // Fingers and passcode of another day satisfy nothing before they are accepted.
+      let passcodeSet = try self.store.read { moment in
+        guard !moment.authority.restored else { throw VaultError.restoreDetected }
+        return try moment.slot(.passcode) != nil
       }
-      try await self.evaluate(requirement, reason, context)
+      // In place of the finger, too, under the policy of the device's owner.
+      guard passcodeSet || !(requirement.always(.passcode) || proof == .policy(.deviceOwner)) else {
+        throw .passcodeNotSet
+      }
+      return try await self.evaluate(requirement, request.asking.reason, context)
     }
+    if let grant = evidence.grant { return grant.setDigest }
+    // It was shown that the person is there; what cannot be read of the reader now does not change that.
+    return try? await biometry().state
   }
 
-  /// Shows what an access control asks for: for the context's later calls, and for nothing by itself.
-  package func evaluate(_ access: AccessControl, reason: String?, in handle: ContextHandle) async throws(VaultError) {
-    try await asking(in: handle) { context throws(VaultError) in
+  private func requirement(of proof: Proof, _ reason: String?, _ context: Context) async throws(VaultError)
+    -> Requirement
+  {
+    switch proof {
+    case .policy(.biometrics): return Requirement(AccessControl(.anyFinger))
+    case .policy(.deviceOwner): return Requirement(AccessControl(.presence))
+    case .access(let access):
       if access.applicationPassword, context.applicationPassword == nil {
         let name = ItemName(unchecked: reason ?? "this item", account: "")
-        guard let password = try await self.ask(.applicationPassword(name), context) else {
-          throw .interactionNotAllowed
-        }
+        guard let password = try await ask(.applicationPassword(name), context) else { throw .interactionNotAllowed }
         context.applicationPassword = password
       }
-      let requirement = Requirement(access)
-      guard try self.passcodeIsSet() || !requirement.always(.passcode) else { throw .passcodeNotSet }
-      try await self.evaluate(requirement, reason, context)
+      return Requirement(access)
     }
   }
 
@@ -75,12 +78,12 @@ extension Vault {
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
   }
 
-  private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError) {
-    // Fingers and passcode of another day satisfy nothing before they are accepted.
-    guard try !store.read({ _, authority in authority.restored }) else { throw .restoreDetected }
+  private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
+    -> Evidence
+  {
     let touching = Touching(
       purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
-    try await gathering(touching, context) { evidence in
+    return try await gathering(touching, context) { evidence in
       let satisfied = requirement.alternatives.contains { alternative in
         alternative.allSatisfy { factor in
           switch factor {
@@ -90,8 +93,9 @@ extension Vault {
         }
       }
       return AuthenticationPlan(satisfied ? [] : [requirement])
-    } then: { _ throws(VaultError) in
+    } then: { evidence throws(VaultError) in
       try Self.requireRunning(context)
+      return evidence
     }
   }
 
@@ -100,7 +104,7 @@ extension Vault {
     _ touching: Touching, _ context: Context, plan: (Evidence) -> AuthenticationPlan,
     then body: (Evidence) throws(VaultError) -> T
   ) async throws(VaultError) -> T {
-    var evidence = try evidence(of: context)
+    var evidence = try store.read { moment in try moment.evidence(of: context) }
     if let grant = evidence.grant, try await !stillHolds(grant) { evidence.grant = nil }
     var open = plan(evidence)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
@@ -124,35 +128,33 @@ extension Vault {
     context.keep(Evidence(passcode: evidence.passcode))
     return try body(evidence)
   }
+}
+
+extension Moment {
+  /// What a context, where there is one, has to show without asking anybody.
+  func shown(in context: Context?) throws -> Shown {
+    guard let context else { return Shown() }
+    return Shown(
+      evidence: try evidence(of: context), hasApplicationPassword: context.applicationPassword != nil)
+  }
 
   /// What the context has been satisfied with, as far as it still holds: the set is the one of then, the passcode the
   /// one of then; and, where the context accepts it and biometry is not locked out, a match of the last seconds.
-  func evidence(of context: Context) throws(VaultError) -> Evidence {
+  func evidence(of context: Context) throws -> Evidence {
     guard context.options.keepsEvidence else { return Evidence() }
     var evidence = context.evidence
-    var reused = false
-    if evidence.grant == nil, context.options.reuseDuration > .zero, let lastMatch {
-      let age = Duration.nanoseconds(Int64(clamping: store.clock.now() &- lastMatch.at))
-      if age >= .zero, age <= min(context.options.reuseDuration, ContextOptions.longestReuse) {
-        evidence.grant = lastMatch.grant
-        reused = true
-      }
-    }
-    guard evidence.grant != nil || evidence.passcode != nil else { return evidence }
-    let store = store
-    let (now, ofAnother) = (evidence, reused)
-    let (set, passcode) = try store.read { db, authority in
-      (
-        try now.grant.map { grant in
-          if ofAnother, authority.lockout.lockedOut { return false }
-          return try store.set(of: grant, db, authority) != nil
-        } ?? false,
-        try now.passcode.map { try store.slot(.passcode, db, authority)?.digest() == $0.slot } ?? false
-      )
-    }
-    if !set { evidence.grant = nil }
-    if !passcode { evidence.passcode = nil }
+    if evidence.grant == nil, !authority.lockout.lockedOut { evidence.grant = reusable(in: context) }
+    if let grant = evidence.grant, try set(of: grant) == nil { evidence.grant = nil }
+    if let passcode = evidence.passcode, try slot(.passcode)?.digest() != passcode.slot { evidence.passcode = nil }
     return evidence
+  }
+
+  /// The client's last match, where it is recent enough for the context.
+  private func reusable(in context: Context) -> PresenceGrant? {
+    guard context.options.reuseDuration > .zero, let match = context.client.lastMatch else { return nil }
+    let age = Duration.nanoseconds(Int64(clamping: store.clock.now() &- match.at))
+    guard age >= .zero, age <= min(context.options.reuseDuration, ContextOptions.longestReuse) else { return nil }
+    return match.grant
   }
 }
 

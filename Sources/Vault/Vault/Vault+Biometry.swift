@@ -1,39 +1,39 @@
 import Fingerprint
+import SecretModel
 
 extension Vault {
-  /// Why no finger can be asked for now; nil when one can. Lists readers, and opens none.
-  package func biometryProblem() async -> VaultError? {
-    let enrolled: Bool
-    let lockedOut: Bool
-    do {
-      enrolled = try !enrolledSets().isEmpty
-      lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
-    } catch {
-      return error
-    }
-    do {
-      let reader = try await attachedReader()
-      if reader.identity.isFprintd { _ = try await fprintdSet() } else { _ = try self.enrolled(on: reader) }
-    } catch .reader(.absent) where enrolled {
-      // There was one when the fingers were enrolled.
-      return .reader(.removed)
-    } catch {
-      return error
-    }
-    return lockedOut ? .biometryLockout : nil
-  }
-
-  /// What can be said of fingers and passcode without asking anybody.
+  /// What can be said of fingers and passcode without asking anybody. Lists readers; opens none but fprintd's, whose
+  /// fingers are looked at.
   package func biometry() async throws(VaultError) -> Biometry {
-    let passcodeSet = try passcodeIsSet()
-    return Biometry(
-      hasReader: await hasReader(), problem: await biometryProblem(), state: try? await enrolmentState(),
-      passcodeSet: passcodeSet)
-  }
-
-  /// Whether a reader is attached.
-  package func hasReader() async -> Bool {
-    (try? await attachedReader()) != nil
+    let (known, lockedOut, passcodeSet) = try store.read { moment in
+      (try moment.enrolledSets(), moment.authority.lockout.lockedOut, try moment.slot(.passcode) != nil)
+    }
+    var biometry = Biometry(
+      hasReader: false, problem: lockedOut ? .biometryLockout : nil, state: nil, passcodeSet: passcodeSet)
+    do throws(VaultError) {
+      let reader = try await attachedReader()
+      biometry.hasReader = true
+      biometry.state = known.state(on: reader)
+      if reader.identity.isFprintd {
+        // Followed first: the fingers may have been changed there.
+        biometry.state = nil
+        _ = try await fprintdSet()
+        biometry.state = try enrolledSets().state(on: reader)
+      } else {
+        _ = try enrolled(on: reader)
+      }
+    } catch {
+      biometry.problem = error
+      if !biometry.hasReader {
+        // There was one when the fingers were enrolled.
+        if case .reader(.absent) = error, !known.isEmpty { biometry.problem = .reader(.removed) }
+        // Of fprintd's fingers nobody knows now.
+        if known.count == 1, !known[0].set.reader.isFprintd { biometry.state = known[0].digest }
+      } else if known.count == 1, !known[0].set.reader.isFprintd {
+        biometry.state = known[0].digest
+      }
+    }
+    return biometry
   }
 
   /// The digest of the enrolment set of the reader attached, or of the only one there is; nil where no finger is
@@ -45,7 +45,14 @@ extension Vault {
       sets = try enrolledSets()
     }
     guard sets.count > 1 else { return sets.first?.digest }
-    let reader = try await attachedReader()
-    return sets.first { $0.set.reader == reader.identity && $0.set.nature == reader.nature }?.digest
+    return sets.state(on: try await attachedReader())
+  }
+}
+
+extension [StoredSet] {
+  /// The digest of the only set, or of that of a reader where there are several.
+  fileprivate func state(on reader: ReaderDescription) -> [UInt8]? {
+    guard count > 1 else { return first?.digest }
+    return first { $0.set.reader == reader.identity && $0.set.nature == reader.nature }?.digest
   }
 }

@@ -1,24 +1,37 @@
 import Executors
 import Fingerprint
-import GRDB
 import Keys
-package import SecureMemory
+import SecureMemory
 
 extension Vault {
   /// Opens an authentication context. Its events are heard by one listener, in order.
-  package func openContext(_ options: ContextOptions = ContextOptions())
-    throws(VaultError) -> (handle: ContextHandle, events: ContextEvents)
-  {
+  func openContext(_ options: ContextOptions, of client: Client) -> (handle: ContextHandle, events: ContextEvents) {
     let handle = ContextHandle(bytes: randomID())
     let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
     let source = EventSource(continuation)
-    contexts[handle] = Context(options: options, events: source)
+    contexts[handle] = Context(of: client, options: options, events: source)
     return (handle, ContextEvents(stream, source))
   }
 
+  /// The open context of this handle, where it is the client's.
+  private func context(_ handle: ContextHandle, of client: Client) -> Context? {
+    contexts[handle].flatMap { $0.client === client ? $0 : nil }
+  }
+
+  /// The context that a request names; nil where nobody is to be asked.
+  ///
+  /// - Throws: `contextInvalidated` where the client has no such context (any more).
+  func context(of request: Request) throws(VaultError) -> Context? {
+    guard let handle = request.asking.context else { return nil }
+    guard let context = context(handle, of: request.client) else { throw .contextInvalidated }
+    // Where another call runs in it, they take effect when that has ended.
+    if !context.running, let options = request.asking.options { context.options = options }
+    return context
+  }
+
   /// What the person answers, or does in place of an answer.
-  package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) {
-    guard let context = contexts[handle] else { return }
+  func respond(_ handle: ContextHandle, _ response: consuming ContextResponse, of client: Client) {
+    guard let context = context(handle, of: client) else { return }
     switch consume response {
     case .secret(let question, let secret): context.answer(question, with: SecretBox(secret))
     case .decline(let question): context.answer(question, with: nil)
@@ -30,17 +43,13 @@ extension Vault {
     }
   }
 
-  /// Takes effect at the next call.
-  package func setOptions(_ options: ContextOptions, of handle: ContextHandle) {
-    contexts[handle]?.options = options
-  }
-
   /// Sets the application password that is used in place of asking; nil takes it away.
-  package func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) {
+  func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle, _ client: Client) {
+    let context = context(handle, of: client)
     if let password {
-      contexts[handle]?.applicationPassword = SecretBox(password)
+      context?.applicationPassword = SecretBox(password)
     } else {
-      contexts[handle]?.applicationPassword = nil
+      context?.applicationPassword = nil
     }
   }
 
@@ -52,8 +61,21 @@ extension Vault {
 
   /// Ends the context: a running call ends with `reason`, every later one with `contextInvalidated`, what the context was
   /// satisfied with is forgotten, and the event stream finishes.
-  package func closeContext(_ handle: ContextHandle, reason: VaultError = .cancelled) {
-    guard let context = contexts.removeValue(forKey: handle) else { return }
+  func closeContext(_ handle: ContextHandle, _ reason: VaultError, of client: Client) {
+    guard let context = context(handle, of: client) else { return }
+    contexts[handle] = nil
+    end(context, reason)
+  }
+
+  /// Ends every context of a client, whose session is over.
+  func closeContexts(of client: Client) {
+    for (handle, context) in contexts where context.client === client {
+      contexts[handle] = nil
+      end(context, .systemCancelled)
+    }
+  }
+
+  func end(_ context: Context, _ reason: VaultError) {
     context.cancelReason = reason
     cancel(context)
     context.evidence = Evidence()
@@ -65,11 +87,14 @@ extension Vault {
     for call in waiting { call.resume() }
   }
 
-  /// Runs a call in a context; cancelling the caller's task cancels the call.
+  /// Runs a call in its context; cancelling the caller's task cancels the call. The options that the request brings take
+  /// effect when its turn has come.
   func asking<T>(
-    in handle: ContextHandle, _ body: (Context) async throws(VaultError) -> T
+    _ request: Request, _ body: (Context) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
-    guard let context = contexts[handle] else { throw .contextInvalidated }
+    guard let handle = request.asking.context, let context = try context(of: request) else {
+      throw .interactionNotAllowed
+    }
     while context.running {
       // Apple's contexts take calls from anywhere; the command line's know one at a time.
       guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
@@ -82,6 +107,7 @@ extension Vault {
       context.giveTurn()
       throw .contextInvalidated
     }
+    if let options = request.asking.options { context.options = options }
     context.running = true
     context.calls += 1
     let call = context.calls
@@ -136,11 +162,11 @@ extension Vault {
       guard let passcode = try await ask(.passcode(attempt: attempt), context) else {
         throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
       }
-      try store.commit(evenRestored: true, charge: true) { _, authority in
-        try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
-        let delay = authority.lockout.remainingDelay(store.clock)
+      try store.commit(evenRestored: true, charge: true) { change in
+        try Self.requirePasscodeCounts(change.authority, evenRestored: evenRestored)
+        let delay = change.authority.lockout.remainingDelay(store.clock)
         guard delay == 0 else { throw VaultError.passcodeDelayed(seconds: delay) }
-        authority.lockout.chargePasscode(store.clock)
+        change.authority.lockout.chargePasscode(store.clock)
       }
       let stretched = try await Self.stretch(passcode, .init(encoded: slot.parameters), store.floor)
       do throws(VaultError) {
@@ -150,7 +176,7 @@ extension Vault {
         guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
         return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
       } catch .wrongPasscode {
-        let delay = try store.read { _, authority in authority.lockout.remainingDelay(store.clock) }
+        let delay = try store.read { moment in moment.authority.lockout.remainingDelay(store.clock) }
         if delay > 0 {
           context.events.yield(.notice(.passcodeDelay(delay)))
           throw .wrongPasscode
@@ -162,7 +188,7 @@ extension Vault {
 
   /// The right passcode or recovery key clears every count of failures.
   func clearFailures() throws(VaultError) {
-    try store.commit(evenRestored: true) { _, authority in authority.lockout.clear() }
+    try store.commit(evenRestored: true) { change in change.authority.lockout.clear() }
   }
 
   /// Of a store with an earlier copy in it no passcode is tried, except to accept that; and where nothing vouches for the
@@ -175,9 +201,9 @@ extension Vault {
 
   private func passcodeSlot(evenRestored: Bool) throws(VaultError) -> Slot {
     let store = store
-    return try store.read { db, authority in
-      try Self.requirePasscodeCounts(authority, evenRestored: evenRestored)
-      guard let slot = try store.slot(.passcode, db, authority) else { throw VaultError.passcodeNotSet }
+    return try store.read { moment in
+      try Self.requirePasscodeCounts(moment.authority, evenRestored: evenRestored)
+      guard let slot = try moment.slot(.passcode) else { throw VaultError.passcodeNotSet }
       return slot
     }
   }
@@ -185,17 +211,17 @@ extension Vault {
   /// Refuses while a delay runs; under a new boot it starts again in full, and that is written down.
   private func requireNoDelay() throws(VaultError) {
     let store = store
-    let (delay, unwritten) = try store.read { _, authority in
+    let (delay, unwritten) = try store.read { moment in
       // A delay that a put-back file brought to light starts at each look until it is written down, too.
       (
-        authority.lockout.remainingDelay(store.clock),
-        authority.restored || authority.lockout.needsNewDelay(store.clock)
+        moment.authority.lockout.remainingDelay(store.clock),
+        moment.authority.restored || moment.authority.lockout.needsNewDelay(store.clock)
       )
     }
     guard delay > 0 else { return }
     if unwritten {
-      try store.commit(evenRestored: true) { _, authority in
-        if authority.lockout.needsNewDelay(store.clock) { authority.lockout.startDelay(store.clock) }
+      try store.commit(evenRestored: true) { change in
+        if change.authority.lockout.needsNewDelay(store.clock) { change.authority.lockout.startDelay(store.clock) }
       }
     }
     throw .passcodeDelayed(seconds: delay)
@@ -209,8 +235,8 @@ struct ProvenPasscode {
   let slot: [UInt8]
 
   /// Refuses where the passcode was changed or removed since: its key may be gone from the store.
-  func requireCurrent(_ store: Store, _ db: Database, _ authority: Authority) throws {
-    guard try store.slot(.passcode, db, authority)?.digest() == slot else {
+  func requireCurrent(_ moment: Moment) throws {
+    guard try moment.slot(.passcode)?.digest() == slot else {
       throw VaultError.busy("the passcode was changed meanwhile")
     }
   }

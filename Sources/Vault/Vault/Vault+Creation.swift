@@ -11,7 +11,9 @@ extension Vault {
   /// - Returns: the store, which has to be kept, and what its creator is told of it: the text of the recovery key, which
   ///   is shown once and kept nowhere.
   /// - Throws: `storeExists` where something is in its place, `invalidPasscode`.
-  package static func newStore(at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard)
+  package static func newStore(
+    at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), floor: Scrypt.Floor = .standard
+  )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
@@ -20,7 +22,7 @@ extension Vault {
     let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()
-      try fill(new.directory, stretched, try recovery.key(info: Slot.recoveryInfo), floor)
+      try fill(new.directory, stretched, try recovery.key(info: Slot.recoveryInfo), owner, floor)
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
@@ -44,7 +46,7 @@ extension Vault {
 
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
-    _ floor: Scrypt.Floor
+    _ owner: UInt32, _ floor: Scrypt.Floor
   ) throws {
     let deviceKey = try Random.key(DeviceKey.count)
     try DeviceKey.write(deviceKey, in: directory)
@@ -52,7 +54,7 @@ extension Vault {
     let databaseID = try Random.bytes(16)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
-      clock: .system, floor: floor)
+      owner: owner, clock: .system, floor: floor)
     let empty = try Authority().sealed(store.keys)
     try database.queue.write { db in
       try db.execute(
@@ -60,17 +62,17 @@ extension Vault {
         arguments: [databaseID.data, empty.data])
     }
     try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
-    try store.commit { db, authority in
-      try store.put(
-        Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID), db, &authority)
-      try store.put(
-        Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID), db, &authority)
-      try store.putClassKey(.whenUnlocked, db, &authority)
-      try store.putClassKey(.afterFirstUnlock, db, &authority)
+    try store.commit { change in
+      try change.put(
+        Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
+      try change.put(
+        Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID))
+      try change.putClassKey(.whenUnlocked)
+      try change.putClassKey(.afterFirstUnlock)
       if let stretched {
-        try store.putPasscodeKey(
+        try change.putPasscodeKey(
           Random.key(), under: stretched,
-          recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID), db, &authority)
+          recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
       }
     }
     try database.queue.close()
@@ -81,7 +83,8 @@ extension Vault {
   /// Not with the passcode: the count of wrong passcodes is sealed under the root key, so without the key file there
   /// is nothing to count tries with.
   package static func rebuildDeviceKey(
-    at path: String, recoveryKey text: consuming SecretBytes, floor: Scrypt.Floor = .standard
+    at path: String, recoveryKey text: consuming SecretBytes, owner: UInt32 = geteuid(),
+    floor: Scrypt.Floor = .standard
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let database = try StoreDatabase(at: directory.database)
@@ -89,14 +92,14 @@ extension Vault {
     guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
     let root = try unwrap(slot, under: recoveryKey(from: text), databaseID, otherwise: .wrongRecoveryKey)
     let store = Store(
-      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), clock: .system,
-      floor: floor)
+      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
+      clock: .system, floor: floor)
     do {
       let deviceKey = try Random.key(DeviceKey.count)
       try DeviceKey.write(deviceKey, in: directory)
-      try store.commit(evenRestored: true) { db, authority in
-        try store.put(
-          Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID), db, &authority)
+      try store.commit(evenRestored: true) { change in
+        try change.put(
+          Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
       }
     } catch {
       throw VaultError(storage: error)

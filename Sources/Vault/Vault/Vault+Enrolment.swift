@@ -1,5 +1,5 @@
 import Executors
-package import Fingerprint
+import Fingerprint
 import GRDB
 import Glibc
 import Keys
@@ -21,9 +21,9 @@ extension Vault {
     }
     guard let changing else { return [] }
     let store = store
-    return try store.read { db, _ in
+    return try store.read { moment in
       try ItemRow.fetchAll(
-        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
+        moment.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
         arguments: [store.owner, changing.set.generation.data]
       ).compactMap { row in
         guard let access = row.accessControl.map(Requirement.init),
@@ -38,8 +38,8 @@ extension Vault {
   ///
   /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
   /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
-  package func enroll(_ finger: Finger, in handle: ContextHandle) async throws(VaultError) -> SetChange {
-    try await asking(in: handle) { context throws(VaultError) in
+  func enroll(_ finger: Finger, _ request: Request) async throws(VaultError) -> SetChange {
+    try await asking(request) { context throws(VaultError) in
       try await self.authorizeChange(context)
       return try await self.withReader(context) { reader throws(VaultError) in
         try await self.enroll(finger, on: reader, context)
@@ -48,8 +48,8 @@ extension Vault {
   }
 
   /// Takes one finger, or all of them, out of the set. The reader is needed only to clear its chip.
-  package func unenroll(_ finger: Finger?, in handle: ContextHandle) async throws(VaultError) -> SetChange {
-    try await asking(in: handle) { context throws(VaultError) in
+  func unenroll(_ finger: Finger?, _ request: Request) async throws(VaultError) -> SetChange {
+    try await asking(request) { context throws(VaultError) in
       let damaged = try self.status().damagedSets
       guard finger == nil, damaged > 0 else {
         let stored = try await self.setToChange(holding: finger)
@@ -59,7 +59,7 @@ extension Vault {
       // The way back from a set whose record was damaged.
       try await self.authorizeChange(context)
       let store = self.store
-      let lost = try store.commit { db, authority in try store.dropDamagedSets(db, &authority) }
+      let lost = try store.commit { change in try change.dropDamagedSets() }
       guard let stored = try self.verifiedSets().first(where: { !$0.set.enrolments.isEmpty }) else {
         return SetChange(finger: nil, fingers: [], lost: lost)
       }
@@ -94,7 +94,7 @@ extension Vault {
     let store = store
     // Whatever others have changed is theirs, and not this enrolment's.
     if reader.identity.isFprintd { _ = try await fprintdSetIfAny(on: reader, context) }
-    let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let stored = try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
     let (template, lift) = try await enrolTemplate(finger, reader, context)
     let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
@@ -213,24 +213,24 @@ extension Vault {
     var set = changed
     set.generation = randomID()
     let store = store
-    let lost = try store.commit { db, authority in
-      let now = try store.set(of: set.reader, set.nature, db, authority)
+    let lost = try store.commit { change in
+      let now = try change.set(of: set.reader, set.nature)
       guard now?.digest == old?.digest else { throw VaultError.setChanged }
       let index = store.readerIndex(set.reader, set.nature)
-      try store.put(set, db, &authority)
-      if authority.adapter == nil { authority.adapter = set.reader.adapter }
+      try change.put(set)
+      if change.authority.adapter == nil { change.authority.adapter = set.reader.adapter }
       for gone in old?.set.enrolments ?? [] where !set.enrolments.contains(where: { $0.id == gone.id }) {
-        try db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
+        try change.db.execute(sql: "DELETE FROM enrolment WHERE id = ?", arguments: [gone.id.bytes.data])
       }
       for print in prints {
         let box = try sealRecord(
           print.template.bytes, key: store.keys.derive("templates"), aad: store.templateAAD(print.id, index))
-        try db.execute(
+        try change.db.execute(
           sql: "INSERT INTO enrolment (id, reader, template) VALUES (?, ?, ?)",
           arguments: [print.id.bytes.data, index.data, box.data])
       }
       guard let old else { return [ItemName]() }
-      return try store.kill(db, where: "generation = ?", [old.set.generation.data], by: .boundFinger)
+      return try change.kill(where: "generation = ?", [old.set.generation.data], by: .boundFinger)
     }
     store.database.forgetOldPages()
     return lost
@@ -239,8 +239,8 @@ extension Vault {
   /// The set that loses a finger: that of the reader attached, or the only one that holds the finger.
   private func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
     let store = store
-    let sets = try store.read { db, authority in
-      try store.sets(db, authority).filter { stored in
+    let sets = try store.read { moment in
+      try moment.sets().filter { stored in
         finger.map { finger in stored.set.enrolments.contains { $0.finger == finger } } ?? !stored.set.enrolments
           .isEmpty
       }

@@ -20,7 +20,7 @@ extension Vault {
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
     let store = store
-    let stored = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let stored = try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
     let known = try stored.map { stored throws(VaultError) in try prints(of: stored) } ?? []
     guard isAuthorized || known.count == stored?.set.enrolments.count ?? 0 else {
       // One that was edited in the store is no change of fprintd's.
@@ -57,9 +57,9 @@ extension Vault {
       return try await chipList(knowing: known, context)
     } catch {
       guard case .reader(.permissionDenied) = error, let stored else { throw error }
-      let isBound = try store.read { db, _ in
+      let isBound = try store.read { moment in
         try Bool.fetchOne(
-          db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
+          moment.db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
           arguments: [stored.set.generation.data]) ?? true
       }
       guard !isBound else { throw error }
@@ -97,9 +97,9 @@ extension Vault {
   /// The same for a call that asks for no touch: claims the reader for a moment. Nil where it is none of fprintd's.
   func fprintdSet() async throws(VaultError) -> StoredSet? {
     guard try await attachedReader().identity.isFprintd else { return nil }
-    let (handle, _) = try openContext(ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)))
-    defer { closeContext(handle) }
-    return try await asking(in: handle) { context throws(VaultError) in
+    let (handle, _) = openContext(ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)), of: itself)
+    defer { closeContext(handle, .cancelled, of: itself) }
+    return try await asking(Request(of: itself, Asking(in: handle))) { context throws(VaultError) in
       try await self.withReader(context) { reader throws(VaultError) in
         guard reader.identity.isFprintd else { return nil }
         return try await self.fprintdSet(on: reader, context).set
@@ -152,7 +152,7 @@ extension Vault {
   /// Whether the set that a match was for is still fprintd's, where it is fprintd's at all.
   func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
     let store = store
-    let set = try store.read { db, authority in try store.set(of: grant, db, authority) }
+    let set = try store.read { moment in try moment.set(of: grant) }
     guard let before = set else { return false }
     guard before.set.reader.isFprintd else { return true }
     do throws(VaultError) {

@@ -1,20 +1,17 @@
 import KeySchemes
 import Keys
-package import SecureMemory
+import SecureMemory
 
 extension Vault {
   /// Uses a private key, after what its access control asks for. It is unwrapped for this one use and wiped.
-  package func useKey(_ id: ItemID, _ use: KeyUse, reason: String?, in handle: ContextHandle?)
-    async throws(VaultError) -> SecretBytes
-  {
-    let wanted = try wanted([id])
-    guard let item = wanted.first else { throw .itemGone }
-    guard item.record.itemClass == .key, let family = item.record.keyFamily else {
+  func useKey(_ id: ItemID, _ use: KeyUse, _ request: Request) async throws(VaultError) -> SecretBytes {
+    let wanted = try store.read { moment in try moment.wanted(.ids([id]), Shown()) }
+    guard let item = wanted.first, item.record.itemClass == .key, let family = item.record.keyFamily else {
       throw .invalidRequest("this item is not a private key")
     }
-    if case .export = use { try Self.requireReleasable(wanted) }
-    let answer = try await authorized(wanted, reason, in: handle) { wanted, evidence throws(VaultError) in
-      let key = try self.release(wanted, evidence)[0]
+    if case .export = use { try item.requireReleasable() }
+    let answer = try await authorized(wanted, request) { wanted, evidence throws(VaultError) in
+      let key = try self.store.read { moment in try moment.release(wanted, evidence)[0] }
       return SecretBox(try Self.use(key.secret, family, use))
     }
     return answer.secret.copy()

@@ -5,15 +5,15 @@ import SecureMemory
 extension Vault {
   /// Clears a lockout with the passcode (the recovery key where none is set).
   ///
-  /// - Throws: `restoreDetected` where an earlier copy was put back, which ``acceptRestore(_:in:)`` accepts.
-  package func unlock(in handle: ContextHandle) async throws(VaultError) {
-    try await asking(in: handle) { context throws(VaultError) in try await self.authorizeChange(context) }
+  /// - Throws: `restoreDetected` where an earlier copy was put back, which ``acceptRestore(_:_:)`` accepts.
+  func unlock(_ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in try await self.authorizeChange(context) }
   }
 
   /// Changes the passcode, or sets the first one with the recovery key. What is stored under the passcode moves to a new
   /// passcode key: the old passcode opens nothing of it any more.
-  package func changePasscode(in handle: ContextHandle) async throws(VaultError) {
-    try await asking(in: handle) { context throws(VaultError) in
+  func changePasscode(_ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in
       let proof: PasscodeProof =
         try self.passcodeIsSet()
         ? .passcode(try await self.provePasscode(context)) : .recoveryKey(try await self.proveRecoveryKey(context))
@@ -25,28 +25,28 @@ extension Vault {
   /// set.
   package func passcodeLosses() throws(VaultError) -> [ItemName] {
     let store = store
-    return try store.read { db, _ in
+    return try store.read { moment in
       var seen: Set<[UInt8]> = []
-      let rows = try Self.neededBy.flatMap { try store.doomed(db, where: $0.condition, [$0.value], by: $0.gone) }
+      let rows = try Self.neededBy.flatMap { try moment.doomed(where: $0.condition, [$0.value], by: $0.gone) }
       return store.names(of: rows.filter { seen.insert($0.id).inserted })
     }
   }
 
   /// Removes the passcode. What needed it, or needed that one was set, is dead: the names are returned.
-  package func removePasscode(in handle: ContextHandle) async throws(VaultError) -> [ItemName] {
+  func removePasscode(_ request: Request) async throws(VaultError) -> [ItemName] {
     let store = store
-    return try await asking(in: handle) { context throws(VaultError) in
+    return try await asking(request) { context throws(VaultError) in
       guard try self.passcodeIsSet() else { throw .passcodeNotSet }
       let passcode = try await self.provePasscode(context)
-      let lost = try store.commit { db, authority in
-        try passcode.requireCurrent(store, db, authority)
+      let lost = try store.commit { change in
+        try passcode.requireCurrent(change)
         for name in [
           Slot.Name.passcode, .passcodeKeyByRecovery, .recoveryPublicKey, .passcodePublicKey, .classKey(.passcodeSet),
         ] {
-          try store.remove(name, db, &authority)
+          try change.remove(name)
         }
-        authority.lockout.clear()
-        return try Self.neededBy.flatMap { try store.kill(db, where: $0.condition, [$0.value], by: $0.gone) }
+        change.authority.lockout.clear()
+        return try Self.neededBy.flatMap { try change.kill(where: $0.condition, [$0.value], by: $0.gone) }
       }
       store.database.forgetOldPages()
       return lost
@@ -66,11 +66,8 @@ extension Vault {
   ///
   /// - Parameter restore: what ``detectedRestore()`` showed, where there is one.
   /// - Throws: `restoreDetected` where there is one and it was not given.
-  @discardableResult
-  package func recover(accepting restore: DetectedRestore.ID? = nil, in handle: ContextHandle)
-    async throws(VaultError) -> [ItemName]
-  {
-    try await asking(in: handle) { context throws(VaultError) in
+  func recover(accepting restore: DetectedRestore.ID?, _ request: Request) async throws(VaultError) -> [ItemName] {
+    try await asking(request) { context throws(VaultError) in
       let recoveryKey = try await self.proveRecoveryKey(context, evenRestored: restore != nil)
       return try await self.putNewPasscode(context, after: .recoveryKey(recoveryKey), accepting: restore)
     }
@@ -80,9 +77,9 @@ extension Vault {
   /// wrong ones are not counted.
   func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> SecretBox {
     let store = store
-    let slot = try store.read { db, authority in
-      guard evenRestored || !authority.restored else { throw VaultError.restoreDetected }
-      return try store.slot(.recovery, db, authority)
+    let slot = try store.read { moment in
+      guard evenRestored || !moment.authority.restored else { throw VaultError.restoreDetected }
+      return try moment.slot(.recovery)
     }
     guard let slot else { throw .storeDamaged("it has no recovery slot") }
     guard let text = try await ask(.recoveryKey, context) else { throw .interactionNotAllowed }
@@ -106,13 +103,13 @@ extension Vault {
     try Self.checkPasscode(passcode.secret)
     guard let stretched = try await Self.stretchNew(passcode, store.floor) else { return [] }
     let store = store
-    let lost = try store.commit(evenRestored: restore != nil) { db, authority in
-      let lost = try restore.map { try store.accept($0, db, &authority) } ?? []
-      let (old, recoveryPublicKey) = try Self.keys(of: proof, store, db, authority)
+    let lost = try store.commit(evenRestored: restore != nil) { change in
+      let lost = try restore.map { try change.accept($0) } ?? []
+      let (old, recoveryPublicKey) = try Self.keys(of: proof, change)
       let key = try Random.key()
-      if let old { try store.moveItems(from: old.secret, to: key, db) }
-      try store.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey, db, &authority)
-      authority.lockout.clear()
+      if let old { try change.moveItems(from: old.secret, to: key) }
+      try change.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey)
+      change.authority.lockout.clear()
       return lost
     }
     store.database.forgetOldPages()
@@ -120,19 +117,19 @@ extension Vault {
   }
 
   /// The passcode key so far, where there is one, and for whom the new one is sealed beside the passcode.
-  private static func keys(of proof: PasscodeProof, _ store: Store, _ db: Database, _ authority: Authority) throws
+  private static func keys(of proof: PasscodeProof, _ moment: Moment) throws
     -> (old: SecretBox?, recoveryPublicKey: [UInt8])
   {
     switch proof {
     case .passcode(let passcode):
-      try passcode.requireCurrent(store, db, authority)
-      return (passcode.key, try store.recoveryPublicKey(passcode.key.secret, db, authority))
+      try passcode.requireCurrent(moment)
+      return (passcode.key, try moment.recoveryPublicKey(passcode.key.secret))
     case .recoveryKey(let recoveryKey):
       let old: SecretBox? =
-        if let key = try store.passcodeKey(byRecovery: recoveryKey.secret, db, authority) { SecretBox(key) } else {
+        if let key = try moment.passcodeKey(byRecovery: recoveryKey.secret) { SecretBox(key) } else {
           nil
         }
-      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.secret, store.keys.databaseID))
+      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.secret, moment.store.keys.databaseID))
     }
   }
 }

@@ -16,7 +16,7 @@ extension Vault {
     var claim = ReaderClaim(store: try await lock(store.directory.scanLock, context))
     if unlessLockedOut {
       // Only now is it certain how the others' scans have ended.
-      let lockedOut = try store.read { _, authority in authority.lockout.lockedOut }
+      let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
       guard !lockedOut else { throw .biometryLockout }
     }
     do throws(VaultError) {
@@ -116,8 +116,8 @@ extension Vault {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
-    let sets = try enrolledSets().map(\.set)
-    let recorded = followsRecordedAdapter ? try adapter() : nil
+    let (sets, adapter) = try store.read { moment in (try moment.enrolledSets().map(\.set), moment.authority.adapter) }
+    let recorded = followsRecordedAdapter ? adapter : nil
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in
       sets.contains { $0.reader == reader.identity && $0.nature == reader.nature }
@@ -156,7 +156,7 @@ extension Vault {
   /// The set of the reader that is open; refuses where no finger is enrolled on it, or none that counts.
   func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     let store = store
-    let set = try store.read { db, authority in try store.set(of: reader.identity, reader.nature, db, authority) }
+    let set = try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
     guard let set, !set.set.enrolments.isEmpty else { throw .notEnrolled }
     try set.set.requireCounts()
     return set
@@ -165,7 +165,7 @@ extension Vault {
   /// The sets of this user that verify.
   func verifiedSets() throws(VaultError) -> [StoredSet] {
     let store = store
-    return try store.read { db, authority in try store.sets(db, authority) }
+    return try store.read { moment in try moment.sets() }
   }
 
   /// The prints to look for, the most recently matched first, without those the chip no longer holds.
@@ -201,10 +201,10 @@ extension Vault {
   /// and its finger has to be enrolled again.
   func prints(of stored: StoredSet) throws(VaultError) -> [EnrolledPrint] {
     let store = store
-    return try store.read { db, _ in
+    return try store.read { moment in
       let key = try store.keys.derive("templates")
       let rows = try Row.fetchAll(
-        db, sql: "SELECT id, template FROM enrolment WHERE reader = ? ORDER BY last_match DESC, rowid",
+        moment.db, sql: "SELECT id, template FROM enrolment WHERE reader = ? ORDER BY last_match DESC, rowid",
         arguments: [stored.index.data])
       return rows.compactMap { row -> EnrolledPrint? in
         let id = EnrolmentID(bytes: row.bytes(0))

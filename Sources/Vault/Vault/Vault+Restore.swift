@@ -6,18 +6,18 @@ extension Vault {
   /// What an earlier copy that was put back brings with it; nil where none was detected.
   package func detectedRestore() throws(VaultError) -> DetectedRestore? {
     let store = store
-    return try store.read { db, authority in
-      guard authority.restored else { return nil }
+    return try store.read { moment in
+      guard moment.authority.restored else { return nil }
       let rows = try ItemRow.fetchAll(
-        db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row",
+        moment.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row",
         arguments: [store.owner])
-      let forgotten = authority.doubts.contains(.sets)
+      let forgotten = moment.authority.doubts.contains(.sets)
       return DetectedRestore(
-        id: try store.restoreID(db, authority), acceptance: try store.acceptance(db, authority),
-        sets: try Self.setStatuses(store, db, authority).filter { !$0.fingers.isEmpty },
+        id: try moment.restoreID(), acceptance: try moment.acceptance(),
+        sets: try moment.setStatuses().filter { !$0.fingers.isEmpty },
         fingersAreForgotten: forgotten, items: rows.compactMap { store.record(of: $0)?.name },
         lost: forgotten
-          ? try store.names(of: store.doomed(db, where: "generation IS NOT NULL", [], by: .boundFinger)) : []
+          ? try store.names(of: moment.doomed(where: "generation IS NOT NULL", [], by: .boundFinger)) : []
       )
     }
   }
@@ -25,12 +25,11 @@ extension Vault {
   /// Accepts a restore with the passcode, or with the recovery key where none is set, and clears a lockout. Gives the
   /// items that died with forgotten fingers.
   ///
-  /// - Throws: `recoveryKeyRequired` where only ``recover(accepting:in:)`` accepts it, `busy` where it is no longer what
+  /// - Throws: `recoveryKeyRequired` where only ``recover(accepting:_:)`` accepts it, `busy` where it is no longer what
   ///   was shown.
-  package func acceptRestore(_ id: DetectedRestore.ID, in handle: ContextHandle) async throws(VaultError) -> [ItemName]
-  {
+  func acceptRestore(_ id: DetectedRestore.ID, _ request: Request) async throws(VaultError) -> [ItemName] {
     let store = store
-    return try await asking(in: handle) { context throws(VaultError) in
+    return try await asking(request) { context throws(VaultError) in
       guard let restore = try self.detectedRestore(), restore.id == id else { throw Self.restoreChanged }
       var passcode: ProvenPasscode?
       switch restore.acceptance {
@@ -39,10 +38,10 @@ extension Vault {
       case .recoveryKeyAndNewPasscode: throw .recoveryKeyRequired
       }
       let proven = passcode
-      let lost = try store.commit(evenRestored: true) { db, authority in
-        try proven?.requireCurrent(store, db, authority)
-        authority.lockout.clear()
-        return try store.accept(id, db, &authority)
+      let lost = try store.commit(evenRestored: true) { change in
+        try proven?.requireCurrent(change)
+        change.authority.lockout.clear()
+        return try change.accept(id)
       }
       store.database.forgetOldPages()
       return lost
@@ -52,40 +51,15 @@ extension Vault {
   static let restoreChanged = VaultError.busy("what was put back changed meanwhile")
 }
 
-extension Store {
-  func acceptance(_ db: Database, _ authority: Authority) throws -> DetectedRestore.Acceptance {
+extension Moment {
+  func acceptance() throws -> DetectedRestore.Acceptance {
     // By the row alone: whether it is the right one is what the doubts say.
-    guard try slot(.passcode, db, authority) != nil else { return .recoveryKey }
+    guard try slot(.passcode) != nil else { return .recoveryKey }
     return authority.doubts.contains(.slots) ? .recoveryKeyAndNewPasscode : .passcode
   }
 
-  /// Takes the store as it stands, but for sets that no record vouches for: they get a new generation and are left
-  /// without fingers, and what was bound to them dies.
-  func accept(_ id: DetectedRestore.ID, _ db: Database, _ authority: inout Authority) throws -> [ItemName] {
-    guard authority.restored, try restoreID(db, authority) == id else { throw Vault.restoreChanged }
-    if authority.doubts.contains(.rows) { try adoptRows(db, &authority) }
-    let lost = authority.doubts.contains(.sets) ? try forgetFingers(db, &authority) : []
-    authority.restored = false
-    authority.doubts = []
-    return lost
-  }
-
-  private func forgetFingers(_ db: Database, _ authority: inout Authority) throws -> [ItemName] {
-    for stored in try sets(db, authority) {
-      var set = stored.set
-      set.generation = randomID()
-      set.enrolments = []
-      set.admission = .fprintd
-      try put(set, db, &authority)
-      try db.execute(sql: "DELETE FROM enrolment WHERE reader = ?", arguments: [stored.index.data])
-      // A store whose fingers came through libfprint goes on taking none of fprintd's unasked.
-      if authority.adapter == nil || set.reader.adapter == .libfprint { authority.adapter = set.reader.adapter }
-    }
-    return try dropDamagedSets(db, &authority)
-  }
-
   /// Over all that accepting takes as it stands.
-  func restoreID(_ db: Database, _ authority: Authority) throws -> DetectedRestore.ID {
+  func restoreID() throws -> DetectedRestore.ID {
     var all = CanonicalEncoding()
     all.append(tag: 1, authority.doubts.rawValue)
     for (tag, columns) in [
@@ -102,5 +76,32 @@ extension Store {
       }
     }
     return DetectedRestore.ID(digest: Digest.sha256(all.bytes))
+  }
+}
+
+extension Change {
+  /// Takes the store as it stands, but for sets that no record vouches for: they get a new generation and are left
+  /// without fingers, and what was bound to them dies.
+  func accept(_ id: DetectedRestore.ID) throws -> [ItemName] {
+    guard authority.restored, try restoreID() == id else { throw Vault.restoreChanged }
+    if authority.doubts.contains(.rows) { try adoptRows() }
+    let lost = authority.doubts.contains(.sets) ? try forgetFingers() : []
+    authority.restored = false
+    authority.doubts = []
+    return lost
+  }
+
+  fileprivate func forgetFingers() throws -> [ItemName] {
+    for stored in try sets() {
+      var set = stored.set
+      set.generation = randomID()
+      set.enrolments = []
+      set.admission = .fprintd
+      try put(set)
+      try db.execute(sql: "DELETE FROM enrolment WHERE reader = ?", arguments: [stored.index.data])
+      // A store whose fingers came through libfprint goes on taking none of fprintd's unasked.
+      if authority.adapter == nil || set.reader.adapter == .libfprint { authority.adapter = set.reader.adapter }
+    }
+    return try dropDamagedSets()
   }
 }

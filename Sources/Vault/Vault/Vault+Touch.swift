@@ -31,7 +31,9 @@ extension Vault {
         // The reader may find a match before it hears of the end.
         try Self.requireRunning(context)
         let grant = try PresenceGrant(consuming: presence, owner: self.store.owner, now: self.touchClock())
-        if context.options.keepsEvidence { self.lastMatch = (grant.forContexts, self.store.clock.now()) }
+        if context.options.keepsEvidence {
+          context.client.lastMatch = Client.Match(grant: grant.forContexts, at: self.store.clock.now())
+        }
         return try body(grant)
       }
     } catch {
@@ -112,7 +114,7 @@ extension Vault {
   ) async throws(VaultError) -> ScanResult {
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
     guard !context.fallbackChosen else { return .fallbackChosen }
-    try store.commit(charge: true) { _, authority in try authority.lockout.arm(nonce.bytes) }
+    try store.commit(charge: true) { change in try change.authority.lockout.arm(nonce.bytes) }
     let finger = FingerLift()
     lastLift = finger
     let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
@@ -181,10 +183,10 @@ extension Vault {
   }
 
   private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {
-    try store.commit { db, authority in
-      authority.lockout.matched()
+    try store.commit { change in
+      change.authority.lockout.matched()
       // Only an order of trying: the most recently matched comes first next time.
-      try db.execute(
+      try change.db.execute(
         sql: "UPDATE enrolment SET last_match = 1 + (SELECT max(last_match) FROM enrolment) WHERE id = ?",
         arguments: [enrolment.bytes.data])
     }
@@ -193,14 +195,14 @@ extension Vault {
   /// Gives back how many more may fail.
   @discardableResult
   private func settleFailure(_ nonce: ScanNonce) throws(VaultError) -> Int {
-    try store.commit { _, authority in
-      authority.lockout.failed(nonce.bytes)
-      return authority.lockout.remaining
+    try store.commit { change in
+      change.authority.lockout.failed(nonce.bytes)
+      return change.authority.lockout.remaining
     }
   }
 
   private func settleRefund(_ nonce: ScanNonce) throws(VaultError) {
-    try store.commit { _, authority in authority.lockout.refund(nonce.bytes) }
+    try store.commit { change in change.authority.lockout.refund(nonce.bytes) }
   }
 }
 

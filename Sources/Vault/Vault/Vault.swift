@@ -14,6 +14,8 @@ package actor Vault {
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+  /// The user whose items and fingers these are.
+  package nonisolated let owner: UInt32
   let store: Store
   let reader: any FingerprintReader
   /// The id or name of the reader wanted; nil for the first there is.
@@ -31,18 +33,18 @@ package actor Vault {
   /// The release of the last request's reader, which nobody who has an answer waits for.
   var closing: Task<Void, Never>?
   var contexts: [ContextHandle: Context] = [:]
-  /// The last match, for contexts that accept a recent one; nanoseconds since boot.
-  var lastMatch: (grant: PresenceGrant, at: UInt64)?
+  /// Who holds the vault itself, as a client of it; and whose contexts those are that the vault opens for itself.
+  let itself: Client
   /// The emptying of the log that deletions have asked for.
   var forgetting: Task<Void, Never>?
 
-  /// Opens a store. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
+  /// Opens the store of `owner`. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
   /// for tests.
   package init(
     at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
-    followsRecordedAdapter: Bool = false, clock: BootClock = .system,
+    followsRecordedAdapter: Bool = false, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
-    readerLocks: ReaderLocks = .ofThisUser
+    readerLocks: ReaderLocks? = nil
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -58,13 +60,15 @@ package actor Vault {
       throw VaultError(keys: error)
     }
     store = Store(
-      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), clock: clock,
-      floor: floor)
+      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
+      clock: clock, floor: floor)
+    self.owner = owner
+    itself = Client(Caller(user: owner))
     self.reader = reader
     self.device = device
     self.holdsReader = holdsReader
     self.followsRecordedAdapter = followsRecordedAdapter
-    self.readerLocks = readerLocks
+    self.readerLocks = readerLocks ?? ReaderLocks(of: owner)
     self.touchClock = touchClock
   }
 
@@ -73,7 +77,8 @@ package actor Vault {
 
   /// Ends every context, and the reader process.
   package func shutdown() async {
-    for handle in contexts.keys { closeContext(handle, reason: .systemCancelled) }
+    for context in contexts.values { end(context, .systemCancelled) }
+    contexts = [:]
     // Whoever ends does not wait for changes that might still come.
     forgetting?.cancel()
     await forgetting?.value
@@ -90,32 +95,24 @@ package actor Vault {
 
   package func status() throws(VaultError) -> VaultStatus {
     let store = store
-    return try store.read { db, authority in
+    return try store.read { moment in
       return VaultStatus(
         directory: store.directory.path, tier: .keyFile,
-        passcodeSet: try store.slot(.passcode, db, authority) != nil,
-        failures: Int(authority.lockout.failures), lockedOut: authority.lockout.lockedOut,
-        passcodeDelay: authority.lockout.remainingDelay(store.clock),
-        restore: authority.restored ? try store.acceptance(db, authority) : nil,
-        items: try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner]) ?? 0,
-        sets: try Self.setStatuses(store, db, authority), damagedSets: try store.damagedSets(db, authority),
-        adapter: authority.adapter)
-    }
-  }
-
-  static func setStatuses(_ store: Store, _ db: Database, _ authority: Authority) throws -> [SetStatus] {
-    let bound = try Self.boundCounts(db)
-    return try store.sets(db, authority).map { stored in
-      SetStatus(
-        reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
-        digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
+        passcodeSet: try moment.slot(.passcode) != nil,
+        failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
+        passcodeDelay: moment.authority.lockout.remainingDelay(store.clock),
+        restore: moment.authority.restored ? try moment.acceptance() : nil,
+        items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
+          ?? 0,
+        sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
+        adapter: moment.authority.adapter)
     }
   }
 
   /// What is wrong with the store as a whole; empty when nothing is.
   package func integrityProblems() throws(VaultError) -> [VaultError] {
     var problems = try store.database.integrityProblems()
-    let damaged = try items(.everything).count { $0.state == .damaged }
+    let damaged = try store.read { moment in try moment.damagedItems() }
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
     let status = try status()
     if status.damagedSets > 0 {
@@ -134,11 +131,18 @@ package actor Vault {
     case .recoveryKeyAndNewPasscode: [.recoveryKeyRequired]
     }
   }
+}
 
-  private static func boundCounts(_ db: Database) throws -> [[UInt8]: Int] {
-    let rows = try Row.fetchAll(
+extension Moment {
+  func setStatuses() throws -> [SetStatus] {
+    let counts = try Row.fetchAll(
       db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")
-    return Dictionary(rows.map { ($0.bytes(0), $0[1] as Int) }, uniquingKeysWith: +)
+    let bound = Dictionary(counts.map { ($0.bytes(0), $0[1] as Int) }, uniquingKeysWith: +)
+    return try sets().map { stored in
+      SetStatus(
+        reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
+        digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
+    }
   }
 }
 

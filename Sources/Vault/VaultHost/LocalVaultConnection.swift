@@ -1,10 +1,11 @@
 import Fingerprint
+import Glibc
 import Processes
 import ReaderClient
 package import SecretModel
 package import SecureMemory
 import Synchronization
-import Vault
+package import Vault
 
 /// Opens and makes stores in this process, with `whorl-reader` as its child: what `whorld` serves, and what tests use in
 /// place of a connection to it.
@@ -24,9 +25,11 @@ package final class LocalVaultConnection: VaultConnection {
     let session: VaultSession
   }
 
+  private let caller: Caller
   private let state = Mutex(State())
 
-  package init() {}
+  /// - Parameter caller: who is served; nil: the program itself.
+  package init(for caller: Caller? = nil) { self.caller = caller ?? Caller(user: geteuid()) }
 
   /// Opens a store. Nothing starts a reader process before a reader is asked something.
   ///
@@ -35,8 +38,8 @@ package final class LocalVaultConnection: VaultConnection {
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
       guard state.open == nil else { throw .invalidRequest("this connection has an open store") }
-      let vault = try Vault(at: place)
-      let session = VaultSession(of: vault)
+      let vault = try Vault(at: place, for: caller.user)
+      let session = try VaultSession(of: vault, for: caller)
       state.open = OpenStore(vault: vault, session: session)
       return session
     }
@@ -44,7 +47,7 @@ package final class LocalVaultConnection: VaultConnection {
 
   package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
     try state.withLock { state throws(VaultError) in try state.requireRunning() }
-    let (new, draft) = try await Vault.newStore(at: place.directory, passcode: passcode)
+    let (new, draft) = try await Vault.newStore(at: place.directory, passcode: passcode, owner: caller.user)
     // Closed meanwhile: the store goes with this call's last reference to it.
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
@@ -63,7 +66,7 @@ package final class LocalVaultConnection: VaultConnection {
   }
 
   package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
-    try Vault.rebuildDeviceKey(at: place.directory, recoveryKey: recoveryKey)
+    try Vault.rebuildDeviceKey(at: place.directory, recoveryKey: recoveryKey, owner: caller.user)
   }
 
   package func close() async {
@@ -79,7 +82,7 @@ package final class LocalVaultConnection: VaultConnection {
 }
 
 extension Vault {
-  fileprivate init(at place: StorePlace) throws(VaultError) {
+  fileprivate init(at place: StorePlace, for owner: UInt32) throws(VaultError) {
     // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
     let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
@@ -87,6 +90,6 @@ extension Vault {
     let holdsReader = if case .replay = place.reader { true } else { false }
     try self.init(
       at: place.directory, reader: reader, device: place.reader.device, holdsReader: holdsReader,
-      followsRecordedAdapter: place.reader == .automatic)
+      followsRecordedAdapter: place.reader == .automatic, owner: owner)
   }
 }

@@ -117,6 +117,6 @@ private func releasing(_ vault: Vault) async throws -> MemoryScan {
 extension Vault {
   fileprivate func column(_ sql: String) throws -> [[UInt8]] {
     let store = store
-    return try store.read { db, _ in try Row.fetchAll(db, sql: sql).map { $0.bytes(0) } }
+    return try store.read { moment in try Row.fetchAll(moment.db, sql: sql).map { $0.bytes(0) } }
   }
 }

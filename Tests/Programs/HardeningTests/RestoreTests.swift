@@ -297,6 +297,6 @@ extension Vault {
   /// The number of the last commit.
   fileprivate func sequence() throws(VaultError) -> UInt64 {
     let store = store
-    return try store.read { _, authority in authority.sequence }
+    return try store.read { moment in moment.authority.sequence }
   }
 }

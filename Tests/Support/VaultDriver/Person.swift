@@ -36,7 +36,7 @@ package final class Person: Sendable {
   ) async throws -> T {
     let (handle, events) = try await vault.openContext(options)
     let listener = Task {
-      for await numbered in events { await self.hear(numbered, vault, handle) }
+      for await numbered in events { await self.hear(numbered) { await vault.respond(handle, $0) } }
     }
     do {
       let value = try await body(handle)
@@ -50,7 +50,28 @@ package final class Person: Sendable {
     }
   }
 
-  private func hear(_ numbered: NumberedEvent, _ vault: Vault, _ handle: ContextHandle) async {
+  /// Runs a call of a service in a new context while this person answers.
+  package func with<T: Sendable>(
+    _ service: any VaultService, _ options: ContextOptions = ContextOptions(timeout: .seconds(20)),
+    _ body: @Sendable (ContextHandle) async throws -> T
+  ) async throws -> T {
+    let (handle, events) = try await service.openContext(options)
+    let listener = Task {
+      for await numbered in events { await self.hear(numbered) { await service.respond(handle, $0) } }
+    }
+    do {
+      let value = try await body(handle)
+      await service.closeContext(handle, reason: .program)
+      await listener.value
+      return value
+    } catch {
+      await service.closeContext(handle, reason: .program)
+      await listener.value
+      throw error
+    }
+  }
+
+  private func hear(_ numbered: NumberedEvent, _ respond: (consuming ContextResponse) async -> Void) async {
     let event = numbered.event
     heard.withLock { $0.append(event) }
     switch event {
@@ -64,9 +85,9 @@ package final class Person: Sendable {
         }
       }
       if let text {
-        await vault.respond(handle, .secret(question: numbered.number, SecretBytes(text: text)))
+        await respond(.secret(question: numbered.number, SecretBytes(text: text)))
       } else {
-        await vault.respond(handle, .decline(question: numbered.number))
+        await respond(.decline(question: numbered.number))
       }
     case .touchWanted:
       let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }

@@ -9,17 +9,22 @@ package import Vault
 package final class ScratchStore: Sendable {
   package static let passcode = "correct horse"
 
+  package let owner: UInt32
   package let folder: String
   package let path: String
   package let recoveryKey: String
 
-  package init(passcode: String? = ScratchStore.passcode) async throws {
+  /// - Parameter owner: the user whose store it is.
+  package init(passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid()) async throws {
+    self.owner = owner
     var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Failed(what: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
-    recoveryKey = try await Vault.create(at: path, passcode: secret, floor: .weakForTests).text
+    let (new, draft) = try await Vault.newStore(at: path, passcode: secret, owner: owner, floor: .weakForTests)
+    try new.keep()
+    recoveryKey = draft.recoveryKey.text
   }
 
   deinit { Self.remove(folder) }
@@ -34,7 +39,7 @@ package final class ScratchStore: Sendable {
   ) throws -> Vault {
     try Vault(
       at: path, reader: reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic),
-      holdsReader: holdsReader, clock: clock, touchClock: touchClock, floor: .weakForTests,
+      holdsReader: holdsReader, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests,
       readerLocks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
   }
 

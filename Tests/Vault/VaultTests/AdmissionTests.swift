@@ -52,10 +52,10 @@ extension Vault {
   /// Writes the store's only set anew, as if others had let it in.
   fileprivate func setAdmission(_ admission: EnrolmentSet.Admission) throws {
     let store = store
-    try store.commit { db, authority in
-      var set = try #require(try store.sets(db, authority).first).set
+    try store.commit { change in
+      var set = try #require(try change.sets().first).set
       set.admission = admission
-      try store.put(set, db, &authority)
+      try change.put(set)
     }
   }
 
@@ -69,7 +69,9 @@ extension Vault {
     let answer = ScanAnswer(nonce: nonce, outcome: .match(try #require(prints.first).id), finishedAt: 2)
     let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: 3)
     let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: 4)
-    return try release(try wanted([item]), Evidence(grant: grant))[0].text
+    return try store.read { moment in
+      try moment.release(moment.wanted(.ids([item]), Shown()), Evidence(grant: grant))[0].text
+    }
   }
 
   fileprivate func get(of item: ItemID, by person: Person) async throws -> String {

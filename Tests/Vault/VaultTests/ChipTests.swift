@@ -203,7 +203,7 @@ extension Vault {
   /// The store's only enrolment set.
   fileprivate func storedSet() throws -> StoredSet {
     let store = store
-    let sets = try store.read { db, authority in try store.sets(db, authority) }
+    let sets = try store.read { moment in try moment.sets() }
     return try #require(sets.first)
   }
 }

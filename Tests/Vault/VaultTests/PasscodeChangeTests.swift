@@ -188,8 +188,8 @@ extension Vault {
   /// Whether a passcode key takes the outer seal off an item's wrapping.
   fileprivate func opensPasscodeLayer(_ key: SecretBox, _ name: ItemName) throws -> Bool {
     let store = store
-    return try store.read { db, _ in
-      let row = try #require(try store.item(like: ItemRecord(name: name), db))
+    return try store.read { moment in
+      let row = try #require(try moment.item(like: ItemRecord(name: name)))
       let access = try #require(row.accessControl)
       let wrapping = try #require(Wrapping.decode(row.itemKey ?? [], Requirement(access))?.first)
       let aad = row.secretAAD(store.keys.databaseID, ItemRecord(name: name))
@@ -204,23 +204,23 @@ extension Vault {
     let slot = try Slot(
       .recoveryPublicKey, wrapping: SecretBytes(copying: recoveryPublicKey.span), under: key,
       databaseID: store.keys.databaseID)
-    try store.commit { db, authority in try store.put(slot, db, &authority) }
+    try store.commit { change in try change.put(slot) }
   }
 
   /// Stores items at once, without a finger enrolled for those that name one.
   fileprivate func fill(_ items: [(name: String, secret: String)], _ access: AccessControl) throws {
     let store = store
-    try store.commit { db, authority in
+    try store.commit { change in
       for (name, secret) in items {
         let record = ItemRecord(name: try ItemName(parsing: name))
         var row = ItemRow(
           row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
           access: Int64(bitPattern: access.flags.rawValue), accessibility: Accessibility.whenUnlocked.rawValue,
           dead: false, attributes: [], derivation: nil)
-        let box = try store.fill(
+        let box = try change.fill(
           &row, record, Requirement(access), secret: SecretBytes(text: secret), bound: nil, password: nil,
-          accessibility: .whenUnlocked, db, authority)
-        try row.write(db, secret: box)
+          accessibility: .whenUnlocked)
+        try row.write(change.db, secret: box)
       }
     }
   }

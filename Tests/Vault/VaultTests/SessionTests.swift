@@ -1,3 +1,4 @@
+import Fingerprint
 import SecretModel
 import SecureMemory
 import Testing
@@ -13,8 +14,8 @@ struct SessionTests {
   init() async throws {
     store = try await ScratchStore()
     let vault = try store.open()
-    session = VaultSession(of: vault)
-    other = VaultSession(of: vault)
+    session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    other = try VaultSession(of: vault, for: Caller(user: vault.owner))
   }
 
   @Test("refuses the contexts of another session, and does nothing to them")
@@ -82,5 +83,37 @@ struct SessionTests {
     #expect(try await session.delete(.names([names[0]])) == 1)
     #expect(try await session.delete(.ids(found.items.map(\.id))) == 1)
     await #expect(throws: VaultError.itemGone) { _ = try await session.delete(.search(search)) }
+  }
+}
+
+@Suite("A match")
+struct SessionMatchTests {
+  @Test("is reused in the session that it was made in, and in no other")
+  func reuse() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let first = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    let second = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    let state = try await Person(touches: [image.press(.rightIndex)]).with(first, .keepingEvidence(.never)) {
+      try await first.evaluate(.policy(.biometrics), Asking(in: $0))
+    }
+    #expect(state != nil)
+    #expect(try await state == first.biometry().state)
+    var reusing = ContextOptions.keepingEvidence(.never)
+    (reusing.interactionNotAllowed, reusing.reuseDuration) = (true, .seconds(60))
+    for (session, isReused) in [(first, true), (second, false)] {
+      let (handle, _) = try await session.openContext(ContextOptions())
+      // The options come with the call.
+      let asking = Asking(in: handle, options: reusing)
+      if isReused {
+        #expect(try await session.evaluate(.policy(.biometrics), asking) == state)
+      } else {
+        await #expect(throws: VaultError.interactionNotAllowed) {
+          _ = try await session.evaluate(.policy(.biometrics), asking)
+        }
+      }
+    }
+    await vault.shutdown()
   }
 }

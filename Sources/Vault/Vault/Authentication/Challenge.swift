@@ -4,7 +4,7 @@ import Fingerprint
 /// scan is armed and answers to its nonce alone.
 struct Challenge: ~Copyable {
   /// What a match will permit.
-  enum Scope: Equatable {
+  enum Scope: Equatable, Sendable {
     /// Each item by id and revision: a touch for one revision opens no other.
     case items([ItemReference])
     /// Whatever a touch satisfies in this context, until it is invalidated or the set changes: Apple's rule.

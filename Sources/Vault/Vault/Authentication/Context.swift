@@ -3,6 +3,7 @@ import SecureMemory
 
 /// An authentication context inside the vault: what it was opened with, and what it waits for now.
 final class Context {
+  let client: Client
   var options: ContextOptions
   let events: EventSource
   /// The question for a secret that a call waits for.
@@ -29,7 +30,8 @@ final class Context {
   var applicationPassword: SecretBox?
   var timedOut = false
 
-  init(options: ContextOptions, events: EventSource) {
+  init(of client: Client, options: ContextOptions, events: EventSource) {
+    self.client = client
     self.options = options
     self.events = events
   }

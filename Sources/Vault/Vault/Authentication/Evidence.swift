@@ -5,7 +5,7 @@ struct Evidence {
 }
 
 /// What a presence permits once it has been used up.
-struct PresenceGrant {
+struct PresenceGrant: Sendable {
   let setDigest: [UInt8]
   let generation: [UInt8]
   private var scope: Challenge.Scope

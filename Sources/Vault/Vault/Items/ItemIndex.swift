@@ -3,6 +3,22 @@ import Keys
 
 // Equality search without sealed attributes being opened one by one: HMACs of attributes, alone and together, beside
 // the rows that have them. Nothing is believed of it: what it finds is opened and compared.
+extension Change {
+  func addToIndex(_ row: Int64, _ record: ItemRecord) throws {
+    let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES (?, ?)")
+    for tag in store.tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
+  }
+
+  /// Takes an item's tags out; all entries of the row where its attributes cannot be read.
+  func removeFromIndex(_ row: Int64, _ record: ItemRecord?) throws {
+    guard let record else {
+      return try db.execute(sql: "DELETE FROM item_index WHERE row = ?", arguments: [row])
+    }
+    let statement = try db.cachedStatement(sql: "DELETE FROM item_index WHERE tag = ? AND row = ?")
+    for tag in store.tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
+  }
+}
+
 extension Store {
   /// HMAC of the primary attributes: one living item each.
   func nameIndex(_ record: ItemRecord) -> [UInt8] {
@@ -49,19 +65,5 @@ extension Store {
       part.append(tag: 5, value.encoded)
     }
     return Array(MAC.hmacSHA256(key: keys.index, part.bytes).prefix(16))
-  }
-
-  func addToIndex(_ row: Int64, _ record: ItemRecord, _ db: Database) throws {
-    let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES (?, ?)")
-    for tag in tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
-  }
-
-  /// Takes an item's tags out; all entries of the row where its attributes cannot be read.
-  func removeFromIndex(_ row: Int64, _ record: ItemRecord?, _ db: Database) throws {
-    guard let record else {
-      return try db.execute(sql: "DELETE FROM item_index WHERE row = ?", arguments: [row])
-    }
-    let statement = try db.cachedStatement(sql: "DELETE FROM item_index WHERE tag = ? AND row = ?")
-    for tag in tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
   }
 }

@@ -22,6 +22,12 @@ struct ItemRecord: Equatable {
     self.modified = modified
   }
 
+  /// That of the command line's item of this name, for finding it.
+  init(named name: ItemName) {
+    let item = NewItem(named: name, access: .none)
+    self.init(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0)
+  }
+
   /// What an item is called where a person reads it.
   var name: ItemName { ItemName(of: itemClass, attributes) }
 

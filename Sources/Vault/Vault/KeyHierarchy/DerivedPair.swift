@@ -1,4 +1,3 @@
-import GRDB
 import Keys
 import SecureMemory
 
@@ -20,9 +19,9 @@ enum DerivedPair: String {
   }
 }
 
-extension Store {
+extension Moment {
   /// The public half of the passcode's pair; nil while no passcode is set.
-  func passcodePublicKey(_ db: Database, _ authority: Authority) throws -> [UInt8]? {
-    try slot(.passcodePublicKey, db, authority)?.parameters
+  func passcodePublicKey() throws -> [UInt8]? {
+    try slot(.passcodePublicKey)?.parameters
   }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import Keys
 import SecureMemory
 
@@ -45,63 +44,61 @@ extension Vault {
   }
 }
 
-extension Store {
-  /// Puts a new passcode key in place of any older one: under the passcode, for the recovery key, and its public half for
-  /// whoever adds items.
-  func putPasscodeKey(
-    _ key: borrowing SecretBytes, under stretched: StretchedPasscode, recoveryPublicKey: [UInt8], _ db: Database,
-    _ authority: inout Authority
-  ) throws {
-    let id = keys.databaseID
-    do {
-      try put(
-        Slot(
-          .passcode, wrapping: key, under: stretched.key.secret, databaseID: id,
-          parameters: stretched.parameters.encoded), db, &authority)
-      let own = try Random.key()
-      try put(
-        Slot(
-          .passcodeKeyByRecovery, wrapping: key, under: X25519.sharedSecret(own, with: recoveryPublicKey),
-          databaseID: id, parameters: X25519.publicKey(of: own)), db, &authority)
-      try put(
-        Slot(.recoveryPublicKey, wrapping: SecretBytes(copying: recoveryPublicKey.span), under: key, databaseID: id),
-        db,
-        &authority)
-      try put(
-        Slot(name: .passcodePublicKey, parameters: try DerivedPair.passcode.publicKey(of: key, id), box: []), db,
-        &authority)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
-    }
-    if try slot(.classKey(.passcodeSet), db, authority) == nil {
-      try putClassKey(.passcodeSet, db, &authority)
-    }
-  }
-
+extension Moment {
   /// The passcode key out of its recovery slot; nil where no passcode is set.
-  func passcodeKey(byRecovery recoveryKey: borrowing SecretBytes, _ db: Database, _ authority: Authority)
+  func passcodeKey(byRecovery recoveryKey: borrowing SecretBytes)
     throws -> SecretBytes?
   {
-    guard let slot = try slot(.passcodeKeyByRecovery, db, authority) else { return nil }
+    guard let slot = try slot(.passcodeKeyByRecovery) else { return nil }
     do {
-      let own = try DerivedPair.recovery.privateKey(of: recoveryKey, keys.databaseID)
-      return try slot.unwrap(under: X25519.sharedSecret(own, with: slot.parameters), databaseID: keys.databaseID)
+      let own = try DerivedPair.recovery.privateKey(of: recoveryKey, store.keys.databaseID)
+      return try slot.unwrap(under: X25519.sharedSecret(own, with: slot.parameters), databaseID: store.keys.databaseID)
     } catch {
       throw VaultError(keys: error)
     }
   }
 
   /// For whom a new passcode key is sealed beside the passcode, when the recovery key is not at hand.
-  func recoveryPublicKey(_ passcodeKey: borrowing SecretBytes, _ db: Database, _ authority: Authority)
+  func recoveryPublicKey(_ passcodeKey: borrowing SecretBytes)
     throws -> [UInt8]
   {
-    guard let slot = try slot(.recoveryPublicKey, db, authority) else {
+    guard let slot = try slot(.recoveryPublicKey) else {
       throw VaultError.storeDamaged("the \(Slot.Name.recoveryPublicKey.text) slot is gone")
     }
     do {
-      return try slot.unwrap(under: passcodeKey, databaseID: keys.databaseID).withUnsafeBytes { Array($0) }
+      return try slot.unwrap(under: passcodeKey, databaseID: store.keys.databaseID).withUnsafeBytes { Array($0) }
     } catch {
       throw VaultError(keys: error)
+    }
+  }
+}
+
+extension Change {
+  /// Puts a new passcode key in place of any older one: under the passcode, for the recovery key, and its public half for
+  /// whoever adds items.
+  func putPasscodeKey(
+    _ key: borrowing SecretBytes, under stretched: StretchedPasscode, recoveryPublicKey: [UInt8]
+  ) throws {
+    let id = store.keys.databaseID
+    do {
+      try put(
+        Slot(
+          .passcode, wrapping: key, under: stretched.key.secret, databaseID: id,
+          parameters: stretched.parameters.encoded))
+      let own = try Random.key()
+      try put(
+        Slot(
+          .passcodeKeyByRecovery, wrapping: key, under: X25519.sharedSecret(own, with: recoveryPublicKey),
+          databaseID: id, parameters: X25519.publicKey(of: own)))
+      try put(
+        Slot(.recoveryPublicKey, wrapping: SecretBytes(copying: recoveryPublicKey.span), under: key, databaseID: id))
+      try put(
+        Slot(name: .passcodePublicKey, parameters: try DerivedPair.passcode.publicKey(of: key, id), box: []))
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    }
+    if try slot(.classKey(.passcodeSet)) == nil {
+      try putClassKey(.passcodeSet)
     }
   }
 }

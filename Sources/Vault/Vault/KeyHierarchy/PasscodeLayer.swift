@@ -34,14 +34,14 @@ extension Wrapping {
   }
 }
 
-extension Store {
+extension Change {
   /// Seals for the new passcode key's pair what was sealed for the old one's, in every living item. Nothing else of the
   /// items changes: not their keys, their revisions or their other ways in.
   ///
   /// What does not open with the old key was damaged before, and stays as it is.
-  func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes, _ db: Database) throws {
-    let privateKey = try DerivedPair.passcode.privateKey(of: old, keys.databaseID)
-    let publicKey = try DerivedPair.passcode.publicKey(of: new, keys.databaseID)
+  func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes) throws {
+    let privateKey = try DerivedPair.passcode.privateKey(of: old, store.keys.databaseID)
+    let publicKey = try DerivedPair.passcode.publicKey(of: new, store.keys.databaseID)
     // The places first: rows that are being walked over are not written to.
     let places = try Int64.fetchAll(
       db, sql: "SELECT row FROM item WHERE dead = 0 AND access & ? != 0", arguments: [AccessControl.passcodeFlag])
@@ -49,10 +49,10 @@ extension Store {
       guard
         let row = try ItemRow.fetchOne(
           db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE row = ?"), arguments: [place]),
-        let record = record(of: row), let access = row.accessControl, let boxes = row.itemKey,
+        let record = store.record(of: row), let access = row.accessControl, let boxes = row.itemKey,
         var wrappings = Wrapping.decode(boxes, Requirement(access))
       else { continue }
-      let aad = row.secretAAD(keys.databaseID, record)
+      let aad = row.secretAAD(store.keys.databaseID, record)
       for index in wrappings.indices where wrappings[index].keys.contains(.passcode) && !wrappings[index].isClosed {
         let place = Wrapping.aad(aad, wrappings[index].keys)
         guard let inner = try? wrappings[index].openedPasscodeLayer(with: privateKey, place: place) else { continue }

@@ -3,11 +3,11 @@ import Glibc
 import Keys
 import Primitives
 
-/// The locks of this user's physical readers: one request at a time has a reader, whichever store it is for, so that one
+/// The locks of a user's physical readers: one request at a time has a reader, whichever store it is for, so that one
 /// touch cannot answer two.
 package struct ReaderLocks: Sendable {
   /// Named by the kernel's user id and not by `XDG_RUNTIME_DIR`, with which a program would choose a lock of its own.
-  package static var ofThisUser: ReaderLocks { ReaderLocks(runtimeFolder: "/run/user/\(geteuid())") }
+  package init(of user: UInt32) { self.init(runtimeFolder: "/run/user/\(user)") }
 
   private let runtimeFolder: String
 

@@ -7,8 +7,8 @@ import SecureMemory
 
 // The rows that keys and sets hang on. Each is remembered by digest in the authority, so that a row of another day,
 // though genuine, is refused.
-extension Store {
-  func slot(_ name: Slot.Name, _ db: Database, _ authority: Authority) throws -> Slot? {
+extension Moment {
+  func slot(_ name: Slot.Name) throws -> Slot? {
     guard
       let row = try Row.fetchOne(
         db.cachedStatement(sql: "SELECT parameters, box FROM slot WHERE name = ?"), arguments: [name.text])
@@ -19,62 +19,119 @@ extension Store {
       return nil
     }
     let slot = Slot(name: name, parameters: row.bytes(0), box: row.bytes(1))
-    try check(Self.key(name), slot.digest(), authority)
+    try check(Self.key(name), slot.digest())
     return slot
   }
 
-  func put(_ slot: Slot, _ db: Database, _ authority: inout Authority) throws {
+  /// The key that items of this class are wrapped under; nil for `passcode-set` while no passcode is set.
+  func classKey(_ accessibility: Accessibility) throws -> SecretBytes? {
+    guard let slot = try slot(.classKey(accessibility)) else { return nil }
+    do {
+      return try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+
+  /// The sets of this user that verify; see ``damagedSets(_:_:)`` for the others.
+  func sets() throws -> [StoredSet] {
+    let key = try store.keys.derive("sets")
+    return try Row.fetchAll(db.cachedStatement(sql: "SELECT reader, record, set_key FROM enrolment_set")).compactMap {
+      row in
+      try? stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key)
+    }.filter { $0.set.owner == store.owner }
+  }
+
+  /// The sets that have fingers which may be used.
+  func enrolledSets() throws -> [StoredSet] {
+    try sets().filter { !$0.set.enrolments.isEmpty && $0.set.counts }
+  }
+
+  /// The set that a touch was given for, as it is now; nil where it has changed since, or may not be used.
+  func set(of grant: PresenceGrant) throws -> StoredSet? {
+    try sets().first { $0.digest == grant.setDigest && $0.set.counts }
+  }
+
+  /// How many sets the authority remembers that are gone or do not verify.
+  func damagedSets() throws -> Int {
+    let remembered = authority.rows.keys.filter { $0.hasPrefix(Self.setPrefix) }
+    let verified = Set(try sets().map { Self.key(set: $0.index) })
+    return remembered.filter { !verified.contains($0) }.count
+  }
+
+  func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature)
+    throws -> StoredSet?
+  {
+    let index = store.readerIndex(reader, nature)
+    guard
+      let row = try Row.fetchOne(
+        db.cachedStatement(sql: "SELECT record, set_key FROM enrolment_set WHERE reader = ?"), arguments: [index.data])
+    else {
+      guard authority.rows[Self.key(set: index)] == nil else {
+        throw VaultError.storeDamaged("an enrolment set is gone")
+      }
+      return nil
+    }
+    return try stored(
+      reader: index, record: row.bytes(0), setKey: row.bytes(1), try store.keys.derive("sets"))
+  }
+
+  fileprivate func check(_ key: String, _ digest: [UInt8]) throws {
+    // After a restore there may be nothing to compare with; the boxes themselves still verify.
+    guard authority.rows[key] == digest || authority.doubts.contains(.rows) else {
+      throw VaultError.storeDamaged("the \(key) row is not the one last written")
+    }
+  }
+
+  fileprivate func setAAD(_ part: String, _ index: [UInt8], _ generation: [UInt8]) -> [UInt8] {
+    var aad = CanonicalEncoding()
+    aad.append(tag: 1, UInt64(StoreDatabase.format))
+    aad.append(tag: 2, store.keys.databaseID)
+    aad.append(tag: 3, "enrolment_set.\(part)")
+    aad.append(tag: 4, UInt64(store.owner))
+    aad.append(tag: 5, index)
+    aad.append(tag: 6, generation)
+    return aad.bytes
+  }
+
+  fileprivate static func digest(_ index: [UInt8], _ record: [UInt8], _ setKey: [UInt8]) -> [UInt8] {
+    var row = CanonicalEncoding()
+    row.append(tag: 1, index)
+    row.append(tag: 2, record)
+    row.append(tag: 3, setKey)
+    return Digest.sha256(row.bytes)
+  }
+
+  fileprivate static func key(_ name: Slot.Name) -> String { Authority.Table.slots.rawValue + name.text }
+
+  fileprivate static let setPrefix = Authority.Table.sets.rawValue
+
+  static func key(set index: [UInt8]) -> String {
+    setPrefix + Hexadecimal.text(of: index.prefix(8))
+  }
+}
+
+extension Change {
+  func put(_ slot: Slot) throws {
     try db.execute(
       sql: "INSERT OR REPLACE INTO slot (name, parameters, box) VALUES (?, ?, ?)",
       arguments: [slot.name.text, slot.parameters.data, slot.box.data])
     authority.rows[Self.key(slot.name)] = slot.digest()
   }
 
-  func remove(_ name: Slot.Name, _ db: Database, _ authority: inout Authority) throws {
+  func remove(_ name: Slot.Name) throws {
     try db.execute(sql: "DELETE FROM slot WHERE name = ?", arguments: [name.text])
     authority.rows[Self.key(name)] = nil
   }
 
-  /// The key that items of this class are wrapped under; nil for `passcode-set` while no passcode is set.
-  func classKey(_ accessibility: Accessibility, _ db: Database, _ authority: Authority) throws -> SecretBytes? {
-    guard let slot = try slot(.classKey(accessibility), db, authority) else { return nil }
-    do {
-      return try slot.unwrap(under: keys.root, databaseID: keys.databaseID)
-    } catch {
-      throw VaultError(keys: error)
-    }
-  }
-
-  func putClassKey(_ accessibility: Accessibility, _ db: Database, _ authority: inout Authority) throws {
+  func putClassKey(_ accessibility: Accessibility) throws {
     try put(
-      Slot(.classKey(accessibility), wrapping: Random.key(), under: keys.root, databaseID: keys.databaseID), db,
-      &authority)
-  }
-
-  /// The sets of this user that verify; see ``damagedSets(_:_:)`` for the others.
-  func sets(_ db: Database, _ authority: Authority) throws -> [StoredSet] {
-    let key = try keys.derive("sets")
-    return try Row.fetchAll(db.cachedStatement(sql: "SELECT reader, record, set_key FROM enrolment_set")).compactMap {
-      row in
-      try? stored(reader: row.bytes(0), record: row.bytes(1), setKey: row.bytes(2), key, authority)
-    }.filter { $0.set.owner == owner }
-  }
-
-  /// The set that a touch was given for, as it is now; nil where it has changed since, or may not be used.
-  func set(of grant: PresenceGrant, _ db: Database, _ authority: Authority) throws -> StoredSet? {
-    try sets(db, authority).first { $0.digest == grant.setDigest && $0.set.counts }
-  }
-
-  /// How many sets the authority remembers that are gone or do not verify.
-  func damagedSets(_ db: Database, _ authority: Authority) throws -> Int {
-    let remembered = authority.rows.keys.filter { $0.hasPrefix(Self.setPrefix) }
-    let verified = Set(try sets(db, authority).map { Self.key(set: $0.index) })
-    return remembered.filter { !verified.contains($0) }.count
+      Slot(.classKey(accessibility), wrapping: Random.key(), under: store.keys.root, databaseID: store.keys.databaseID))
   }
 
   /// Forgets the sets that do not verify, and ends what was bound to them. Asked for by a person with the passcode.
-  func dropDamagedSets(_ db: Database, _ authority: inout Authority) throws -> [ItemName] {
-    let good = try sets(db, authority)
+  func dropDamagedSets() throws -> [ItemName] {
+    let good = try sets()
     let verified = Set(good.map { Self.key(set: $0.index) })
     for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT reader FROM enrolment_set")) {
       let index = row.bytes(0)
@@ -90,31 +147,14 @@ extension Store {
     )
     .map { $0.bytes(0) }
     .filter { generation in !good.contains { $0.set.generation == generation } }
-    .flatMap { try kill(db, where: "generation = ?", [$0.data], by: .boundFinger) }
-  }
-
-  func set(of reader: ReaderIdentity, _ nature: ReaderDescription.Nature, _ db: Database, _ authority: Authority)
-    throws -> StoredSet?
-  {
-    let index = readerIndex(reader, nature)
-    guard
-      let row = try Row.fetchOne(
-        db.cachedStatement(sql: "SELECT record, set_key FROM enrolment_set WHERE reader = ?"), arguments: [index.data])
-    else {
-      guard authority.rows[Self.key(set: index)] == nil else {
-        throw VaultError.storeDamaged("an enrolment set is gone")
-      }
-      return nil
-    }
-    return try stored(
-      reader: index, record: row.bytes(0), setKey: row.bytes(1), try keys.derive("sets"), authority)
+    .flatMap { try kill(where: "generation = ?", [$0.data], by: .boundFinger) }
   }
 
   /// Writes a set with a new generation and a new set key; the old key is overwritten and with it everything that hung
   /// on it.
-  func put(_ set: EnrolmentSet, _ db: Database, _ authority: inout Authority) throws {
-    let index = readerIndex(set.reader, set.nature)
-    let key = try keys.derive("sets")
+  func put(_ set: EnrolmentSet) throws {
+    let index = store.readerIndex(set.reader, set.nature)
+    let key = try store.keys.derive("sets")
     let record = try sealRecord(set.record, key: key, aad: setAAD("record", index, []))
     let setKey = try AEAD.seal(Random.key(), key: key, aad: setAAD("key", index, set.generation))
     try db.execute(
@@ -123,36 +163,8 @@ extension Store {
     authority.rows[Self.key(set: index)] = Self.digest(index, record, setKey)
   }
 
-  private func stored(
-    reader index: [UInt8], record: [UInt8], setKey: [UInt8], _ key: borrowing SecretBytes, _ authority: Authority
-  ) throws -> StoredSet {
-    try check(Self.key(set: index), Self.digest(index, record, setKey), authority)
-    guard let bytes = try? openRecord(record, key: key, aad: setAAD("record", index, [])),
-      let set = EnrolmentSet(record: bytes), readerIndex(set.reader, set.nature) == index
-    else { throw VaultError.storeDamaged("the record of an enrolment set does not verify") }
-    return StoredSet(index: index, set: set, digest: set.digest(), boxedKey: setKey)
-  }
-
-  /// The key of the set, for wrapping and unwrapping the items bound to it.
-  func setKey(of stored: StoredSet) throws -> SecretBytes {
-    do {
-      return try AEAD.open(
-        stored.boxedKey, key: try keys.derive("sets"), aad: setAAD("key", stored.index, stored.set.generation))
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
-    }
-  }
-
-  func readerIndex(_ reader: ReaderIdentity, _ nature: ReaderDescription.Nature) -> [UInt8] {
-    var part = CanonicalEncoding()
-    part.append(tag: 1, "reader")
-    part.append(tag: 2, UInt64(owner))
-    part.append(tag: 3, EnrolmentSet.canonical(reader, nature))
-    return MAC.hmacSHA256(key: keys.index, part.bytes)
-  }
-
   /// Takes every row as it stands: only the passcode or the recovery key may do this, after a restore.
-  func adoptRows(_ db: Database, _ authority: inout Authority) throws {
+  func adoptRows() throws {
     authority.rows = [:]
     for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT name, parameters, box FROM slot")) {
       guard let text = String.fromDatabaseValue(row[0]) else { continue }
@@ -163,39 +175,37 @@ extension Store {
       authority.rows[Self.key(set: row.bytes(0))] = Self.digest(row.bytes(0), row.bytes(1), row.bytes(2))
     }
   }
+}
 
-  private func check(_ key: String, _ digest: [UInt8], _ authority: Authority) throws {
-    // After a restore there may be nothing to compare with; the boxes themselves still verify.
-    guard authority.rows[key] == digest || authority.doubts.contains(.rows) else {
-      throw VaultError.storeDamaged("the \(key) row is not the one last written")
+extension Moment {
+  fileprivate func stored(
+    reader index: [UInt8], record: [UInt8], setKey: [UInt8], _ key: borrowing SecretBytes
+  ) throws -> StoredSet {
+    try check(Self.key(set: index), Self.digest(index, record, setKey))
+    guard let bytes = try? openRecord(record, key: key, aad: setAAD("record", index, [])),
+      let set = EnrolmentSet(record: bytes), store.readerIndex(set.reader, set.nature) == index
+    else { throw VaultError.storeDamaged("the record of an enrolment set does not verify") }
+    return StoredSet(index: index, set: set, digest: set.digest(), boxedKey: setKey)
+  }
+
+  /// The key of the set, for wrapping and unwrapping the items bound to it.
+  func setKey(of stored: StoredSet) throws -> SecretBytes {
+    do {
+      return try AEAD.open(
+        stored.boxedKey, key: try store.keys.derive("sets"), aad: setAAD("key", stored.index, stored.set.generation))
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
     }
   }
+}
 
-  private func setAAD(_ part: String, _ index: [UInt8], _ generation: [UInt8]) -> [UInt8] {
-    var aad = CanonicalEncoding()
-    aad.append(tag: 1, UInt64(StoreDatabase.format))
-    aad.append(tag: 2, keys.databaseID)
-    aad.append(tag: 3, "enrolment_set.\(part)")
-    aad.append(tag: 4, UInt64(owner))
-    aad.append(tag: 5, index)
-    aad.append(tag: 6, generation)
-    return aad.bytes
-  }
-
-  private static func digest(_ index: [UInt8], _ record: [UInt8], _ setKey: [UInt8]) -> [UInt8] {
-    var row = CanonicalEncoding()
-    row.append(tag: 1, index)
-    row.append(tag: 2, record)
-    row.append(tag: 3, setKey)
-    return Digest.sha256(row.bytes)
-  }
-
-  private static func key(_ name: Slot.Name) -> String { Authority.Table.slots.rawValue + name.text }
-
-  private static let setPrefix = Authority.Table.sets.rawValue
-
-  static func key(set index: [UInt8]) -> String {
-    setPrefix + Hexadecimal.text(of: index.prefix(8))
+extension Store {
+  func readerIndex(_ reader: ReaderIdentity, _ nature: ReaderDescription.Nature) -> [UInt8] {
+    var part = CanonicalEncoding()
+    part.append(tag: 1, "reader")
+    part.append(tag: 2, UInt64(owner))
+    part.append(tag: 3, EnrolmentSet.canonical(reader, nature))
+    return MAC.hmacSHA256(key: keys.index, part.bytes)
   }
 }
 

@@ -13,6 +13,7 @@ final class Store {
   let directory: StoreDirectory
   let database: StoreDatabase
   let keys: RootKeys
+  /// The user whose items and fingers these are.
   let owner: UInt32
   let clock: BootClock
   /// The least an scrypt slot must cost; tests alone ask for less.
@@ -22,18 +23,19 @@ final class Store {
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
   init(
-    directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, clock: BootClock, floor: Scrypt.Floor
+    directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
+    clock: BootClock, floor: Scrypt.Floor
   ) {
     self.directory = directory
     self.database = database
     self.keys = keys
     self.clock = clock
     self.floor = floor
-    owner = geteuid()
+    self.owner = owner
   }
 
   /// Looks at one moment of the store.
-  func read<T>(_ body: (Database, Authority) throws -> T) throws(VaultError) -> T {
+  func read<T>(_ body: (Moment) throws -> T) throws(VaultError) -> T {
     // Shared with other readers; a writer holds it from before its commit until the manifest has caught up.
     let lock = try FileLock.brief(directory.commitLock, .shared)
     defer { withExtendedLifetime(lock) {} }
@@ -42,7 +44,7 @@ final class Store {
       return try database.queue.inDatabase { db in
         var result: T?
         try db.inTransaction(.deferred) {
-          result = try body(db, try authority(db).current)
+          result = try body(Moment(of: self, db, try authority(db).current))
           return .commit
         }
         guard let result else { throw VaultError.internalError("a look ended without a result") }
@@ -61,7 +63,7 @@ final class Store {
   /// between the two would, and the next commit waits before it makes its own.
   func commit<T>(
     evenRestored: Bool = false, charge: Bool = false, items: Bool = false,
-    _ body: (Database, inout Authority) throws -> T
+    _ body: (Change) throws -> T
   ) throws(VaultError) -> T {
     let lock = try FileLock.brief(directory.commitLock, .exclusive)
     defer { withExtendedLifetime(lock) {} }
@@ -71,12 +73,14 @@ final class Store {
       let result = try database.queue.writeWithoutTransaction { db in
         var result: T?
         try db.inTransaction(.immediate) {
-          var (authority, highest, lagging) = try self.authority(db)
-          guard evenRestored || !authority.restored else { throw VaultError.restoreDetected }
+          let (current, highest, lagging) = try self.authority(db)
+          guard evenRestored || !current.restored else { throw VaultError.restoreDetected }
           // The manifest may be one commit behind, never two: bring it along before there is another.
           if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
           try settle(highest)
-          result = try body(db, &authority)
+          let change = Change(of: self, db, current)
+          result = try body(change)
+          var authority = change.authority
           authority.sequence = highest + 1
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])

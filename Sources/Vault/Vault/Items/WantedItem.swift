@@ -1,0 +1,101 @@
+import SecretModel
+
+/// An item about to be read, as it was when the request began.
+struct WantedItem {
+  var record: ItemRecord
+  var row: ItemRow
+  var access: AccessControl
+  var accessibility: Accessibility
+  /// What is asked for, without the ways that are closed for good.
+  let requirement: Requirement
+  /// The application password after scrypt.
+  var password: SecretBox?
+
+  /// Nothing stands between the request and the secret.
+  var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
+
+  func isSatisfied(by evidence: Evidence) -> Bool {
+    requirement.alternatives.contains { isSatisfied($0, by: evidence) }
+  }
+
+  func isSatisfied(_ alternative: Set<Requirement.Factor>, by evidence: Evidence) -> Bool {
+    alternative.allSatisfy { factor in
+      switch factor {
+      case .finger: evidence.grant?.covers(row.reference) ?? false
+      case .boundFinger:
+        evidence.grant.map { $0.covers(row.reference) && $0.generation == row.generation } ?? false
+      case .passcode, .passcodeGate: evidence.passcode != nil
+      }
+    }
+  }
+
+  /// Refuses a key that is only ever used in the vault.
+  func requireReleasable() throws(VaultError) {
+    guard !access.flags.contains(.privateKeyUsage) else {
+      throw .invalidRequest("this key is used in the vault and never leaves it")
+    }
+  }
+}
+
+/// What a context has to show without asking anybody.
+struct Shown {
+  var evidence = Evidence()
+  var hasApplicationPassword = false
+
+  func satisfies(_ item: WantedItem) -> Bool {
+    (hasApplicationPassword || item.row.derivation == nil) && item.isSatisfied(by: evidence)
+  }
+}
+
+extension Moment {
+  /// The living items that are meant, each with what it asks for.
+  ///
+  /// - Parameter shown: for a search that passes over what would ask, or fails.
+  /// - Throws: `itemGone` where an id or a name is none; `itemInvalidated` where the set or the passcode of one is gone;
+  ///   `restoreDetected`.
+  func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
+    switch selection {
+    case .ids(let ids):
+      return try ids.map { id in
+        guard let row = try item(id.bytes), !row.dead else { throw VaultError.itemGone }
+        return try wanted(row, named: nil)
+      }
+    case .names(let names):
+      return try names.map { name in
+        guard let row = try item(like: ItemRecord(named: name)) else { throw VaultError.itemGone }
+        return try wanted(row, named: name)
+      }
+    case .search(let search):
+      var wanted: [WantedItem] = []
+      try self.search(search, shown) { found in
+        wanted.append(try self.wanted(found.row, named: found.record?.name))
+        return true
+      }
+      return wanted
+    }
+  }
+
+  func wanted(_ row: ItemRow, named name: ItemName?) throws -> WantedItem {
+    guard let record = store.record(of: row), let access = row.accessControl,
+      let accessibility = Accessibility(rawValue: row.accessibility)
+    else { throw VaultError.itemDamaged(name) }
+    guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
+    let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
+    guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }
+    try authority.requireNoRestore(unless: requirement.isOpen && !access.applicationPassword)
+    var setLives = true
+    if requirement.mentions(.boundFinger) {
+      setLives = try sets().contains { $0.set.generation == row.generation }
+      guard setLives || !requirement.always(.boundFinger) else {
+        // Only a set that is known to have changed ends an item; one that cannot be read may be this one.
+        guard try damagedSets() == 0 else {
+          throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+        }
+        throw VaultError.itemInvalidated(record.name)
+      }
+    }
+    return WantedItem(
+      record: record, row: row, access: access, accessibility: accessibility,
+      requirement: setLives ? requirement : requirement.without(.boundFinger))
+  }
+}

@@ -1,0 +1,144 @@
+package import Fingerprint
+package import SecretModel
+package import SecureMemory
+
+/// The calls of a vault for who holds the vault itself, as one client of it: until the clients speak `VaultService`.
+extension Vault {
+  private func direct(_ handle: ContextHandle?, _ reason: String? = nil) -> Request {
+    Request(of: itself, Asking(in: handle, reason: reason))
+  }
+
+  package func openContext(_ options: ContextOptions = ContextOptions())
+    throws(VaultError) -> (handle: ContextHandle, events: ContextEvents)
+  {
+    openContext(options, of: itself)
+  }
+
+  package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) {
+    respond(handle, response, of: itself)
+  }
+
+  /// Takes effect at the next call.
+  package func setOptions(_ options: ContextOptions, of handle: ContextHandle) {
+    contexts[handle]?.options = options
+  }
+
+  package func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) {
+    setApplicationPassword(password, of: handle, itself)
+  }
+
+  package func closeContext(_ handle: ContextHandle, reason: VaultError = .cancelled) {
+    closeContext(handle, reason, of: itself)
+  }
+
+  package func items(_ search: ItemSearch) throws(VaultError) -> [Item] {
+    try store.read { moment in
+      var found: [Item] = []
+      try moment.search(search) {
+        found.append($0.item)
+        return true
+      }
+      return found
+    }
+  }
+
+  package func secrets(of ids: [ItemID], reason: String?, in handle: ContextHandle?)
+    async throws(VaultError) -> [ReleasedItem]
+  {
+    try await secrets(.ids(ids), direct(handle, reason))
+  }
+
+  /// Whether reading the item in this context would ask for nothing.
+  package func isSatisfied(_ id: ItemID, by handle: ContextHandle?) throws(VaultError) -> Bool {
+    let context = handle.flatMap { contexts[$0] }
+    return try store.read { moment in
+      guard let row = try moment.item(id.bytes), !row.dead else { return false }
+      return try moment.shown(in: context).satisfies(moment.wanted(row, named: nil))
+    }
+  }
+
+  @discardableResult
+  package func add(
+    _ item: NewItem, secret: consuming SecretBytes, replacing: Bool = false, in handle: ContextHandle?
+  ) async throws(VaultError) -> Item {
+    try await add(item, secret: secret, replacing: replacing, direct(handle))
+  }
+
+  package func update(
+    _ ids: [ItemID], _ change: ItemChange, secret: consuming SecretBytes?, reason: String?, in handle: ContextHandle?
+  ) async throws(VaultError) {
+    _ = try await update(.ids(ids), change, secret: secret, direct(handle, reason))
+  }
+
+  @discardableResult
+  package func delete(_ ids: [ItemID]) throws(VaultError) -> Int { try delete(.ids(ids)) }
+
+  /// Removes those items of a search that are meant.
+  @discardableResult
+  package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) throws(VaultError) -> Int {
+    guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
+    let ids = try items(search).filter(isMeant).map(\.id)
+    guard !ids.isEmpty else { throw .itemGone }
+    return try delete(.ids(ids))
+  }
+
+  package func useKey(_ id: ItemID, _ use: KeyUse, reason: String?, in handle: ContextHandle?)
+    async throws(VaultError) -> SecretBytes
+  {
+    try await useKey(id, use, direct(handle, reason))
+  }
+
+  package func evaluate(_ policy: AuthenticationPolicy, reason: String?, in handle: ContextHandle)
+    async throws(VaultError)
+  {
+    _ = try await evaluate(.policy(policy), direct(handle, reason))
+  }
+
+  package func evaluate(_ access: AccessControl, reason: String?, in handle: ContextHandle) async throws(VaultError) {
+    _ = try await evaluate(.access(access), direct(handle, reason))
+  }
+
+  package func biometryProblem() async -> VaultError? {
+    do throws(VaultError) {
+      return try await biometry().problem
+    } catch {
+      return error
+    }
+  }
+
+  package func hasReader() async -> Bool { (try? await attachedReader()) != nil }
+
+  package func enroll(_ finger: Finger, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await enroll(finger, direct(handle))
+  }
+
+  package func unenroll(_ finger: Finger?, in handle: ContextHandle) async throws(VaultError) -> SetChange {
+    try await unenroll(finger, direct(handle))
+  }
+
+  package func unlock(in handle: ContextHandle) async throws(VaultError) { try await unlock(direct(handle)) }
+
+  package func changePasscode(in handle: ContextHandle) async throws(VaultError) {
+    try await changePasscode(direct(handle))
+  }
+
+  package func removePasscode(in handle: ContextHandle) async throws(VaultError) -> [ItemName] {
+    try await removePasscode(direct(handle))
+  }
+
+  @discardableResult
+  package func recover(accepting restore: DetectedRestore.ID? = nil, in handle: ContextHandle)
+    async throws(VaultError) -> [ItemName]
+  {
+    try await recover(accepting: restore, direct(handle))
+  }
+
+  package func acceptRestore(_ id: DetectedRestore.ID, in handle: ContextHandle) async throws(VaultError) -> [ItemName]
+  {
+    try await acceptRestore(id, direct(handle))
+  }
+
+  package func use(_ adapter: ReaderAdapter?, in handle: ContextHandle) async throws(VaultError) {
+    try await use(adapter, direct(handle))
+  }
+}
