@@ -32,18 +32,6 @@ extension Vault {
     }
   }
 
-  /// Makes a new store in its place and gives the text of its recovery key.
-  @discardableResult
-  package static func create(
-    at path: String, passcode: consuming SecretBytes?, floor: Scrypt.Floor = .standard,
-    showing show: (borrowing SecretBytes) throws(VaultError) -> Void = { _ in }
-  ) async throws(VaultError) -> SecretBytes {
-    let (new, draft) = try await newStore(at: path, passcode: passcode, floor: floor)
-    try show(draft.recoveryKey)
-    try new.keep()
-    return draft.recoveryKey.copy()
-  }
-
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
     _ owner: UInt32, _ floor: Scrypt.Floor

@@ -73,15 +73,6 @@ extension Vault {
   @discardableResult
   package func delete(_ ids: [ItemID]) throws(VaultError) -> Int { try delete(.ids(ids)) }
 
-  /// Removes those items of a search that are meant.
-  @discardableResult
-  package func delete(_ search: ItemSearch, where isMeant: @Sendable (Item) -> Bool) throws(VaultError) -> Int {
-    guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
-    let ids = try items(search).filter(isMeant).map(\.id)
-    guard !ids.isEmpty else { throw .itemGone }
-    return try delete(.ids(ids))
-  }
-
   package func useKey(_ id: ItemID, _ use: KeyUse, reason: String?, in handle: ContextHandle?)
     async throws(VaultError) -> SecretBytes
   {

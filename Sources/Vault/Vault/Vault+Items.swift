@@ -116,7 +116,7 @@ extension Vault {
   ///
   /// - Throws: `itemGone` where a name or a search means none; ids that are gone do not count. `invalidRequest` for a
   ///   search that names neither a class nor items nor an attribute: it would empty the store.
-  func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
+  package func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
     switch selection {
     case .ids(let ids): if ids.isEmpty { return 0 }
     case .names(let names): if names.isEmpty { return 0 }

@@ -20,10 +20,12 @@ struct DestructiveCallTests {
     ]
     for search in searches {
       await #expect(throws: VaultError.invalidRequest("say what to delete: a class, items or an attribute")) {
-        try await vault.delete(search) { _ in true }
+        _ = try await vault.delete(.search(search))
       }
     }
-    await #expect(throws: VaultError.itemGone) { try await vault.delete(ItemSearch(ids: [])) { _ in true } }
+    await #expect(throws: VaultError.itemGone) {
+      _ = try await vault.delete(.search(ItemSearch(ids: [])))
+    }
     try await vault.delete([])
     #expect(try await vault.status().items == 2)
   }
