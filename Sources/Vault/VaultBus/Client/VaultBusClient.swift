@@ -41,11 +41,14 @@ package final class VaultBusClient: VaultConnection {
         _ = try await wire.call(
           .hello, [.uint32(VaultInterface.minor), .words(VaultInterface.features)])
         return .success(())
-      } catch .systemCancelled {
-        let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
-        return .failure(.serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)"))
       } catch {
-        return .failure(error)
+        switch error {
+        // It ended after the hello was sent, or before.
+        case .systemCancelled, .serviceUnavailable:
+          let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
+          return .failure(.serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)"))
+        default: return .failure(error)
+        }
       }
     }
   }
