@@ -45,6 +45,18 @@ private let readers = Mutex(0)
 extension TestStore {
   /// Runs a call on a reader of its own, with these touches.
   func run(_ call: Invocation, _ touches: [Touches.Touch]) async throws -> Invocation.Result {
+    let (call, socket) = onOwnReader(call)
+    return try await call.run(heard: Touches(socket: socket, touches).heard)
+  }
+
+  /// Runs a call on a reader of its own, which nobody touches. `heard` gets each line of standard error.
+  func run(
+    _ call: Invocation, heard: @escaping @Sendable (String, RunningProgram) -> Void
+  ) async throws -> Invocation.Result {
+    try await onOwnReader(call).call.run(heard: heard)
+  }
+
+  private func onOwnReader(_ call: Invocation) -> (call: Invocation, socket: String) {
     let number = readers.withLock {
       $0 += 1
       return $0
@@ -52,7 +64,7 @@ extension TestStore {
     let socket = "\(folder)/reader-\(number)"
     var call = call
     call.arguments = call.arguments.map { $0.hasPrefix("virtual-image:") ? "virtual-image:\(socket)" : $0 }
-    return try await call.run(heard: Touches(socket: socket, touches).heard)
+    return (call, socket)
   }
 }
 

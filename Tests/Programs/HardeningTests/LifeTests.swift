@@ -1,0 +1,128 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+/// A command, the vault that it starts and the reader process that the vault starts, killed in every order.
+@Suite("Processes that are killed", .serialized)
+struct LifeTests {
+  private static let orders: [[Family.Member]] = [
+    [.client], [.vault], [.reader],
+    [.client, .vault], [.client, .reader], [.vault, .client], [.vault, .reader], [.reader, .client], [.reader, .vault],
+    [.client, .vault, .reader], [.client, .reader, .vault], [.vault, .client, .reader], [.vault, .reader, .client],
+    [.reader, .client, .vault], [.reader, .vault, .client],
+  ]
+
+  @Test("while a finger is waited for: nothing is left, and no failure is counted twice or forgotten")
+  func duringScan() async throws {
+    try await TestStore.enrolled { store in
+      try store.snapshot("before")
+      var random = Campaign.Generator("life during a scan")
+      for round in 0..<Campaign.count(short: 1, long: 20) {
+        for order in Campaign.sample(Self.orders, short: 5, of: "orders of kills \(round)") {
+          try store.restore("before")
+          let wait = UInt32.random(in: 0..<30_000, using: &random)
+          let victims = Victims()
+          let call = store.call("get", "any-finger")
+          let result = try await store.run(call) { line, program in
+            guard line.contains("the reader (virtual reader)") else { return }
+            victims.kill(order, of: program, after: wait)
+          }
+          #expect(result.output.isEmpty, "\(order)")
+          #expect(victims.count == 3, "\(order): \(victims.count) processes while a finger was waited for")
+          #expect(try await victims.areGone(), "\(order): a process is left")
+          let failures = try await store.status().number("failures")
+          // A vault that is killed cannot say that nobody touched the reader. One whose client ends says so.
+          switch order {
+          case [.vault], [.vault, .client], [.vault, .reader], [.vault, .client, .reader], [.vault, .reader, .client]:
+            #expect(failures == 1, "\(order)")
+          case [.client]: #expect(failures == 0, "\(order)")
+          default: #expect(failures <= 1, "\(order)")
+          }
+          // No lock is left behind: the next call needs none of the dead.
+          #expect(try await store.whorl("get", "open").text == "open", "\(order)")
+          let touched = try await store.run(call, [.right])
+          #expect(touched.text == "any-finger", "\(order): \(touched.diagnostics)")
+        }
+      }
+    }
+  }
+
+  @Test("while a secret is replaced: the old one or the new one is there, and nothing else is left")
+  func duringCommit() async throws {
+    try await TestStore.enrolled { store in
+      var random = Campaign.Generator("life during a commit")
+      var left = "open"
+      for round in 0..<Campaign.count(short: 12, long: 500) {
+        let order = try #require(
+          [[Family.Member.client], [.vault], [.client, .vault], [.vault, .client]]
+            .randomElement(using: &random))
+        let wait = UInt32.random(in: 0..<40_000, using: &random)
+        let next = "secret \(round)"
+        let running = try store.call("set", "open", "--access", "none", "--replace", input: next).start()
+        usleep(wait)
+        let family = Family(of: running.pid)
+        for member in order { family.kill(member) }
+        _ = running.finish { _, _ in }
+        #expect(try await family.isGone(), "round \(round): a process is left")
+        let now = try await store.whorl("get", "open").text
+        #expect(now == left || now == next, "round \(round), \(order) after \(wait) µs")
+        left = now
+      }
+    }
+  }
+
+  @Test("Ctrl-C ends a command within a second, and its vault and its reader process with it")
+  func interrupted() async throws {
+    try await TestStore.enrolled { store in
+      let victims = Victims()
+      let mark = Mark()
+      let result = try await store.run(store.call("get", "any-finger")) { line, program in
+        guard line.contains("the reader (virtual reader)") else { return }
+        usleep(100_000)
+        victims.note(program)
+        mark.set()
+        program.signal(SIGINT)
+      }
+      #expect(mark.elapsed < .seconds(1))
+      #expect(result.status == 77)
+      #expect(try await victims.areGone())
+      #expect(try await store.status().number("failures") == 0)
+    }
+  }
+
+  @Test("Ctrl-C ends a command whose vault hangs")
+  func hanging() async throws {
+    try await TestStore.enrolled { store in
+      let victims = Victims()
+      let mark = Mark()
+      let result = try await store.run(store.call("get", "any-finger")) { line, program in
+        guard line.contains("the reader (virtual reader)") else { return }
+        usleep(100_000)
+        let family = victims.note(program)
+        family.signal(.vault, SIGSTOP)
+        mark.set()
+        program.signal(SIGINT)
+      }
+      #expect(mark.elapsed < .seconds(2))
+      #expect(result.status == 77)
+      // It goes on where it was stopped, sees that its client has ended, and ends.
+      victims.signal(.vault, SIGCONT)
+      #expect(try await victims.areGone())
+    }
+  }
+
+  @Test("a command that 'run' becomes has no child, and the vault has ended before it begins")
+  func replaced() async throws {
+    try await TestStore.enrolled { store in
+      let script = "echo ready >&2; read line; echo \"$SECRET\""
+      let victims = Victims()
+      let invocation = Invocation(
+        arguments: store.arguments(["run", "--env", "SECRET=open", "--", "/bin/sh", "-c", script]), input: [10])
+      let result = try await invocation.run { line, program in
+        if line == "ready" { victims.note(program) }
+      }
+      #expect(result.text == "open\n")
+      #expect(victims.count == 1, "the command's own process alone")
+    }
+  }
+}
