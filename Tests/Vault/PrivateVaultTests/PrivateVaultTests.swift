@@ -167,14 +167,17 @@ struct PrivateVaultTests {
       let program = "\(folder)/whorld"
       try #require(symlink("/bin/false", program) == 0)
       // The tests' own whorld comes first where a path is looked for, so this one is started by its path.
-      let vault = try PrivateVault.start(program)
-      let error = await vaultError { try await vault.open(StorePlace(directory: folder)) }
-      guard case .serviceUnavailable(let why) = error else {
-        Issue.record("\(String(describing: error))")
-        return
+      // It ends before the hello is sent, or after.
+      for _ in 0..<20 {
+        let vault = try PrivateVault.start(program)
+        let error = await vaultError { try await vault.open(StorePlace(directory: folder)) }
+        guard case .serviceUnavailable(let why) = error else {
+          Issue.record("\(String(describing: error))")
+          return
+        }
+        #expect(why.contains("exit status 1"), "\(why)")
+        await vault.close()
       }
-      #expect(why.contains("exit status 1"), "\(why)")
-      await vault.close()
       #expect(throws: VaultError.self) { try PrivateVault.start("\(folder)/nothing") }
     }
   }
