@@ -59,7 +59,8 @@ struct StarterEndTests {
     let whorld = try #require(HelperPlaces.vault.locate())
     // A shell gives its background commands /dev/null as descriptor 0, so the socket is descriptor 3 first.
     let shell = try ChildProcess(
-      try HelperProgram(at: "/bin/sh"), arguments: ["sh", "-c", "exec 3<&0; '\(whorld)' --private <&3 2>&3 &"], environment: [],
+      try HelperProgram(at: "/bin/sh"), arguments: ["sh", "-c", "exec 3<&0; '\(whorld)' --private <&3 2>&3 &"],
+      environment: [],
       standardInput: pair[1])
     close(pair[1])
     #expect(await shell.end(grace: .seconds(10)).value == "exit status 0")
