@@ -55,6 +55,12 @@ public enum VaultError: Error, Sendable, Hashable {
   case passcodeNotSet
   /// Somebody would have to be asked, which the caller forbids.
   case interactionNotAllowed
+  /// The state of the caller's login session forbids it.
+  case sessionRefused(SessionRefusal)
+  /// Items of this accessibility are closed until their user unlocks them.
+  case notUnlocked(Accessibility)
+  /// polkit did not authorize it; the value names the action.
+  case notAuthorized(String)
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)
   /// The item belongs to the set of another reader.

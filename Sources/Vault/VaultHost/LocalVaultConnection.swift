@@ -5,7 +5,7 @@ import ReaderClient
 package import SecretModel
 package import SecureMemory
 import Synchronization
-package import Vault
+import Vault
 
 /// Opens and makes stores in this process, with `whorl-reader` as its child: what `whorld` serves, and what tests use in
 /// place of a connection to it.

@@ -14,6 +14,7 @@ struct ErrorTests {
     .invalidRequest("why"), .authenticationFailed, .cancelled, .userFallback, .appCancelled, .systemCancelled,
     .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey,
     .wrongApplicationPassword, .passcodeDelayed(seconds: 30), .passcodeNotSet, .interactionNotAllowed,
+    .sessionRefused(.remote), .notUnlocked(.afterFirstUnlock), .notAuthorized("org.whorl.manage"),
     .itemInvalidated(ItemName(unchecked: "mail", account: "alice")),
     .differentReader(ItemName(unchecked: "\u{FFFE}\u{1F511}", account: "")), .setChanged, .touchRefused,
     .reader(.absent), .reader(.permissionDenied("/dev/bus/usb/001/004")), .reader(.busy(holder: "fprintd")),

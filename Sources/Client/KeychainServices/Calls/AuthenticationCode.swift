@@ -57,7 +57,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .userFallback: .userFallback
       case .appCancelled: .appCancel
       case .contextInvalidated: .invalidContext
-      case .interactionNotAllowed: .notInteractive
+      case .interactionNotAllowed, .sessionRefused, .notUnlocked: .notInteractive
 
       // What is set up
       case .passcodeNotSet, .storeNotFound: .passcodeNotSet
@@ -72,7 +72,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .systemCancelled, .busy, .timedOut: .systemCancel
 
       // What the answer cannot be trusted after, and what makes no sense: refused
-      case .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone, .secretTooLong,
+      case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone, .secretTooLong,
         .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
         .invalidRequest:
         .authenticationFailed

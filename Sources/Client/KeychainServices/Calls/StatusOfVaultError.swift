@@ -6,8 +6,8 @@ extension VaultError {
   package var status: OSStatus {
     switch self {
     case .cancelled: errSecUserCanceled
-    case .interactionNotAllowed: errSecInteractionNotAllowed
-    case .authenticationFailed, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
+    case .interactionNotAllowed, .sessionRefused, .notUnlocked: errSecInteractionNotAllowed
+    case .authenticationFailed, .notAuthorized, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
       .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
       .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:

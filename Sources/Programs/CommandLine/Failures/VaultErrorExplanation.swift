@@ -99,6 +99,18 @@ extension Failure {
 
     case .reader(let error):
       self.init(error)
+    case .sessionRefused(let refusal):
+      self.init(
+        .refused, "no finger is asked for: \(refusal.words)", name: "errSecInteractionNotAllowed",
+        advice: refusal.advice)
+    case .notUnlocked(let accessibility):
+      self.init(
+        .refused, "items of '\(accessibility.rawValue)' are closed", name: "errSecInteractionNotAllowed",
+        advice: "'whorl unlock' opens them with the passcode")
+    case .notAuthorized(let action):
+      self.init(
+        .refused, "polkit did not authorize it (\(action))", name: "errSecAuthFailed",
+        advice: "an administrator's rules decide who may")
     case .printsGone(let fingers):
       self.init(
         .unavailable,

@@ -4,6 +4,7 @@ internal import SecretModel
 extension ItemClass: BusCodable {}
 extension Item.State: BusCodable {}
 extension Accessibility: BusCodable {}
+extension SessionRefusal: BusCodable {}
 
 /// A name on the bus. From the vault it may be any item's.
 extension ItemName: BusCodable {

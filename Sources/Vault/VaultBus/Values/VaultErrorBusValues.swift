@@ -31,6 +31,9 @@ extension VaultError {
     case .passcodeDelayed(let seconds): (.passcodeDelayed, [seconds.busValue])
     case .passcodeNotSet: (.passcodeNotSet, [])
     case .interactionNotAllowed: (.interactionNotAllowed, [])
+    case .sessionRefused(let refusal): (.sessionRefused, [refusal.busValue])
+    case .notUnlocked(let accessibility): (.notUnlocked, [accessibility.busValue])
+    case .notAuthorized(let action): (.notAuthorized, [action.busValue])
     case .itemInvalidated(let name): (.itemInvalidated, [name.busValue])
     case .differentReader(let name): (.differentReader, [name.busValue])
     case .setChanged: (.setChanged, [])
@@ -93,6 +96,9 @@ extension VaultError {
     case .passcodeDelayed: self = .passcodeDelayed(seconds: try detail())
     case .passcodeNotSet: self = .passcodeNotSet
     case .interactionNotAllowed: self = .interactionNotAllowed
+    case .sessionRefused: self = .sessionRefused(try detail())
+    case .notUnlocked: self = .notUnlocked(try detail())
+    case .notAuthorized: self = .notAuthorized(try detail())
     case .itemInvalidated: self = .itemInvalidated(try detail())
     case .differentReader: self = .differentReader(try detail())
     case .setChanged: self = .setChanged
