@@ -72,7 +72,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .systemCancelled, .busy, .timedOut: .systemCancel
 
       // What the answer cannot be trusted after, and what makes no sense: refused
-      case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone, .secretTooLong,
+      case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone,
+        .secretTooLong,
         .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
         .invalidRequest:
         .authenticationFailed

@@ -7,7 +7,8 @@ extension VaultError {
     switch self {
     case .cancelled: errSecUserCanceled
     case .interactionNotAllowed, .sessionRefused, .notUnlocked: errSecInteractionNotAllowed
-    case .authenticationFailed, .notAuthorized, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout,
+    case .authenticationFailed, .notAuthorized, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated,
+      .biometryLockout,
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
       .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
       .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
