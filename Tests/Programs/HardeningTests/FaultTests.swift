@@ -124,6 +124,19 @@ struct FaultTests {
     }
   }
 
+  @Test("init on a file system that cannot lock says so, and leaves no folder", .enabled(if: Strace.isUsable))
+  func withoutLocks() async throws {
+    try await withFolder { folder in
+      let call = Invocation(
+        arguments: ["init", "--no-passcode", "--recovery-fd", "9", "--store", "\(folder)/store"],
+        readsDescriptor9: true)
+      let point = Strace.Point(call: "flock", number: 1)
+      let result = try await Strace.traced(call, .error("EIO", lasting: true), at: point).run()
+      #expect(result.status == 74, "\(result.diagnostics)")
+      #expect(rmdir(folder) == 0, "something is left beside the place")
+    }
+  }
+
   @Test("with no room for a file to grow, what is there can be read and the rest says why")
   func fileSizeLimit() async throws {
     try await TestStore.enrolled { store in

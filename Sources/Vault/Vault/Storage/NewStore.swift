@@ -84,7 +84,12 @@ package final class NewStore: Sendable {
       }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       // Somebody else who makes a store here may have taken it for a stale one before it was locked.
-      if let lock = FolderLock(trying: path) { return (StoreDirectory(path: path), lock) }
+      do throws(VaultError) {
+        if let lock = try FolderLock(trying: path) { return (StoreDirectory(path: path), lock) }
+      } catch {
+        rmdir(path)
+        throw error
+      }
     }
     throw .busy("other programs are making stores beside \(place)")
   }
@@ -95,7 +100,7 @@ package final class NewStore: Sendable {
     let (parent, prefix) = (String(place[..<slash]) + "/", String(place[place.index(after: slash)...]) + infix)
     for name in StoreDirectory.entries(of: parent) ?? []
     where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
-      guard let lock = FolderLock(trying: parent + name) else { continue }
+      guard let lock = try? FolderLock(trying: parent + name) else { continue }
       StoreDirectory(path: parent + name).removeFiles()
       withExtendedLifetime(lock) {}
     }
@@ -107,11 +112,20 @@ private final class FolderLock: Sendable {
   private let descriptor: CInt
 
   /// Nil where another holds it, or where the path is no such folder (any more).
-  init?(trying path: String) {
+  ///
+  /// - Throws: `inputOutput` where the file system cannot lock.
+  init?(trying path: String) throws(VaultError) {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return nil
+      default: throw .inputOutput("cannot lock \(path): \(errnoText())")
+      }
+    }
     var (opened, named) = (stat(), stat())
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
+    guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
       (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino), opened.st_uid == geteuid(),
       opened.st_mode & 0o077 == 0
     else { return nil }
