@@ -51,6 +51,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case wrongApplicationPassword
   /// Too many wrong passcodes: wait this many seconds.
   case passcodeDelayed(seconds: Int)
+  /// Too many wrong application passwords for an item: wait this many seconds.
+  case applicationPasswordDelayed(seconds: Int)
   /// What was asked needs a passcode, and none is set.
   case passcodeNotSet
   /// Somebody would have to be asked, which the caller forbids.

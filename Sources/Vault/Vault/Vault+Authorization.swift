@@ -12,27 +12,27 @@ extension Vault {
   ) async throws(VaultError) -> T {
     guard wanted.contains(where: { !$0.isOpen }) else { return try body(wanted, Evidence()) }
     return try await asking(request) { context throws(VaultError) in
-      var wanted = wanted
-      for index in wanted.indices {
-        guard let derivation = wanted[index].row.derivation else { continue }
-        var password = context.applicationPassword
-        if password == nil { password = try await self.ask(.applicationPassword(wanted[index].record.name), context) }
-        guard let password else { throw .interactionNotAllowed }
-        wanted[index].password = try await Self.stretch(password, .init(encoded: derivation), self.store.floor)
-      }
-      let items = wanted
-      let purpose = TouchRequest.Purpose.read(items: items.map(\.record.name), reason: request.asking.reason)
+      let passwords = try await self.applicationPasswords(of: wanted, context)
+      let purpose = TouchRequest.Purpose.read(items: wanted.map(\.record.name), reason: request.asking.reason)
       let scope: Challenge.Scope =
-        context.options.keepsEvidence ? .context : .items(items.map(\.row.reference))
+        context.options.keepsEvidence ? .context : .items(wanted.map(\.row.reference))
       let touching = Touching(
-        purpose: purpose, scope: scope, bound: items.filter { $0.requirement.mentions(.boundFinger) },
-        onlyBound: items.contains { $0.requirement.always(.boundFinger) })
-      return try await self.gathering(touching, context) { evidence in
-        AuthenticationPlan(items.filter { !$0.isSatisfied(by: evidence) }.map(\.requirement))
-      } then: { evidence throws(VaultError) in
-        try Self.requireRunning(context)
-        return try body(items, evidence)
+        purpose: purpose, scope: scope, bound: wanted.filter { $0.requirement.mentions(.boundFinger) },
+        onlyBound: wanted.contains { $0.requirement.always(.boundFinger) })
+      let plan = { (evidence: Evidence) in
+        AuthenticationPlan(wanted.filter { !$0.isSatisfied(by: evidence) }.map(\.requirement))
       }
+      guard passwords.contains(where: { $0 != nil }) else {
+        return try await self.gathering(touching, context, plan: plan) { evidence throws(VaultError) in
+          try Self.requireRunning(context)
+          return try body(wanted, evidence)
+        }
+      }
+      let evidence = try await self.gathering(touching, context, plan: plan) { evidence throws(VaultError) in evidence }
+      try Self.requireRunning(context)
+      let items = try await self.unlocked(wanted, with: passwords, evidence)
+      try Self.requireRunning(context)
+      return try body(items, evidence)
     }
   }
 

@@ -12,13 +12,17 @@ extension Vault {
   ///   is shown once and kept nowhere.
   /// - Throws: `storeExists` where something is in its place, `invalidPasscode`.
   package static func newStore(
-    at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), floor: Scrypt.Floor = .standard
+    at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
+    floor: Scrypt.Floor = .standard
   )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
-    if let passcodeBox { try checkPasscode(passcodeBox.secret) }
-    let stretched = try await stretchNew(passcodeBox, floor)
+    var stretched: StretchedPasscode?
+    if let passcodeBox {
+      try checkPasscode(passcodeBox.secret)
+      stretched = try await stretchNew(passcodeBox, scrypt, for: owner, floor)
+    }
     let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()

@@ -44,7 +44,7 @@ extension Vault {
     if needsPasscode { guard try passcodeIsSet() else { throw .passcodeNotSet } }
     if item.access.applicationPassword {
       let password = try await applicationPassword(for: record.name, request)
-      protection.password = try await Self.stretchNew(password, store.floor)
+      protection.password = try await stretchNew(password)
     }
     if requirement.mentions(.boundFinger) { protection.bound = try await setForBinding() }
     if requirement.mentions(.finger), protection.bound == nil, !requirement.mentions(.passcodeGate) {
@@ -106,7 +106,7 @@ extension Vault {
     var protection = ItemProtection(access: access, accessibility: change.accessibility ?? .whenUnlocked)
     if access.applicationPassword {
       guard let given = context?.applicationPassword else { throw .interactionNotAllowed }
-      protection.password = try await Self.stretchNew(given, store.floor)
+      protection.password = try await stretchNew(given)
     }
     if protection.requirement.mentions(.boundFinger) { protection.bound = try await setForBinding() }
     return protection

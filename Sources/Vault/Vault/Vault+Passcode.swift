@@ -101,7 +101,7 @@ extension Vault {
   ) async throws(VaultError) -> [ItemName] {
     guard let passcode = try await ask(.newPasscode, context) else { throw .interactionNotAllowed }
     try Self.checkPasscode(passcode.secret)
-    guard let stretched = try await Self.stretchNew(passcode, store.floor) else { return [] }
+    let stretched = try await stretchNew(passcode)
     let store = store
     let lost = try store.commit(evenRestored: restore != nil) { change in
       let lost = try restore.map { try change.accept($0) } ?? []

@@ -25,6 +25,8 @@ package actor Vault {
   /// Nobody has named a reader or its kind: the store's own record decides between fprintd and libfprint.
   let followsRecordedAdapter: Bool
   let readerLocks: ReaderLocks
+  /// Where passcodes and passwords become keys.
+  let scrypt: ScryptQueue
   /// The clock that touches are dated by.
   let touchClock: @Sendable () -> UInt64
   var opened: OpenedReader?
@@ -39,12 +41,12 @@ package actor Vault {
   var forgetting: Task<Void, Never>?
 
   /// Opens the store of `owner`. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
-  /// for tests.
+  /// for tests. Vaults in one process share one `scrypt`.
   package init(
     at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
     followsRecordedAdapter: Bool = false, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
-    readerLocks: ReaderLocks? = nil
+    readerLocks: ReaderLocks? = nil, scrypt: ScryptQueue = ScryptQueue()
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -70,6 +72,7 @@ package actor Vault {
     self.followsRecordedAdapter = followsRecordedAdapter
     self.readerLocks = readerLocks ?? ReaderLocks(of: owner)
     self.touchClock = touchClock
+    self.scrypt = scrypt
   }
 
   /// Gets the cryptography ready, for a store that will be opened soon.
@@ -100,7 +103,7 @@ package actor Vault {
         directory: store.directory.path, tier: .keyFile,
         passcodeSet: try moment.slot(.passcode) != nil,
         failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
-        passcodeDelay: moment.authority.lockout.remainingDelay(store.clock),
+        passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
         restore: moment.authority.restored ? try moment.acceptance() : nil,
         items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
           ?? 0,

@@ -60,8 +60,8 @@ struct LockoutTests {
     var lockout = Lockout()
     var waits: [Int] = []
     for _ in 1...11 {
-      lockout.chargePasscode(clock())
-      waits.append(lockout.remainingDelay(clock()) / 60)
+      lockout.passcode.charge(clock())
+      waits.append(lockout.passcode.remainingDelay(clock()) / 60)
     }
     #expect(waits == [0, 0, 0, 0, 1, 5, 15, 15, 60, 60, 60])
   }
@@ -69,20 +69,20 @@ struct LockoutTests {
   @Test("a delay runs down with the boot clock and is over at its end")
   func delayRunsDown() {
     var lockout = Lockout()
-    for _ in 1...6 { lockout.chargePasscode(clock(now: 1_000)) }
-    #expect(lockout.remainingDelay(clock(now: 1_000)) == 300)
-    #expect(lockout.remainingDelay(clock(now: 1_000 + 299_000_000_001)) == 1)
-    #expect(lockout.remainingDelay(clock(now: 1_000 + 300_000_000_000)) == 0)
+    for _ in 1...6 { lockout.passcode.charge(clock(now: 1_000)) }
+    #expect(lockout.passcode.remainingDelay(clock(now: 1_000)) == 300)
+    #expect(lockout.passcode.remainingDelay(clock(now: 1_000 + 299_000_000_001)) == 1)
+    #expect(lockout.passcode.remainingDelay(clock(now: 1_000 + 300_000_000_000)) == 0)
   }
 
   @Test("under another boot id the whole delay is due again, whatever its clock says")
   func anotherBoot() {
     var lockout = Lockout()
-    for _ in 1...7 { lockout.chargePasscode(clock(now: 5)) }
+    for _ in 1...7 { lockout.passcode.charge(clock(now: 5)) }
     let rebooted = clock(boot: "two", now: UInt64.max / 2)
-    #expect(lockout.remainingDelay(rebooted) == 15 * 60)
-    #expect(lockout.needsNewDelay(rebooted))
-    lockout.startDelay(clock(boot: "two", now: 10))
-    #expect(lockout.remainingDelay(clock(boot: "two", now: 10)) == 15 * 60)
+    #expect(lockout.passcode.remainingDelay(rebooted) == 15 * 60)
+    #expect(lockout.passcode.needsNewDelay(rebooted))
+    lockout.passcode.startDelay(clock(boot: "two", now: 10))
+    #expect(lockout.passcode.remainingDelay(clock(boot: "two", now: 10)) == 15 * 60)
   }
 }

@@ -181,7 +181,8 @@ extension Vault {
   /// The passcode key as the rows of the store give it, without any of the vault's rules.
   fileprivate func passcodeKey(_ passcode: SecretBox) async throws -> SecretBox {
     let slot = try #require(try store.database.rawSlot(.passcode))
-    let stretched = try await Self.stretch(passcode, .init(encoded: slot.parameters), store.floor)
+    let turn = try await scrypt.turn(for: store.owner)
+    let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
     return SecretBox(try slot.unwrap(under: stretched.secret, databaseID: store.keys.databaseID))
   }
 

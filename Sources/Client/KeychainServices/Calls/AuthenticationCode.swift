@@ -51,7 +51,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       switch error {
       // The person, or the program
       case .authenticationFailed, .wrongPasscode, .wrongApplicationPassword, .wrongRecoveryKey, .malformedRecoveryKey,
-        .passcodeDelayed:
+        .passcodeDelayed, .applicationPasswordDelayed:
         .authenticationFailed
       case .cancelled: .userCancel
       case .userFallback: .userFallback
@@ -115,7 +115,13 @@ extension VaultError {
 
   /// What people read, where the error says more than its code.
   private var authenticationWords: String? {
-    guard case .passcodeDelayed(let seconds) = self else { return nil }
-    return "Too many wrong passcodes: the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."
+    func words(_ secrets: String, _ seconds: Int) -> String {
+      "Too many wrong \(secrets): the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."
+    }
+    return switch self {
+    case .passcodeDelayed(let seconds): words("passcodes", seconds)
+    case .applicationPasswordDelayed(let seconds): words("passwords", seconds)
+    default: nil
+    }
   }
 }

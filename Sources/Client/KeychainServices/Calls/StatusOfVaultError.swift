@@ -10,6 +10,7 @@ extension VaultError {
     case .authenticationFailed, .notAuthorized, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated,
       .biometryLockout,
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
+      .applicationPasswordDelayed,
       .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
       .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
       errSecAuthFailed

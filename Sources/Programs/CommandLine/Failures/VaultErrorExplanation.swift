@@ -72,6 +72,10 @@ extension Failure {
     case .passcodeDelayed(let seconds):
       self.init(
         .refused, "too many wrong passcodes", name: "errSecAuthFailed", advice: "wait \(Spoken.duration(seconds))")
+    case .applicationPasswordDelayed(let seconds):
+      self.init(
+        .refused, "too many wrong application passwords", name: "errSecAuthFailed",
+        advice: "wait \(Spoken.duration(seconds))")
     case .passcodeNotSet:
       self.init(
         .refused, "no passcode is set", name: "LAError.passcodeNotSet",

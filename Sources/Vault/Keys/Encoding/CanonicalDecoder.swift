@@ -13,6 +13,9 @@ package struct CanonicalDecoder {
 
   package var isAtEnd: Bool { offset == bytes.count }
 
+  /// The tag of the next part; nil at the end.
+  package var nextTag: UInt8? { isAtEnd ? nil : bytes[offset] }
+
   /// The next part, or nil if it was written as absent.
   package mutating func optionalBytes(_ tag: UInt8) throws(Unexpected) -> [UInt8]? {
     guard bytes.count - offset >= 5, bytes[offset] == tag else { throw Unexpected() }

@@ -40,6 +40,8 @@ extension Change {
         record.created = earlier?.created ?? record.created
       }
     }
+    // A new password starts with no guesses at it.
+    authority[.applicationPassword(item: row.id)] = Tries()
     let bound = try protection.bound.map { try current($0) }
     row.generation = bound?.set.generation
     let box = try fill(

@@ -20,27 +20,22 @@ extension Vault {
     }
   }
 
-  /// scrypt takes most of a second: it runs off the actor, which stays free to hear a cancel.
-  @concurrent
-  static func stretch(_ passcode: SecretBox, _ parameters: Scrypt.Parameters, _ floor: Scrypt.Floor)
-    async throws(VaultError) -> SecretBox
+  /// A new passcode or password through scrypt, with a new salt.
+  static func stretchNew(_ passcode: SecretBox, _ scrypt: ScryptQueue, for user: UInt32, _ floor: Scrypt.Floor)
+    async throws(VaultError) -> StretchedPasscode
   {
-    do {
-      return SecretBox(try Scrypt.derive(passcode: passcode.secret, parameters: parameters, floor: floor))
-    } catch {
-      throw VaultError(keys: error)
-    }
-  }
-
-  static func stretchNew(_ passcode: SecretBox?, _ floor: Scrypt.Floor) async throws(VaultError) -> StretchedPasscode? {
-    guard let passcode else { return nil }
     let parameters: Scrypt.Parameters
     do {
       parameters = try .fresh(floor: floor)
     } catch {
       throw VaultError(keys: error)
     }
-    return StretchedPasscode(parameters: parameters, key: try await stretch(passcode, parameters, floor))
+    let turn = try await scrypt.turn(for: user)
+    return StretchedPasscode(parameters: parameters, key: try await turn.stretch(passcode, parameters, floor))
+  }
+
+  func stretchNew(_ passcode: SecretBox) async throws(VaultError) -> StretchedPasscode {
+    try await Self.stretchNew(passcode, scrypt, for: store.owner, store.floor)
   }
 }
 

@@ -9,11 +9,8 @@ struct Lockout: Equatable {
   var failures: UInt32 = 0
   /// The scan that is armed now and already counted; names it, so that only its owner can give the charge back.
   var pending: [UInt8] = []
-  var passcodeFailures: UInt32 = 0
-  /// The boot during which the delay was started; empty when there is none.
-  var delayBoot = ""
-  /// The reading of ``BootClock/awake`` before which no passcode is tried, during that boot.
-  var delayUntil: UInt64 = 0
+  /// Passcodes in a row that were wrong.
+  var passcode = Tries()
 
   var lockedOut: Bool { failures >= Self.limit }
   /// Touches that may still match nobody before it locks.
@@ -45,54 +42,11 @@ struct Lockout: Equatable {
     pending = []
   }
 
-  /// The wrong passcodes in a row after which the delay is the longest.
-  static let longestDelayFailures: UInt32 = 9
-
-  /// Seconds of delay that follow this many wrong passcodes in a row.
-  static func delay(after failures: UInt32) -> UInt64 {
-    switch failures {
-    case 0...4: 0
-    case 5: 60
-    case 6: 5 * 60
-    case 7, 8: 15 * 60
-    default: 60 * 60
-    }
-  }
-
-  /// Whole seconds until a passcode is tried again, rounded up.
-  func remainingDelay(_ clock: BootClock) -> Int {
-    let full = Self.delay(after: passcodeFailures)
-    guard full > 0 else { return 0 }
-    // Under another boot the clock started anew, so nothing is known of the time that passed.
-    guard delayBoot == clock.bootID() else { return Int(full) }
-    let now = clock.awake()
-    guard delayUntil > now else { return 0 }
-    return Int((delayUntil - now + 999_999_999) / 1_000_000_000)
-  }
-
-  /// Whether the delay was started under another boot and has to be started again.
-  func needsNewDelay(_ clock: BootClock) -> Bool {
-    Self.delay(after: passcodeFailures) > 0 && delayBoot != clock.bootID()
-  }
-
-  /// Starts the whole delay now.
-  mutating func startDelay(_ clock: BootClock) {
-    delayBoot = clock.bootID()
-    delayUntil = clock.awake() + Self.delay(after: passcodeFailures) * 1_000_000_000
-  }
-
-  /// Counts a passcode as wrong before it is tried, so that no crash can make it free.
-  mutating func chargePasscode(_ clock: BootClock) {
-    passcodeFailures += 1
-    startDelay(clock)
-  }
-
   /// The record of the counts is gone, or cannot be told from an older one: fingers are locked out, and the longest
   /// delay runs in full from when a passcode is next asked for.
   mutating func assumeWorst() {
     failures = max(failures, Self.limit)
-    passcodeFailures = max(passcodeFailures, Self.longestDelayFailures)
-    delayBoot = ""
+    passcode.assumeWorst()
   }
 
   /// The passcode (or the recovery key) was right: everything starts afresh.

@@ -15,6 +15,8 @@ struct Authority {
   var rows: [String: [UInt8]] = [:]
   /// What `auto` stands for, from the first enrolment on.
   var adapter: ReaderAdapter?
+  /// Wrong application passwords in a row, by the id of the item.
+  var passwords: [[UInt8]: Tries] = [:]
 
   /// What cannot be shown to be the last that was written. Kept until a restore is accepted.
   struct Doubts: OptionSet {
@@ -57,6 +59,8 @@ struct Authority {
     static let digest: UInt8 = 11
     static let adapter: UInt8 = 12
     static let doubts: UInt8 = 13
+    static let passwords: UInt8 = 14
+    static let item: UInt8 = 15
   }
 
   private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
@@ -72,9 +76,9 @@ struct Authority {
     record.append(tag: Tag.sequence, sequence)
     record.append(tag: Tag.failures, UInt64(lockout.failures))
     record.append(tag: Tag.pending, lockout.pending)
-    record.append(tag: Tag.passcodeFailures, UInt64(lockout.passcodeFailures))
-    record.append(tag: Tag.delayBoot, lockout.delayBoot)
-    record.append(tag: Tag.delayUntil, lockout.delayUntil)
+    record.append(tag: Tag.passcodeFailures, UInt64(lockout.passcode.failures))
+    record.append(tag: Tag.delayBoot, lockout.passcode.boot)
+    record.append(tag: Tag.delayUntil, lockout.passcode.until)
     record.append(tag: Tag.restored, UInt64(restored ? 1 : 0))
     record.append(tag: Tag.doubts, doubts.rawValue)
     record.append(tag: Tag.rows, UInt64(rows.count))
@@ -82,8 +86,17 @@ struct Authority {
       record.append(tag: Tag.name, name)
       record.append(tag: Tag.digest, digest)
     }
-    // Without one the record is what it was before there was a choice.
+    // What a record says only where there is something to say came later than the others.
     if let adapter { record.append(tag: Tag.adapter, adapter.rawValue) }
+    if !passwords.isEmpty {
+      record.append(tag: Tag.passwords, UInt64(passwords.count))
+      for (item, tries) in passwords.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        record.append(tag: Tag.item, item)
+        record.append(tag: Tag.passcodeFailures, UInt64(tries.failures))
+        record.append(tag: Tag.delayBoot, tries.boot)
+        record.append(tag: Tag.delayUntil, tries.until)
+      }
+    }
     return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
   }
 
@@ -95,16 +108,18 @@ struct Authority {
       sequence = try record.number(Tag.sequence)
       lockout.failures = UInt32(truncatingIfNeeded: try record.number(Tag.failures))
       lockout.pending = try record.bytes(Tag.pending)
-      lockout.passcodeFailures = UInt32(truncatingIfNeeded: try record.number(Tag.passcodeFailures))
-      lockout.delayBoot = try record.string(Tag.delayBoot)
-      lockout.delayUntil = try record.number(Tag.delayUntil)
+      lockout.passcode.failures = UInt32(truncatingIfNeeded: try record.number(Tag.passcodeFailures))
+      lockout.passcode.boot = try record.string(Tag.delayBoot)
+      lockout.passcode.until = try record.number(Tag.delayUntil)
       restored = try record.number(Tag.restored) != 0
       doubts = Doubts(rawValue: try record.number(Tag.doubts))
       rows = try Self.digests(Tag.rows, &record)
-      if !record.isAtEnd {
+      if record.nextTag == Tag.adapter {
         adapter = ReaderAdapter(rawValue: try record.string(Tag.adapter))
-        guard adapter != nil, record.isAtEnd else { return nil }
+        guard adapter != nil else { return nil }
       }
+      if record.nextTag == Tag.passwords { passwords = try Self.passwords(&record) }
+      guard record.isAtEnd else { return nil }
     } catch {
       return nil
     }
@@ -119,6 +134,19 @@ struct Authority {
       digests[name] = try record.bytes(Tag.digest)
     }
     return digests
+  }
+
+  private static func passwords(_ record: inout CanonicalDecoder) throws(CanonicalDecoder.Unexpected)
+    -> [[UInt8]: Tries]
+  {
+    var passwords: [[UInt8]: Tries] = [:]
+    for _ in 0..<(try record.number(Tag.passwords)) {
+      let item = try record.bytes(Tag.item)
+      passwords[item] = Tries(
+        failures: UInt32(truncatingIfNeeded: try record.number(Tag.passcodeFailures)),
+        boot: try record.string(Tag.delayBoot), until: try record.number(Tag.delayUntil))
+    }
+    return passwords
   }
 
   init() {}

@@ -31,7 +31,7 @@ struct Manifest: Equatable {
   init(of authority: Authority, digest: [UInt8]) {
     sequence = authority.sequence
     failures = authority.lockout.failures
-    passcodeFailures = authority.lockout.passcodeFailures
+    passcodeFailures = authority.lockout.passcode.failures
     self.digest = digest
     slots = authority.doubts.contains(.slots) ? Self.unknown : authority.digest(of: .slots)
     sets = authority.doubts.contains(.sets) ? Self.unknown : authority.digest(of: .sets)

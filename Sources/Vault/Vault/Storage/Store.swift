@@ -167,10 +167,10 @@ final class Store {
       if manifest.sets != authority.digest(of: .sets) { authority.doubts.insert(.sets) }
     }
     authority.lockout.failures = max(authority.lockout.failures, manifest.failures)
-    if manifest.passcodeFailures > authority.lockout.passcodeFailures {
-      authority.lockout.passcodeFailures = manifest.passcodeFailures
+    if manifest.passcodeFailures > authority.lockout.passcode.failures {
+      authority.lockout.passcode.failures = manifest.passcodeFailures
       // Of no boot: it is started, once and for all, when a passcode is first asked for.
-      authority.lockout.delayBoot = ""
+      authority.lockout.passcode.boot = ""
     }
     return (authority, max(authority.sequence, manifest.sequence), nil)
   }

@@ -29,6 +29,7 @@ extension VaultError {
     case .malformedRecoveryKey: (.malformedRecoveryKey, [])
     case .wrongApplicationPassword: (.wrongApplicationPassword, [])
     case .passcodeDelayed(let seconds): (.passcodeDelayed, [seconds.busValue])
+    case .applicationPasswordDelayed(let seconds): (.applicationPasswordDelayed, [seconds.busValue])
     case .passcodeNotSet: (.passcodeNotSet, [])
     case .interactionNotAllowed: (.interactionNotAllowed, [])
     case .sessionRefused(let refusal): (.sessionRefused, [refusal.busValue])
@@ -94,6 +95,7 @@ extension VaultError {
     case .malformedRecoveryKey: self = .malformedRecoveryKey
     case .wrongApplicationPassword: self = .wrongApplicationPassword
     case .passcodeDelayed: self = .passcodeDelayed(seconds: try detail())
+    case .applicationPasswordDelayed: self = .applicationPasswordDelayed(seconds: try detail())
     case .passcodeNotSet: self = .passcodeNotSet
     case .interactionNotAllowed: self = .interactionNotAllowed
     case .sessionRefused: self = .sessionRefused(try detail())

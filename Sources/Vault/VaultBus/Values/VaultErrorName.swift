@@ -24,6 +24,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
   case malformedRecoveryKey = "MalformedRecoveryKey"
   case wrongApplicationPassword = "WrongApplicationPassword"
   case passcodeDelayed = "PasscodeDelayed"
+  case applicationPasswordDelayed = "ApplicationPasswordDelayed"
   case passcodeNotSet = "PasscodeNotSet"
   case interactionNotAllowed = "InteractionNotAllowed"
   case sessionRefused = "SessionRefused"

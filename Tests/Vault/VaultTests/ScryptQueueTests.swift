@@ -1,0 +1,115 @@
+import Synchronization
+import Testing
+
+@testable import Vault
+
+@Suite("The queue in which passcodes become keys")
+struct ScryptQueueTests {
+  /// Somebody who has a turn until the test takes it.
+  private final class Holder: Sendable {
+    private let ending = AsyncStream.makeStream(of: Void.self)
+    private let given = Given()
+    let task: Task<Void, any Error>
+
+    init(_ queue: ScryptQueue, _ user: UInt32) {
+      task = Task { [given, stream = ending.stream] in
+        let turn = try await queue.turn(for: user)
+        given.flag.store(true, ordering: .releasing)
+        for await _ in stream {}
+        _ = consume turn
+      }
+    }
+
+    var hasTurn: Bool { given.flag.load(ordering: .acquiring) }
+
+    func waitForTurn() async throws {
+      while !hasTurn { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    func end() async throws {
+      ending.continuation.finish()
+      try await task.value
+    }
+  }
+
+  private final class Given: Sendable {
+    let flag = Atomic(false)
+  }
+
+  private let settle = Duration.milliseconds(50)
+
+  @Test("one derivation of a user runs at a time, and two in all")
+  func width() async throws {
+    let queue = ScryptQueue()
+    let (first, second) = (Holder(queue, 1), Holder(queue, 2))
+    try await first.waitForTurn()
+    try await second.waitForTurn()
+    let again = Holder(queue, 1)
+    let third = Holder(queue, 3)
+    try await Task.sleep(for: settle)
+    #expect(!again.hasTurn && !third.hasTurn)
+    try await first.end()
+    // One place is free: one of the two who wait has it.
+    while !again.hasTurn, !third.hasTurn { try await Task.sleep(for: .milliseconds(2)) }
+    try await Task.sleep(for: settle)
+    #expect(again.hasTurn != third.hasTurn)
+    try await second.end()
+    try await again.waitForTurn()
+    try await third.waitForTurn()
+    try await again.end()
+    try await third.end()
+  }
+
+  @Test("who tries many waits behind those who try once")
+  func fairness() async throws {
+    let queue = ScryptQueue()
+    let (busy, other) = (Holder(queue, 1), Holder(queue, 2))
+    try await busy.waitForTurn()
+    try await other.waitForTurn()
+    let many = (1...4).map { _ in Holder(queue, 1) }
+    try await Task.sleep(for: settle)
+    let late = Holder(queue, 3)
+    try await Task.sleep(for: settle)
+    try await busy.end()
+    try await late.waitForTurn()
+    #expect(!many.contains { $0.hasTurn })
+    for holder in [other, late] + many { try await holder.end() }
+  }
+
+  @Test("eight may wait, the ninth is told that the vault is busy, and one that is cancelled leaves its place")
+  func limit() async throws {
+    let queue = ScryptQueue()
+    let first = Holder(queue, 1)
+    try await first.waitForTurn()
+    let waiting = (1...8).map { _ in Holder(queue, 1) }
+    try await Task.sleep(for: settle)
+    await #expect(throws: VaultError.busy("8 passcodes and passwords wait to be checked")) {
+      let turn = try await queue.turn(for: 1)
+      _ = consume turn
+    }
+    waiting[3].task.cancel()
+    await #expect(throws: VaultError.cancelled) { try await waiting[3].task.value }
+    let instead = Holder(queue, 1)
+    try await Task.sleep(for: settle)
+    #expect(!instead.hasTurn)
+    let others = waiting.filter { $0 !== waiting[3] } + [instead]
+    for holder in [first] + others { try await holder.end() }
+  }
+
+  @Test("a call that is cancelled before it waits never has a turn")
+  func cancelledBefore() async throws {
+    let queue = ScryptQueue()
+    let first = Holder(queue, 1)
+    try await first.waitForTurn()
+    let late = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      let turn = try await queue.turn(for: 1)
+      _ = consume turn
+    }
+    await #expect(throws: VaultError.cancelled) { try await late.value }
+    try await first.end()
+    let next = Holder(queue, 1)
+    try await next.waitForTurn()
+    try await next.end()
+  }
+}
