@@ -316,7 +316,7 @@ let package = Package(
       name: "HardeningTests",
       dependencies: [
         "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint",
-        "ReaderClient",
+        "ReaderClient", "Executors",
         "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

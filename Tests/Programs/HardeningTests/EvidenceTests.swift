@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Glibc
 import SecureMemory
@@ -103,7 +104,10 @@ struct EvidenceTests {
       bootID: system.bootID,
       now: {
         if let (vault, handle) = closing.withLock({ $0 }) {
-          Task { await vault.closeContext(handle, reason: .appCancelled) }
+          // On a thread of its own: the others may all be busy, and scrypt waits for none of them.
+          Task(executorPreference: BackgroundThread.shared) {
+            await vault.closeContext(handle, reason: .appCancelled)
+          }
           // So that it is the next thing the vault does.
           usleep(50_000)
         }
