@@ -104,6 +104,11 @@ let package = Package(
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: strict),
 
+    // What logind and polkit allow
+    .target(
+      name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
+      path: "Sources/Vault/SystemPolicy", swiftSettings: strict),
+
     // Layer 5
     .target(
       name: "VaultHost",
@@ -278,6 +283,9 @@ let package = Package(
         "VaultDriver", "Introspection",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
+    .testTarget(
+      name: "SystemPolicyTests", dependencies: ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"],
+      path: "Tests/Vault/SystemPolicyTests", swiftSettings: strict),
     .testTarget(
       name: "SecurityTests",
       dependencies: [

@@ -104,6 +104,15 @@ extension BusMessage {
           }
         }
       }
+    case .texts(let entries):
+      try container("a", "{ss}") { () throws(BusError) in
+        for (key, value) in entries {
+          try container("e", "ss") { () throws(BusError) in
+            try append(.string(key))
+            try append(.string(value))
+          }
+        }
+      }
     case .variant(let value):
       try container("v", value.signature) { () throws(BusError) in try append(value) }
     case .descriptor(let descriptor):
@@ -178,6 +187,7 @@ extension BusMessage {
       try spend(count, of: &budget)
       return .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
     case "a" where contents == "{sv}": return .dictionary(try readDictionary(&budget))
+    case "a" where contents == "{ss}": return .texts(try readTexts(&budget))
     case "a" where !contents.hasPrefix("{"):
       return .array(of: contents, try readContainer("a", contents, &budget))
     case "r": return .structure(try readContainer("r", contents, &budget))
@@ -224,6 +234,19 @@ extension BusMessage {
       let key = try readString(&budget)
       guard case .variant(let value) = try read(&budget) else { throw .malformed }
       entries[key] = value
+      try checked(sd_bus_message_exit_container(pointer))
+    }
+    try checked(sd_bus_message_exit_container(pointer))
+    return entries
+  }
+
+  private func readTexts(_ budget: inout Int) throws(BusError) -> [String: String] {
+    var entries: [String: String] = [:]
+    try checked(sd_bus_message_enter_container(pointer, typeCode("a"), "{ss}"))
+    while try checked(sd_bus_message_enter_container(pointer, typeCode("e"), "ss")) > 0 {
+      try spend(192, of: &budget)
+      let key = try readString(&budget)
+      entries[key] = try readString(&budget)
       try checked(sd_bus_message_exit_container(pointer))
     }
     try checked(sd_bus_message_exit_container(pointer))

@@ -20,6 +20,8 @@ package indirect enum BusValue: Sendable, Hashable {
   case structure([BusValue])
   /// `a{sv}`. The variants are added and removed by this library.
   case dictionary([String: BusValue])
+  /// `a{ss}`
+  case texts([String: String])
   case variant(BusValue)
   /// `h`
   case descriptor(BusDescriptor)
@@ -41,6 +43,7 @@ package indirect enum BusValue: Sendable, Hashable {
     case .array(let element, _): "a\(element)"
     case .structure(let members): "(\(members.map(\.signature).joined()))"
     case .dictionary: "a{sv}"
+    case .texts: "a{ss}"
     case .variant: "v"
     case .descriptor: "h"
     }
@@ -57,6 +60,7 @@ extension BusValue {
     case .bytes(let bytes): 64 + bytes.count
     case .array(_, let values), .structure(let values): values.reduce(64) { $0 + $1.cost }
     case .dictionary(let entries): entries.reduce(64) { $0 + 128 + $1.key.utf8.count + $1.value.cost }
+    case .texts(let entries): entries.reduce(64) { $0 + 192 + $1.key.utf8.count + $1.value.utf8.count }
     case .variant(let value): 64 + value.cost
     }
   }
@@ -87,6 +91,7 @@ extension BusValue {
   package var asArray: [BusValue]? { if case .array(_, let value) = self { value } else { nil } }
   package var asStructure: [BusValue]? { if case .structure(let value) = self { value } else { nil } }
   package var asDictionary: [String: BusValue]? { if case .dictionary(let value) = self { value } else { nil } }
+  package var asTexts: [String: String]? { if case .texts(let value) = self { value } else { nil } }
   package var asVariant: BusValue? { if case .variant(let value) = self { value } else { nil } }
   package var asDescriptor: BusDescriptor? { if case .descriptor(let value) = self { value } else { nil } }
 }

@@ -1,8 +1,13 @@
 /// The message bus itself: its name, and the methods of `org.freedesktop.DBus` that Whorl calls.
 package enum MessageBus {
-  /// The bus's own name, path and interface. The bus lets no member use this name.
-  package static let target = BusTarget(
-    destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+  /// The address of the machine's system bus.
+  package static let system = "unix:path=/run/dbus/system_bus_socket"
+
+  /// The bus's own name, which it lets no member use.
+  package static let name = "org.freedesktop.DBus"
+
+  /// The bus's own name, path and interface.
+  package static let target = BusTarget(destination: name, path: "/org/freedesktop/DBus", interface: name)
 
   /// The bus's signal that a name has changed owners. Its arguments are the name, the old owner and the new owner; an
   /// empty string means no owner.

@@ -41,6 +41,7 @@ extension BusValue {
     case .bytes(let bytes): bytes.count + 8
     case .array(_, let values), .structure(let values): values.reduce(8) { $0 + $1.size }
     case .dictionary(let entries): entries.reduce(8) { $0 + $1.key.utf8.count + $1.value.size + 16 }
+    case .texts(let entries): entries.reduce(8) { $0 + $1.key.utf8.count + $1.value.utf8.count + 24 }
     case .variant(let value): value.size + 8
     }
   }

@@ -1,4 +1,5 @@
 import Glibc
+import ProgramDriver
 import ReaderBus
 import SDBus
 import Testing

@@ -1,4 +1,5 @@
 import Glibc
+import ProgramDriver
 import SDBus
 import Synchronization
 import Testing
@@ -53,7 +54,7 @@ final class LoginManagerStandIn: Sendable {
   func sendOddSignal(to destination: String) async throws {
     connection.emit(
       BusTarget(destination: destination, path: "/x", interface: "org.whorl.Odd1"), "Odd",
-      [.array(of: "{ss}", [])])
+      [.array(of: "{us}", [])])
     _ = try await connection.call(MessageBus.target, "GetId")
   }
 

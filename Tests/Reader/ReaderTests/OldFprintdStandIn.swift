@@ -1,3 +1,4 @@
+import ProgramDriver
 import SDBus
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Fingerprint
+import ProgramDriver
 import ReaderClient
 import Testing
 import VirtualFinger

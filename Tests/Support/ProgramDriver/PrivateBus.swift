@@ -1,13 +1,14 @@
 import Glibc
-import SDBus
-import Testing
+internal import SDBus
 
 /// A `dbus-daemon` for one test, which lets every member own any name and send anything.
-struct PrivateBus {
-  let address: String
+package struct PrivateBus: Sendable {
+  package let address: String
 
-  static func with<Value>(_ body: (PrivateBus) async throws -> Value) async throws -> Value {
-    try await withTemporaryFolder { folder in
+  package init(address: String) { self.address = address }
+
+  package static func with<Value>(_ body: (PrivateBus) async throws -> Value) async throws -> Value {
+    try await withFolder { folder in
       let bus = PrivateBus(address: "unix:path=\(folder)/bus")
       let configuration = "\(folder)/bus.conf"
       try bus.writeConfiguration(to: configuration)
@@ -15,10 +16,13 @@ struct PrivateBus {
       defer {
         kill(pid, SIGKILL)
         waitpid(pid, nil, 0)
-        unlink("\(folder)/bus")
-        unlink(configuration)
       }
-      try #require(try await eventually { bus.answers }, "the bus did not start")
+      var tries = 0
+      while !bus.answers {
+        tries += 1
+        guard tries < 2_000 else { throw SystemFailure("the bus did not start", ETIMEDOUT) }
+        try await Task.sleep(for: .milliseconds(5))
+      }
       return try await body(bus)
     }
   }
@@ -42,9 +46,7 @@ struct PrivateBus {
         </policy>
       </busconfig>
       """
-    let file = try #require(fopen(path, "w"))
-    fputs(text, file)
-    fclose(file)
+    try writeFile(path, Array(text.utf8))
   }
 
   private static func start(_ configuration: String) throws -> pid_t {
@@ -57,7 +59,8 @@ struct PrivateBus {
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     defer { posix_spawn_file_actions_destroy(&actions) }
     var pid: pid_t = 0
-    try #require(posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], [nil]) == 0, "no dbus-daemon")
+    let failure = posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], [nil])
+    guard failure == 0 else { throw SystemFailure(words[0], failure) }
     return pid
   }
 }

@@ -1,0 +1,123 @@
+/// The program that owns a name on a message bus, for as long as it owns it.
+///
+/// Calls go to the owner's unique name, and signals of any other sender are dropped. It is over when the name gets
+/// another owner, when the bus ends, and with ``close()``. Its holder must call ``close()``.
+package actor BusService {
+  /// What the owner says without being asked, on the bus loop, in the order of arrival.
+  package enum Event: Sendable {
+    case signal(BusSignal)
+    /// Once, as the last event.
+    case over
+  }
+
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let name: String
+  private let limit: Duration
+  private let receiver: @Sendable (Event) -> Void
+  private var connection: BusConnection?
+  private var owner: String?
+  private var isOver = false
+
+  private init(_ name: String, limit: Duration, receiver: @escaping @Sendable (Event) -> Void) {
+    self.name = name
+    self.limit = limit
+    self.receiver = receiver
+  }
+
+  /// Finds the owner of the name, which the bus starts if it can and nobody owns the name, and asks for its signals.
+  ///
+  /// - Parameters:
+  ///   - users: whom the owner must run as; nil where the bus's own rules of who may own the name are enough.
+  ///   - limit: the time for each step, and for each later call without a limit of its own.
+  package static func find(
+    _ name: String, on bus: BusDescriptor, ownedBy users: Set<UInt32>?, within limit: Duration,
+    receiver: @escaping @Sendable (Event) -> Void
+  ) async throws(BusError) -> BusService {
+    let service = BusService(name, limit: limit, receiver: receiver)
+    do throws(BusError) {
+      try await service.connect(to: bus, ownedBy: users)
+      return service
+    } catch {
+      service.close()
+      throw error
+    }
+  }
+
+  /// Calls a method of the owner.
+  ///
+  /// - Throws: `system(ETIMEDOUT)` where no answer came in time.
+  @discardableResult
+  package func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within limit: Duration? = nil
+  ) async throws(BusError) -> [BusValue] {
+    guard let connection, let owner else { throw .disconnected }
+    return try await connection.call(
+      BusTarget(destination: owner, path: path, interface: interface), member, arguments, within: limit ?? self.limit)
+  }
+
+  /// Ends the connection.
+  package nonisolated func close() {
+    BusLoop.shared.post { self.assumeIsolated { $0.end() } }
+  }
+
+  // MARK: The owner
+
+  private func connect(to bus: BusDescriptor, ownedBy users: Set<UInt32>?) async throws(BusError) {
+    let connection = try BusConnection(
+      busSocket: bus,
+      handlers: .init(
+        signal: { signal in self.assumeIsolated { $0.receive(signal) } },
+        closed: { self.assumeIsolated { $0.end() } }))
+    self.connection = connection
+    let changes = "type='signal',sender='\(MessageBus.name)',member='\(MessageBus.nameOwnerChanged)',arg0='\(name)'"
+    try await ask("AddMatch", changes)
+    // Ignore the error if it runs already: a bus may have no service file for it.
+    if try await currentOwner() == nil { _ = try await ask("StartServiceByName", name, .uint32(0)) }
+    guard let owner = try await currentOwner() else { throw .disconnected }
+    if let users {
+      guard let user = try await ask("GetConnectionUnixUser", owner).first?.asUInt32, users.contains(user) else {
+        throw .remote(name: "org.freedesktop.DBus.Error.AccessDenied", message: "\(name) belongs to another user")
+      }
+    }
+    try await ask("AddMatch", "type='signal',sender='\(owner)'")
+    // It may have changed before this process asked to be told.
+    guard try await currentOwner() == owner, !isOver else { throw .disconnected }
+    self.owner = owner
+  }
+
+  private func currentOwner() async throws(BusError) -> String? {
+    do throws(BusError) {
+      return try await ask("GetNameOwner", name).first?.asString
+    } catch .remote(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _, _) {
+      return nil
+    }
+  }
+
+  @discardableResult
+  private func ask(_ member: String, _ text: String, _ rest: BusValue...) async throws(BusError) -> [BusValue] {
+    guard let connection else { throw .disconnected }
+    return try await connection.call(MessageBus.target, member, [.string(text)] + rest, within: limit)
+  }
+
+  private func receive(_ signal: BusSignal) {
+    if signal.sender == MessageBus.name {
+      let names = signal.arguments.compactMap(\.asString)
+      guard signal.member == MessageBus.nameOwnerChanged, names.count == 3, names[0] == name else { return }
+      // While the owner is looked up, the name may get one.
+      if let owner, names[2] != owner { end() }
+    } else if let owner, signal.sender == owner {
+      receiver(.signal(signal))
+    }
+  }
+
+  private func end() {
+    guard !isOver else { return }
+    isOver = true
+    connection?.close()
+    connection = nil
+    let wasFound = owner != nil
+    owner = nil
+    if wasFound { receiver(.over) }
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import SystemPolicy
+import Testing
+
+@Suite("polkit", .timeLimit(.minutes(2)))
+struct PolkitTests {
+  private func withPolkit(_ body: (Polkit, PolkitStandIn, Caller) async throws -> Void) async throws {
+    try await PrivateBus.with { bus in
+      let standIn = try await PolkitStandIn(on: bus)
+      defer { standIn.close() }
+      try await body(Polkit(bus: bus.address), standIn, try .thisProcess)
+    }
+  }
+
+  @Test("is asked about the process, told by its start and its user, and says yes, no, or what is missing")
+  func verdicts() async throws {
+    try await withPolkit { polkit, standIn, caller in
+      #expect(await polkit.authorize(.own, for: caller, asking: true) == .allowed)
+      let question = try #require(standIn.questions.first)
+      #expect(question.kind == "unix-process")
+      #expect(question.subject["pid"]?.asUInt32 == UInt32(getpid()))
+      #expect(question.subject["start-time"]?.asUInt64 == caller.process?.started)
+      #expect(question.subject["uid"]?.asInt32 == Int32(getuid()))
+      #expect(question.action == "org.whorl.own")
+      #expect(question.flags == 1)
+      standIn.manner = .answers(authorized: false, challenge: false)
+      #expect(await polkit.authorize(.enroll, for: caller, asking: false) == .denied)
+      #expect(standIn.questions.last?.flags == 0)
+      standIn.manner = .answers(authorized: false, challenge: true)
+      #expect(await polkit.authorize(.own, for: caller, asking: true) == .needsPassword)
+      standIn.manner = .answers(authorized: false, challenge: false, details: ["polkit.dismissed": "true"])
+      #expect(await polkit.authorize(.own, for: caller, asking: true) == .dismissed)
+    }
+  }
+
+  @Test("that hangs, talks nonsense, fails or is not there is unavailable, and never a yes")
+  func trouble() async throws {
+    try await withPolkit { polkit, standIn, caller in
+      standIn.manner = .silent
+      #expect(await polkit.authorize(.use, for: caller, asking: false) == .unavailable("polkit gave no answer"))
+      standIn.manner = .nonsense
+      #expect(
+        await polkit.authorize(.use, for: caller, asking: false) == .unavailable("polkit gave no answer of use"))
+      standIn.manner = .error
+      #expect(
+        await polkit.authorize(.use, for: caller, asking: false)
+          == .unavailable("polkit: Action org.whorl.use is not registered"))
+      standIn.manner = .answers(authorized: true, challenge: false)
+      #expect(await polkit.authorize(.use, for: caller, asking: false) == .allowed)
+      standIn.manner = .silent
+      let asking = Task { await polkit.authorize(.own, for: caller, asking: true) }
+      try #require(try await eventually { standIn.questions.last?.action == "org.whorl.own" })
+      standIn.close()
+      for verdict in [await asking.value, await polkit.authorize(.use, for: caller, asking: false)] {
+        guard case .unavailable = verdict else {
+          Issue.record("\(verdict), by nobody")
+          return
+        }
+      }
+    }
+  }
+
+  @Test("takes its question away when nobody waits for the answer any more")
+  func cancelled() async throws {
+    try await withPolkit { polkit, standIn, caller in
+      standIn.manner = .silent
+      let asking = Task { await polkit.authorize(.own, for: caller, asking: true) }
+      try #require(try await eventually { standIn.questions.count == 1 })
+      asking.cancel()
+      #expect(await asking.value == .unavailable("the question was cancelled"))
+      #expect(standIn.cancelled == [standIn.questions.first?.number])
+    }
+  }
+
+  @Test("is not asked about a program that has ended, or about another with its number")
+  func pinned() async throws {
+    try await withPolkit { polkit, standIn, caller in
+      var other = caller
+      other.process?.started += 1
+      #expect(
+        await polkit.authorize(.use, for: other, asking: false) == .unavailable("the program has ended"))
+      #expect(standIn.questions.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import SystemPolicy
+import Testing
+
+@Suite("The reader is armed", .timeLimit(.minutes(2)))
+struct RefusalTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let session: [String: BusValue]
+    let refusal: SessionRefusal?
+
+    init(_ description: String, _ session: [String: BusValue], _ refusal: SessionRefusal?) {
+      (testDescription, self.session, self.refusal) = (description, session, refusal)
+    }
+  }
+
+  static let cases: [Case] = [
+    .init("an active session at the reader's seat", [:], nil),
+    .init("a remote session", ["Remote": .boolean(true), "Seat": LogindStandIn.noSeat], .remote),
+    .init("a remote session that says it has a seat", ["Remote": .boolean(true)], .remote),
+    .init("a session in the background of its seat", ["State": .string("online")], .inactive),
+    .init("a session that is being set up", ["State": .string("opening")], .inactive),
+    .init("a session whose user has logged out", ["State": .string("closing")], .noSession),
+    .init("a session at no seat", ["Seat": LogindStandIn.noSeat], .noSession),
+    .init("a session at another seat", ["Seat": LogindStandIn.seat("seat1")], .noSession),
+    .init("a locked session", ["LockedHint": .boolean(true)], .locked),
+    .init("a greeter", ["Class": .string("greeter")], .noSession),
+    .init("a cron job", ["Class": .string("background"), "Seat": LogindStandIn.noSeat], .noSession),
+    .init("a session that does not say whether it is remote", ["Remote": .string("no")], .unknown),
+    .init("a session with a seat of another type", ["Seat": .string("seat0")], .unknown),
+    .init("a session with a lock of another type", ["LockedHint": .uint32(0)], .unknown),
+    .init("a session with a state of another type", ["State": .boolean(true)], .unknown),
+  ]
+
+  @Test("for a program in an active local session alone", arguments: cases)
+  func sessions(_ one: Case) async throws {
+    try await Machine.with { machine in
+      machine.logind.add("c1", process: getpid(), one.session)
+      #expect(await machine.sessions.refusal(for: machine.caller) == one.refusal)
+    }
+  }
+
+  @Test("for a program outside of any session as for its user's display session")
+  func outside() async throws {
+    try await Machine.with { machine in
+      machine.logind.remove("c1")
+      machine.logind.setDisplay(nil)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .noSession)
+      machine.logind.add("c2")
+      machine.logind.setDisplay("c2")
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      machine.logind.change("c2", ["LockedHint": .boolean(true)])
+      #expect(await machine.sessions.refusal(for: machine.caller) == .locked)
+      machine.logind.change("c2", ["LockedHint": .boolean(false), "Remote": .boolean(true)])
+      #expect(await machine.sessions.refusal(for: machine.caller) == .remote)
+      // A user whom logind does not know.
+      var stranger = machine.caller
+      stranger.user = 4_242
+      #expect(await machine.sessions.refusal(for: stranger) == .noSession)
+    }
+  }
+
+  @Test("for a program of the user's service manager as for the display session")
+  func serviceManager() async throws {
+    try await Machine.with { machine in
+      machine.logind.add(
+        "c1", process: getpid(), ["Class": .string("manager"), "Seat": LogindStandIn.noSeat])
+      machine.logind.setDisplay(nil)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .noSession)
+      machine.logind.add("c2")
+      machine.logind.setDisplay("c2")
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+    }
+  }
+
+  @Test("not while the lid is closed over a built-in reader, and whatever the lid for another")
+  func lid() async throws {
+    try await Machine.with(reader: .init(isUnderLid: true)) { machine in
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      machine.logind.set("LidClosed", true)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .lidClosed)
+    }
+    try await Machine.with { machine in
+      machine.logind.set("LidClosed", true)
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+    }
+  }
+
+  @Test("not while the machine goes to sleep, whether that was signalled or found")
+  func sleep() async throws {
+    try await Machine.with { machine in
+      machine.logind.set("PreparingForSleep", true)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .sleeping)
+      machine.logind.set("PreparingForSleep", false)
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+    }
+  }
+
+  @Test("not for a program that has ended, nor for one that has the number of another")
+  func pinned() async throws {
+    try await Machine.with { machine in
+      var other = machine.caller
+      other.process?.started += 1
+      #expect(await machine.sessions.refusal(for: other) == .unknown)
+      other.process = nil
+      #expect(await machine.sessions.refusal(for: other) == .unknown)
+    }
+  }
+
+  @Test("only if polkit's rules allow it, which are never a question")
+  func polkit() async throws {
+    try await Machine.with { machine in
+      machine.polkit.manner = .answers(authorized: false, challenge: false)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .notPermitted)
+      machine.polkit.manner = .answers(authorized: false, challenge: true)
+      #expect(await machine.sessions.refusal(for: machine.caller) == .notPermitted)
+      machine.polkit.manner = .error
+      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(machine.polkit.questions.allSatisfy { $0.action == "org.whorl.use" && $0.flags == 0 })
+      machine.polkit.close()
+      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+    }
+  }
+
+  @Test("not while logind hangs, answers nonsense or does not run, and again when it does")
+  func logindTrouble() async throws {
+    try await Machine.with { machine in
+      machine.logind.manner = .silent
+      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      machine.logind.manner = .nonsense
+      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      machine.logind.manner = .proper
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      machine.logind.close()
+      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      let next = try await LogindStandIn(on: machine.bus)
+      next.add("c1", process: getpid())
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      next.close()
+    }
+    let nobody = "unix:path=/tmp/whorl-no-such-bus"
+    let sessions = LoginSessions(polkit: Polkit(bus: nobody), bus: nobody)
+    #expect(await sessions.refusal(for: try .thisProcess) == .unknown)
+    #expect(await sessions.isUnlocked(getuid()) == false)
+  }
+}

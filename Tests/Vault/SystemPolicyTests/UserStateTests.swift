@@ -1,0 +1,109 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import SystemPolicy
+import Testing
+
+@Suite("A user's sessions", .timeLimit(.minutes(2)))
+struct UserStateTests {
+  @Test("are unlocked while one at a seat is, or, where none is at a seat, while there is one at all")
+  func unlocked() async throws {
+    try await Machine.with { machine in
+      let user = getuid()
+      func state() async -> SessionState { await machine.sessions.state(of: user) }
+      #expect(await state() == .unlocked)
+      #expect(await machine.sessions.isUnlocked(user))
+      machine.logind.change("c1", ["LockedHint": .boolean(true)])
+      try #require(try await eventually { await state() == .locked })
+      #expect(await machine.sessions.isUnlocked(user) == false)
+      // A session from elsewhere does not open what the seat has locked.
+      machine.logind.add("c3", ["Remote": .boolean(true), "Seat": LogindStandIn.noSeat])
+      machine.logind.change("c3", [:])
+      #expect(await state() == .locked)
+      machine.logind.remove("c1")
+      try #require(try await eventually { await state() == .unlocked })
+      machine.logind.add("c3", ["Class": .string("background"), "Seat": LogindStandIn.noSeat])
+      machine.logind.change("c3", [:])
+      try #require(try await eventually { await state() == .absent })
+      #expect(await machine.sessions.state(of: 4_242) == .absent)
+      machine.logind.prepareForSleep(true)
+      try #require(try await eventually { await state() == .sleeping })
+      machine.logind.prepareForSleep(false)
+      try #require(try await eventually { await state() == .absent })
+    }
+  }
+
+  @Test("are asked for once, and again only after a change")
+  func cached() async throws {
+    try await Machine.with { machine in
+      #expect(await machine.sessions.isUnlocked(getuid()))
+      let calls = machine.logind.calls
+      for _ in 1...100 { #expect(await machine.sessions.isUnlocked(getuid())) }
+      #expect(machine.logind.calls == calls)
+    }
+  }
+
+  @Test("are told to those who follow them, with every change, also after logind was restarted")
+  func followed() async throws {
+    try await Machine.with { machine in
+      let seen = Happenings()
+      let following = Task {
+        for await state in machine.sessions.states(of: getuid()) { seen.add("\(state)") }
+      }
+      try #require(try await eventually { seen.all == ["unlocked"] })
+      machine.logind.change("c1", ["LockedHint": .boolean(true)])
+      try #require(try await eventually { seen.all.last == "locked" })
+      machine.logind.prepareForSleep(true)
+      try #require(try await eventually { seen.all.last == "sleeping" })
+      machine.logind.prepareForSleep(false)
+      try #require(try await eventually { seen.all.last == "locked" })
+      machine.logind.change("c1", ["LockedHint": .boolean(false)])
+      try #require(try await eventually { seen.all.last == "unlocked" })
+      machine.logind.close()
+      try #require(try await eventually { seen.all.last == "unknown" })
+      let next = try await LogindStandIn(on: machine.bus)
+      next.add("c1", process: getpid(), ["LockedHint": .boolean(true)])
+      next.setDisplay("c1")
+      try #require(try await eventually { seen.all.last == "locked" })
+      following.cancel()
+      next.close()
+    }
+  }
+
+  @Test("have the machine wait with its sleep until what must be put away is, and are told when it is awake")
+  func sleepWaits() async throws {
+    try await Machine.with { machine in
+      let seen = Happenings()
+      let (gate, mayGoOn) = AsyncStream<Void>.makeStream()
+      await machine.sessions.followSleep {
+        seen.add("begins")
+        for await _ in gate { break }
+        seen.add("put away")
+      } after: {
+        seen.add("awake")
+      }
+      try #require(try await eventually { machine.logind.holdsSleep })
+      machine.logind.prepareForSleep(true)
+      try #require(try await eventually { seen.all == ["begins"] })
+      #expect(machine.logind.holdsSleep)
+      mayGoOn.yield()
+      try #require(try await eventually { seen.all == ["begins", "put away"] && !machine.logind.holdsSleep })
+      machine.logind.prepareForSleep(false)
+      try #require(try await eventually { seen.all.last == "awake" && machine.logind.holdsSleep })
+      // The next logind is asked for a lock of its own.
+      machine.logind.close()
+      let next = try await LogindStandIn(on: machine.bus)
+      try #require(try await eventually { next.holdsSleep })
+      next.close()
+    }
+  }
+}
+
+private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+  for _ in 0..<2_000 {
+    if try await condition() { return true }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+  return false
+}

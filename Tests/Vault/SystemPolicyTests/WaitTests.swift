@@ -1,0 +1,78 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import SystemPolicy
+import Testing
+
+@Suite("An armed scan ends", .timeLimit(.minutes(2)))
+struct WaitTests {
+  /// Waits while it is armed, lets something happen, and gives the reason for which it ended.
+  private func reason(
+    reader: LoginSessions.ReaderPlace = .init(), after happening: (Machine) throws -> Void
+  ) async throws -> SessionRefusal {
+    var reason: SessionRefusal?
+    try await Machine.with(reader: reader) { machine in
+      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      let ending = Task { await machine.sessions.untilRefused(for: machine.caller) }
+      let before = machine.logind.calls
+      try #require(try await eventually { machine.logind.calls > before + 2 })
+      // A change that forbids nothing.
+      machine.logind.change("c1", ["IdleHint": .boolean(true)])
+      try happening(machine)
+      reason = await ending.value
+      ending.cancel()
+    }
+    return try #require(reason)
+  }
+
+  @Test("when its session is locked")
+  func locked() async throws {
+    #expect(try await reason { $0.logind.change("c1", ["LockedHint": .boolean(true)]) } == .locked)
+  }
+
+  @Test("when another session comes to the foreground")
+  func inactive() async throws {
+    #expect(
+      try await reason { $0.logind.change("c1", ["Active": .boolean(false), "State": .string("online")]) }
+        == .inactive)
+  }
+
+  @Test("when its session ends")
+  func removed() async throws {
+    #expect(
+      try await reason {
+        $0.logind.setDisplay(nil)
+        $0.logind.remove("c1")
+      } == .noSession)
+  }
+
+  @Test("when the machine goes to sleep")
+  func sleep() async throws {
+    #expect(try await reason { $0.logind.prepareForSleep(true) } == .sleeping)
+  }
+
+  @Test("when logind ends, or begins to hang or to talk nonsense")
+  func trouble() async throws {
+    #expect(try await reason { $0.logind.close() } == .unknown)
+    for manner in [LogindStandIn.Manner.silent, .nonsense] {
+      #expect(
+        try await reason {
+          $0.logind.manner = manner
+          $0.logind.change("c1", ["IdleHint": .boolean(false)])
+        } == .unknown)
+    }
+  }
+
+  @Test("not by itself: nothing is asked while nothing changes, and a cancelled wait is over at once")
+  func noPolling() async throws {
+    try await Machine.with { machine in
+      let ending = Task { await machine.sessions.untilRefused(for: machine.caller) }
+      try #require(try await eventually { machine.logind.calls >= 3 })
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(machine.logind.calls == 3)
+      ending.cancel()
+      _ = await ending.value
+    }
+  }
+}
