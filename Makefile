@@ -2,11 +2,12 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+SYSTEM ?= 0
 UDEV_RULES_DIR ?= /etc/udev/rules.d
 
 # Swift is taken from PATH first, then from the places its own installers use.
 export PATH := $(PATH):$(HOME)/.local/share/swiftly/bin:/opt/swift/usr/bin:/usr/libexec/swift/bin
-export PREFIX DESTDIR UDEV_RULES_DIR
+export PREFIX DESTDIR SYSTEM UDEV_RULES_DIR
 
 SWIFT_FILES = $(wildcard Package.swift Sources Tests Benchmarks Examples)
 UDEV_RULES = 70-whorl-reader.rules
@@ -57,7 +58,7 @@ system-test: build ## install in a Debian booted in a folder and tell the storie
 build: setup ## release build of the programs in .build/release
 	@scripts/build
 
-install: ## install the programs under PREFIX (default /usr/local); DESTDIR for packagers
+install: ## install the programs under PREFIX (default /usr/local); SYSTEM=1 with the system service; DESTDIR for packagers
 	@scripts/install
 
 uninstall: ## remove what install put there

@@ -100,7 +100,7 @@ let package = Package(
     .target(
       name: "VaultBus",
       dependencies: [
-        "Executors", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
+        "Executors", "Processes", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: strict),
 
@@ -112,8 +112,14 @@ let package = Package(
     // Layer 5
     .target(
       name: "VaultHost",
-      dependencies: ["Fingerprint", "Processes", "ReaderClient", "SecretModel", "SecureMemory", "Vault"],
+      dependencies: [
+        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderClient", "SecretModel", "SecureMemory",
+        "Vault",
+      ],
       path: "Sources/Vault/VaultHost", swiftSettings: strict),
+    .target(
+      name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
+      path: "Sources/Vault/SystemVault", swiftSettings: strict),
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/PrivateVault", swiftSettings: strict),
@@ -123,6 +129,7 @@ let package = Package(
       name: "Whorl",
       dependencies: [
         "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "PrivateVault",
+        "SystemVault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: strict),
 
@@ -151,7 +158,10 @@ let package = Package(
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
     .executableTarget(
-      name: "whorld", dependencies: ["CLinux", "Processes", "SecretModel", "Vault", "VaultBus", "VaultHost"],
+      name: "whorld",
+      dependencies: [
+        "CLinux", "CSystemd", "Fingerprint", "Processes", "SecretModel", "Vault", "VaultBus", "VaultHost",
+      ],
       path: "Sources/Programs/whorld", swiftSettings: strict),
     .executableTarget(
       name: "whorl-reader",
@@ -283,6 +293,14 @@ let package = Package(
         "VaultDriver", "Introspection",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
+    // The service in this process: many users' stores behind a listening socket, and how clients find it.
+    .testTarget(
+      name: "VaultHostTests",
+      dependencies: [
+        "Fingerprint", "Keys", "Processes", "SecretModel", "SecureMemory", "SystemVault", "Vault", "VaultBus",
+        "VaultDriver", "VaultHost", "Whorl",
+      ],
+      path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
     .testTarget(
       name: "SystemPolicyTests", dependencies: ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"],
       path: "Tests/Vault/SystemPolicyTests", swiftSettings: strict),

@@ -12,8 +12,8 @@ struct ScratchVault {
 
   /// Makes a store without a passcode at `path` and opens it.
   init(at path: String, reader: ReaderSelection = .automatic) async throws {
-    connection = try await VaultConnector.connect(Configuration())
     let place = StorePlace(directory: path, reader: reader)
+    connection = try await VaultConnector.connect(to: place, Configuration())
     let draft = try await connection.create(place, passcode: nil)
     recoveryKey = draft.recoveryKey.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     try await connection.keep(draft.id)

@@ -40,6 +40,36 @@ struct MakefileTests {
     }
   }
 
+  @Test("install with SYSTEM=1 puts the service in its places and marks it last, and uninstall removes everything")
+  func installsTheService() async throws {
+    try await withTemporaryFolder { folder in
+      let places = ["DESTDIR": folder.path, "PREFIX": "/opt/whorl", "BIN": try Repository.products.path, "SYSTEM": "1"]
+      let installed = try await run("make", "install", environment: places)
+      #expect(installed.status == 0, "\(installed.errors)")
+      #expect(installed.output.split(separator: "\n").last?.hasSuffix("/etc/whorl/system") == true)
+      let unit = try String(
+        contentsOf: folder.appending(path: "opt/whorl/lib/systemd/system/whorld.service"), encoding: .utf8)
+      #expect(unit.contains("\nExecStart=/opt/whorl/libexec/whorl/whorld --system\n"))
+      #expect(!unit.contains("@PREFIX@"))
+      for file in [
+        "opt/whorl/lib/systemd/system/whorld.socket", "opt/whorl/lib/sysusers.d/whorl.conf",
+        "opt/whorl/lib/tmpfiles.d/whorl.conf", "usr/share/polkit-1/actions/org.whorl.policy",
+        "opt/whorl/share/dbus-1/interfaces/org.whorl.Vault1.xml",
+      ] {
+        #expect(FileManager.default.fileExists(atPath: folder.appending(path: file).path), "\(file)")
+      }
+
+      let removed = try await run("make", "uninstall", environment: places)
+      #expect(removed.status == 0, "\(removed.errors)")
+      let left = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: folder.appending(path: path).path, isDirectory: &isFolder)
+          && !isFolder.boolValue
+      }
+      #expect(left.isEmpty)
+    }
+  }
+
   /// Each argument: the runner's output, its exit status, and whether `make test` must succeed.
   @Test(
     "test succeeds only if the runner reports at its end that tests passed",

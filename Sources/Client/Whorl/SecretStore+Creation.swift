@@ -22,7 +22,7 @@ extension SecretStore {
   ) async throws -> SecretStore {
     let configuration = try Configuration.settled(configuration)
     let place = try StorePlace(directory: directory, reader: nil, configuration)
-    let connection = try await VaultConnector.connect(configuration)
+    let connection = try await VaultConnector.connect(to: place, configuration)
     do {
       let draft = try await connection.create(place, passcode: passcode)
       try await show(draft.recoveryKey)
@@ -46,7 +46,7 @@ extension SecretStore {
   {
     let configuration = try Configuration.settled(nil)
     let place = try StorePlace(directory: directory, reader: nil, configuration)
-    let connection = try await VaultConnector.connect(configuration)
+    let connection = try await VaultConnector.connect(to: place, configuration)
     do throws(VaultError) {
       let draft = try await connection.create(place, passcode: passcode)
       try await connection.keep(draft.id)

@@ -30,7 +30,8 @@ public final class SecretStore: Sendable {
 
   convenience init(_ place: StorePlace, _ configuration: Configuration) {
     self.init(
-      StoreLink(to: place) { () async throws(VaultError) in try await VaultConnector.connect(configuration) })
+      StoreLink(to: place) { () async throws(VaultError) in try await VaultConnector.connect(to: place, configuration) }
+    )
   }
 
   /// A store that is open already, for tests.
@@ -62,8 +63,9 @@ public final class SecretStore: Sendable {
   /// the contexts it had then are invalid.
   ///
   /// - Parameters:
-  ///   - directory: where it lies; nil: as the configuration says, else `$XDG_DATA_HOME/whorl`.
-  ///   - reader: the words of `--reader`; nil: as the configuration says, else `auto`.
+  ///   - directory: where it lies; nil: in the system service where that is installed, else as the configuration says,
+  ///     else `$XDG_DATA_HOME/whorl`.
+  ///   - reader: the words of `--reader`; nil: as the configuration says, else `auto`. The service has its own.
   ///   - configuration: the path of the configuration; nil: `$XDG_CONFIG_HOME/whorl/config.json`, which may be missing.
   /// - Throws: `storeNotFound` where there is none (``create(at:passcode:configuration:showing:)`` and `whorl init` make
   ///   one), and `configuration` for a file or words that cannot be used. What is wrong with the store itself is thrown by
@@ -77,7 +79,7 @@ public final class SecretStore: Sendable {
       return named
     }
     let place = try StorePlace(directory: directory, reader: reader, configuration)
-    guard access(place.directory, F_OK) == 0 else { throw .storeNotFound(place.directory) }
+    if case .folder(let folder) = place, access(folder.directory, F_OK) != 0 { throw .storeNotFound(folder.directory) }
     return SecretStore(place, configuration)
   }
 

@@ -1,22 +1,41 @@
 package import Fingerprint
 internal import PrivateVault
 package import SecretModel
+package import SystemVault
 
 /// How a program reaches the vault that holds its store.
 package enum VaultConnector {
-  /// Starts a vault of the program's own. It ends with the connection.
+  /// Connects to the service for the program's own store there. For a store in a folder it starts a vault of the
+  /// program's own, which ends with the connection.
   ///
-  /// - Throws: `serviceUnavailable` where it cannot be started.
-  package static func connect(_ configuration: Configuration) async throws(VaultError) -> any VaultConnection {
-    try PrivateVault.connect(program: configuration.vaultProgram)
+  /// - Throws: `serviceUnavailable` where the vault cannot be started or reached.
+  package static func connect(
+    to place: StorePlace, _ configuration: Configuration, service: InstalledService = .ofThisMachine
+  ) async throws(VaultError) -> any VaultConnection {
+    switch place {
+    case .own: try service.connect()
+    case .folder: try PrivateVault.connect(program: configuration.vaultProgram)
+    }
   }
 }
 
 extension StorePlace {
-  /// The place that a program or the configuration names, else `$XDG_DATA_HOME/whorl`.
+  /// The directory that a program names. Without one the store is in the service where that is installed, whatever the
+  /// configuration and the environment say, else in the directory of the configuration or `$XDG_DATA_HOME/whorl`.
   ///
-  /// - Throws: `configuration` where there is no home directory to put the store in.
-  package init(directory: String?, reader: ReaderSelection?, _ configuration: Configuration) throws(VaultError) {
+  /// - Throws: `configuration` where there is no home directory to put the store in, and where a reader is named for a
+  ///   store in the service; `serviceUnavailable` where it cannot be told whether that is installed.
+  package init(
+    directory: String?, reader: ReaderSelection?, _ configuration: Configuration,
+    service: InstalledService = .ofThisMachine
+  ) throws(VaultError) {
+    if directory == nil, try service.isInstalled {
+      guard reader == nil else {
+        throw .configuration("the system service has a reader of its own: name one with a directory alone")
+      }
+      self = .own
+      return
+    }
     guard let directory = directory ?? configuration.store ?? BaseDirectories.data.map({ "\($0)/whorl" }) else {
       throw .configuration("there is no home directory whose name is text")
     }

@@ -15,7 +15,7 @@ package final class ChildProcess: Sendable {
   private let outcome = Mutex<String?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
 
-  /// Starts a helper program in a session of its own, with no descriptors but the standard ones, and with the signals
+  /// Starts a helper program, with no descriptors but the standard ones, and with the signals
   /// in their default state.
   ///
   /// The child writes its standard output to `/dev/null`.
@@ -24,10 +24,12 @@ package final class ChildProcess: Sendable {
   ///   - arguments: all of them, with the program's own name.
   ///   - environment: all of it, as `NAME=value`.
   ///   - standardInput: the descriptor that becomes the child's descriptor 0. It stays the caller's.
+  ///   - keepsTerminal: whether the child stays in this process's session, and so has its terminal. In a session of its own
+  ///     it gets no Ctrl-C and can neither read nor write there.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
   package init(
     _ program: HelperProgram, arguments: [String], environment: [String], standardInput: Int32,
-    showsDiagnostics: Bool = false
+    keepsTerminal: Bool = false, showsDiagnostics: Bool = false
   ) throws(ChildStartError) {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -50,9 +52,8 @@ package final class ChildProcess: Sendable {
     sigfillset(&all)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &all)
-    // A session of its own has no terminal: the child gets no Ctrl-C and can neither read nor write there.
-    posix_spawnattr_setflags(
-      &attributes, Int16(whorl_spawn_in_own_session | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let session = keepsTerminal ? 0 : whorl_spawn_in_own_session
+    posix_spawnattr_setflags(&attributes, Int16(session | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     // strdup: the copies are ours until the child has its own
     let arguments = arguments.map { strdup($0) }

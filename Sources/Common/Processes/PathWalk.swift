@@ -1,19 +1,29 @@
 internal import CLinux
 internal import Glibc
 
-/// Follows a path from the root one component at a time, and refuses one that somebody other than root and the effective
-/// user could change: by a component they own, or a folder they can write to.
+/// Follows a path from the root one component at a time, and refuses one that somebody other than those who are trusted
+/// could change: by a component they own, or a folder they can write to.
 package enum PathWalk {
+  /// Whose files and folders are trusted.
+  package enum Trust: Sendable {
+    case rootAndEffectiveUser
+    case rootAlone
+  }
+
   /// As many symbolic links as the kernel follows in one path (path_resolution(7)).
   private static let linkLimit = 40
 
   /// Follows a full path to its end, and looks at every component, those of symbolic links too.
-  package static func check(_ path: String) throws(PathWalkError) { _ = try end(of: path) }
+  package static func check(_ path: String, trusting trust: Trust = .rootAndEffectiveUser) throws(PathWalkError) {
+    _ = try end(of: path, trusting: trust)
+  }
 
   /// The file or folder that a full path leads to.
-  static func end(of path: String) throws(PathWalkError) -> Entry {
+  static func end(
+    of path: String, trusting trust: Trust = .rootAndEffectiveUser
+  ) throws(PathWalkError) -> Entry {
     guard path.hasPrefix("/") else { throw .missing(code: EINVAL) }
-    let root = try Entry("/", at: "/", in: nil)
+    let root = try Entry("/", at: "/", in: nil, trust)
     var trail = [root]
     // The next component is the last of these.
     var remaining = components(of: path)
@@ -26,7 +36,7 @@ package enum PathWalk {
         continue
       }
       let place = (folder.place == "/" ? "/" : "\(folder.place)/") + name
-      let entry = try Entry(name, at: place, in: folder.descriptor)
+      let entry = try Entry(name, at: place, in: folder.descriptor, trust)
       guard entry.kind == S_IFLNK else {
         trail.append(entry)
         continue
@@ -51,11 +61,12 @@ package enum PathWalk {
     /// Its path without symbolic links.
     let place: String
     private let status: stat
+    private let trust: Trust
 
     /// `S_IFREG`, `S_IFDIR`, `S_IFLNK` …
     var kind: mode_t { status.st_mode & S_IFMT }
 
-    init(_ name: String, at place: String, in folder: Descriptor?) throws(PathWalkError) {
+    init(_ name: String, at place: String, in folder: Descriptor?, _ trust: Trust) throws(PathWalkError) {
       let flags = whorl_o_path | O_NOFOLLOW | O_CLOEXEC
       let opened = Descriptor(taking: folder.map { openat($0.rawValue, name, flags) } ?? open(name, flags))
       guard let opened else { throw .missing(code: errno) }
@@ -64,6 +75,7 @@ package enum PathWalk {
       descriptor = opened
       self.place = place
       self.status = status
+      self.trust = trust
       if let problem { throw .untrusted(component: place, problem: problem) }
     }
 
@@ -76,17 +88,21 @@ package enum PathWalk {
       return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
     }
 
-    /// How somebody other than root and the effective user could change it; nil where nobody could.
+    /// How somebody who is not trusted could change it; nil where nobody could.
     private var problem: PathWalkError.Problem? {
-      guard status.st_uid == 0 || status.st_uid == geteuid() else { return .owner(status.st_uid) }
+      guard status.st_uid == 0 || trust == .rootAndEffectiveUser && status.st_uid == geteuid() else {
+        return .owner(status.st_uid)
+      }
       // A symbolic link's mode means nothing: only its owner, and who can write to its folder, can change it.
       guard kind != S_IFLNK else { return nil }
       // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it. The next component
-      // has to belong to root or the effective user as every other.
+      // has to belong to somebody who is trusted, as every other.
       let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
       guard !isSticky else { return nil }
       guard status.st_mode & S_IWOTH == 0 else { return .writableByAnybody }
-      guard status.st_mode & S_IWGRP == 0 || isGroupPrivate else { return .writableByGroup(status.st_gid) }
+      guard status.st_mode & S_IWGRP == 0 || trust == .rootAndEffectiveUser && isGroupPrivate else {
+        return .writableByGroup(status.st_gid)
+      }
       return nil
     }
 

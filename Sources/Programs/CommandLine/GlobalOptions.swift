@@ -11,7 +11,10 @@ struct GlobalOptions: ParsableArguments {
   var config: String?
 
   @Option(
-    help: ArgumentHelp("The directory of the store.", discussion: "Default: $XDG_DATA_HOME/whorl.", valueName: "dir"),
+    help: ArgumentHelp(
+      "The directory of a private store.",
+      discussion: "Default: the store in the system service if that is installed, else $XDG_DATA_HOME/whorl.",
+      valueName: "dir"),
     completion: .directory)
   var store: String?
 

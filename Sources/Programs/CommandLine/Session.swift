@@ -26,11 +26,16 @@ struct Session {
 
   /// Where the store is, and which reader goes with it.
   func place() throws(Failure) -> StorePlace {
-    do {
-      return try StorePlace(directory: options.store, reader: options.reader, configuration)
+    do throws(VaultError) {
+      return try vaultPlace()
     } catch {
-      throw Failure(.configuration, Failure(error).what, advice: "name the store's directory with --store")
+      guard case .configuration(let problem) = error else { throw Failure(error) }
+      throw Failure(.configuration, problem, advice: "name the store's directory with --store")
     }
+  }
+
+  func vaultPlace() throws(VaultError) -> StorePlace {
+    try StorePlace(directory: options.store, reader: options.reader, configuration)
   }
 
   /// A reader process of this program's own, for commands that need no store. It starts when it is first asked something.
@@ -51,10 +56,12 @@ struct Session {
 
   // MARK: The vault
 
-  /// The connection to the vault, made at the first call.
-  func connect() async throws(Failure) -> any VaultConnection {
+  /// The connection to the vault of this place, made at the first call.
+  func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
     if let made = connection.current { return made }
-    let made = try await explained { () async throws(VaultError) in try await VaultConnector.connect(configuration) }
+    let made = try await explained { () async throws(VaultError) in
+      try await VaultConnector.connect(to: place, configuration)
+    }
     connection.keep(made)
     return made
   }
@@ -62,12 +69,27 @@ struct Session {
   /// Opens the store. Starts no reader.
   func store() async throws(Failure) -> any VaultService {
     let place = try place()
-    let connection = try await connect()
+    let connection = try await connect(to: place)
     return try await explained { () async throws(VaultError) in try await connection.open(place) }
   }
 
   /// Ends the connection to the vault, and waits for the vault's end: nothing of this command is left.
   func close() async { await connection.take()?.close() }
+
+  /// Runs a call for which the service may have polkit ask for the user's own password.
+  func withPasswordAgent<Answer>(
+    _ call: () async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    guard case .own = try place(), let agent = PasswordAgent() else { return try await call() }
+    let result: Result<Answer, Failure>
+    do throws(Failure) {
+      result = .success(try await call())
+    } catch {
+      result = .failure(error)
+    }
+    await agent.end()
+    return try result.get()
+  }
 
   /// Runs one call that may need a person: shows what it waits for, answers what it asks, and cancels it when a signal
   /// comes.

@@ -7,25 +7,32 @@ enum Usage {
 
     Programs that use Whorl start whorld themselves, one for each connection. There is no reason to start it by hand.
 
-    USAGE: whorld --private
+    USAGE: whorld --private | --system
 
     OPTIONS:
       --private   Serve the client at the other end of the socket that is descriptor 0, over D-Bus
                   (org.whorl.Vault1), and end with it. The client has to be the program that starts whorld.
+      --system    Serve all users of the machine, each with a store of their own in /var/lib/whorl, at the socket
+                  /run/whorl/bus that systemd passes. Runs as a user of its own.
       --help      Show this help.
 
-    Environment variables are ignored.
+    Environment variables are ignored, but for those in which systemd passes a socket.
+
+    FILES:
+      /etc/whorl/whorld.conf   The settings of the service: lines 'name = value'. 'reader' names the readers of all
+                               stores, as whorl's --reader does; a virtual reader has to be named here.
 
     EXIT STATUS:
       0    the connection has ended
-      64   wrong arguments, no socket on descriptor 0, or the client has ended already
+      64   wrong arguments, no socket, or the client has ended already
+      78   the settings of the service cannot be used
     """
 
   /// Ends the program with a line on standard error.
-  static func fail(_ problem: String) -> Never {
+  static func fail(_ problem: String, status: Int32 = 64) -> Never {
     let line = "whorld: \(problem)\n"
     // write: reads as many bytes as it is told
     _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    exit(64)
+    exit(status)
   }
 }

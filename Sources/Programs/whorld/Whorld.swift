@@ -5,19 +5,20 @@ internal import Vault
 internal import VaultBus
 internal import VaultHost
 
-/// The vault: keys, stores and policy, served to the one client that started this process.
+/// The vault: keys, stores and policy, served to the one client that started this process, or to all users of the machine.
 @main
 enum Whorld {
   static func main() {
-    clearenv()
     switch Array(CommandLine.arguments.dropFirst()) {
     case ["--private"]: serveStarter()
+    case ["--system"]: SystemService.run()
     case ["--help"]: print(Usage.help)
-    default: Usage.fail("takes --private or --help; 'whorld --help' explains")
+    default: Usage.fail("takes --private, --system or --help; 'whorld --help' explains")
     }
   }
 
   private static func serveStarter() -> Never {
+    clearenv()
     Hardening.apply()
     let endings = EndingSignals()
     guard let socket = StarterSocket() else { Usage.fail("descriptor 0 is no socket; 'whorld --help' explains") }

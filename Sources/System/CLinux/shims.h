@@ -90,7 +90,19 @@ static inline bool whorl_is_child(int pidfd) {
   return waitid((idtype_t)3 /* P_PIDFD */, (id_t)pidfd, &information, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-// `struct ucred` is declared for _GNU_SOURCE alone. The process number is 0 for a process outside this one's namespace,
+// `struct ucred` is declared for _GNU_SOURCE alone. The user is -1 if the descriptor is no connected Unix socket. For a
+// socket that was connected to a listening one it is who called listen(2).
+static inline uid_t whorl_socket_peer_user(int socket) {
+  struct {
+    pid_t process;
+    uid_t user;
+    gid_t group;
+  } peer = {-1, (uid_t)-1, 0};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.user : (uid_t)-1;
+}
+
+// The process number is 0 for a process outside this one's namespace,
 // and -1 if the descriptor is no connected Unix socket.
 static inline pid_t whorl_socket_peer(int socket) {
   struct {

@@ -3,6 +3,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
 
 // prctl is variadic, so Swift cannot call it.
 static inline int whorl_set_process_option(int option, unsigned long value) {

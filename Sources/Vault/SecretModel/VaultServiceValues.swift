@@ -115,27 +115,6 @@ package struct ReaderList: Sendable {
   }
 }
 
-/// Where a store is and which reader goes with it.
-package struct StorePlace: Sendable, Hashable {
-  /// The full path of the store's directory.
-  package var directory: String
-  package var reader: ReaderSelection
-  /// The configured path of `whorl-reader`; nil: where installs put it.
-  package var readerProgram: String?
-  /// Another fprintd than the machine's own.
-  package var fprintd: FprintdPlace?
-
-  package init(
-    directory: String, reader: ReaderSelection = .automatic, readerProgram: String? = nil,
-    fprintd: FprintdPlace? = nil
-  ) {
-    self.directory = directory
-    self.reader = reader
-    self.readerProgram = readerProgram
-    self.fprintd = fprintd
-  }
-}
-
 /// A new store that has not taken its place yet.
 package final class StoreDraft: Sendable {
   /// Names a draft: good on the connection that made it.

@@ -38,7 +38,7 @@ package final class LocalVaultConnection: VaultConnection {
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
       guard state.open == nil else { throw .invalidRequest("this connection has an open store") }
-      let vault = try Vault(at: place, for: caller.user)
+      let vault = try Vault(at: place.folder, for: caller.user)
       let session = try VaultSession(of: vault, for: caller)
       state.open = OpenStore(vault: vault, session: session)
       return session
@@ -47,7 +47,7 @@ package final class LocalVaultConnection: VaultConnection {
 
   package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
     try state.withLock { state throws(VaultError) in try state.requireRunning() }
-    let (new, draft) = try await Vault.newStore(at: place.directory, passcode: passcode, owner: caller.user)
+    let (new, draft) = try await Vault.newStore(at: place.folder.directory, passcode: passcode, owner: caller.user)
     // Closed meanwhile: the store goes with this call's last reference to it.
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
@@ -66,7 +66,7 @@ package final class LocalVaultConnection: VaultConnection {
   }
 
   package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
-    try Vault.rebuildDeviceKey(at: place.directory, recoveryKey: recoveryKey, owner: caller.user)
+    try Vault.rebuildDeviceKey(at: place.folder.directory, recoveryKey: recoveryKey, owner: caller.user)
   }
 
   package func close() async {
@@ -81,8 +81,20 @@ package final class LocalVaultConnection: VaultConnection {
   }
 }
 
+extension StorePlace {
+  /// - Throws: `invalidRequest` for a store of the service, which is another process.
+  fileprivate var folder: StoreFolder {
+    get throws(VaultError) {
+      guard case .folder(let folder) = self else {
+        throw .invalidRequest("a private vault opens stores in folders alone")
+      }
+      return folder
+    }
+  }
+}
+
 extension Vault {
-  fileprivate init(at place: StorePlace, for owner: UInt32) throws(VaultError) {
+  fileprivate init(at place: StoreFolder, for owner: UInt32) throws(VaultError) {
     // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
     let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)

@@ -87,11 +87,14 @@ struct StarterEndTests {
     let help = try await Invocation(program: "whorld", arguments: ["--help"]).run()
     #expect(help.status == 0)
     #expect(help.text.contains("USAGE: whorld --private"))
-    for words in [[], ["--system"], ["--private", "--help"]] {
+    for words in [[], ["--systemd"], ["--private", "--help"]] {
       let refused = try await Invocation(program: "whorld", arguments: words).run()
       #expect(refused.status == 64)
-      #expect(refused.failure.hasPrefix("whorld: takes --private or --help"))
+      #expect(refused.failure.hasPrefix("whorld: takes --private, --system or --help"))
     }
+    let service = try await Invocation(program: "whorld", arguments: ["--system"]).run()
+    #expect(service.status == 64)
+    #expect(service.failure.contains(geteuid() == 0 ? "never as root" : "is started by systemd"))
     let alone = try await Invocation(program: "whorld", arguments: ["--private"]).run()
     #expect(alone.status == 64)
     #expect(alone.failure.hasPrefix("whorld: descriptor 0 is no socket"))

@@ -45,7 +45,7 @@ final class ScratchConnection: VaultConnection {
 
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     do {
-      guard place.directory == store.path else { throw VaultError.storeNotFound(place.directory) }
+      guard place == self.place else { throw VaultError.storeNotFound("\(place)") }
       let opened = VaultSession(of: try store.open())
       session.withLock { $0 = opened }
       return opened

@@ -135,7 +135,7 @@ struct ContractTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await vault.unlock(.nobody) }
     let missing = StorePlace(directory: "/nonexistent/\u{FFFE}")
     let other = try way.connect(to: try await ScratchConnection())
-    await #expect(throws: VaultError.storeNotFound(missing.directory)) { _ = try await other.open(missing) }
+    await #expect(throws: VaultError.storeNotFound("\(missing)")) { _ = try await other.open(missing) }
     await other.close()
     await open.connection.close()
   }
@@ -210,13 +210,14 @@ struct ContractTests {
     "makes a store that takes its place when it is kept, and else goes with the connection", arguments: Way.allCases)
   func drafts(_ way: Way) async throws {
     let scratch = try await ScratchConnection()
-    let place = StorePlace(directory: scratch.store.folder + "/another")
+    let directory = scratch.store.folder + "/another"
+    let place = StorePlace(directory: directory)
     let first = try way.connect(to: LocalVaultConnection())
     let lost = try await first.create(place, passcode: SecretBytes(text: "a passcode"))
     #expect(lost.recoveryKey.text.count > 20)
     await first.close()
     let second = try way.connect(to: LocalVaultConnection())
-    await #expect(throws: VaultError.storeNotFound(place.directory)) { _ = try await second.open(place) }
+    await #expect(throws: VaultError.storeNotFound(directory)) { _ = try await second.open(place) }
     await #expect { try await second.keep(lost.id) } throws: { Self.isInvalidRequest($0) }
     let draft = try await second.create(place, passcode: nil)
     try await second.keep(draft.id)

@@ -198,7 +198,7 @@ struct ValueTests {
       directory: "/a/\u{FFFE}", reader: reader, readerProgram: "/b", fprintd: FprintdPlace(bus: "c", templates: "d"))
     let seen = PlaceRecorder()
     let connection = try Way.overSocket.connect(to: seen)
-    for place in [place, StorePlace(directory: "/a", reader: reader)] {
+    for place in [place, StorePlace(directory: "/a", reader: reader), .own] {
       await #expect(throws: VaultError.storeNotFound("\(place)")) { _ = try await connection.open(place) }
     }
     await connection.close()

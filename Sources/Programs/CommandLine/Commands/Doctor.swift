@@ -42,14 +42,22 @@ struct Doctor: Command {
   /// Opens the store; nil where there is none, or none that can be used.
   private static func openStore(_ session: Session, _ findings: inout Findings) async -> (any VaultService)? {
     do throws(Failure) {
-      let directory = try session.place().directory
-      guard access(directory, F_OK) == 0 else {
-        findings.warn("store", "none in \(directory)", "'whorl init' makes one")
-        return nil
+      switch try session.place() {
+      case .own:
+        findings.ok("service", "installed; a store is private only where --store names a directory")
+        let store = try await session.store()
+        findings.ok("store", "in the system service")
+        return store
+      case .folder(let folder):
+        findings.ok("service", "not installed, or not used with --store: the vault runs as this user")
+        guard access(folder.directory, F_OK) == 0 else {
+          findings.warn("store", "none in \(folder.directory)", "'whorl init' makes one")
+          return nil
+        }
+        let store = try await session.store()
+        findings.ok("store", "\(folder.directory), private to this user")
+        return store
       }
-      let store = try await session.store()
-      findings.ok("store", "\(directory), private to this user")
-      return store
     } catch {
       findings.fail("store", error)
       return nil
@@ -64,10 +72,15 @@ struct Doctor: Command {
         findings.fail("data", Failure(problem))
       }
       let status = try await store.status()
-      findings.warn(
-        "tier", status.tier.spoken,
-        "other programs of this user can read the key file: use passcode or an application password for what matters most"
-      )
+      let place = try session.vaultPlace()
+      if case .own = place {
+        findings.ok("tier", status.tier.spoken(in: place))
+      } else {
+        findings.warn(
+          "tier", status.tier.spoken(in: place),
+          "other programs of this user can read the key file: use passcode or an application password for what matters most"
+        )
+      }
       if status.passcodeSet {
         findings.ok("passcode", "set")
       } else {
@@ -93,6 +106,9 @@ struct Doctor: Command {
   }
 
   private static func checkReader(_ session: Session, _ store: (any VaultService)?, _ findings: inout Findings) async {
+    if let store, case .own = try? session.vaultPlace() {
+      return await checkReader(of: store, session, &findings)
+    }
     guard let program = HelperPlaces.reader.locate(configured: session.configuration.readerProgram) else {
       let problem = Failure(.cannotStart("whorl-reader is not beside whorl"))
       return findings.fail(
@@ -138,6 +154,19 @@ struct Doctor: Command {
     }
     try? await reader.close()
     Interruption.onSignal(nil)
+  }
+
+  /// The reader of the service, which no program of a user can open.
+  private static func checkReader(
+    of store: any VaultService, _ session: Session, _ findings: inout Findings
+  ) async {
+    do throws(VaultError) {
+      let list = try await store.readers()
+      for each in list.readers { findings.ok("attached", Spoken.reader(each)) }
+      guard list.chosen != nil else { throw list.problem ?? .reader(.absent) }
+    } catch {
+      findings.fail("reader", session.explained(error))
+    }
   }
 
   /// Why the store would use none of the readers that are attached.

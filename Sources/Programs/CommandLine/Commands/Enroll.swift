@@ -36,7 +36,9 @@ struct Enroll: Command {
     let store = try await session.store()
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
-    let change = try await session.asking(store, answers) { try await store.enroll(finger, $0) }
+    let change = try await session.withPasswordAgent { () async throws(Failure) in
+      try await session.asking(store, answers) { try await store.enroll(finger, $0) }
+    }
     try EnrolmentChange.report(change, "\(Spoken.leadingFinger(finger)) is enrolled.", json: options.json)
   }
 }

@@ -37,9 +37,10 @@ struct Init: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let place = try session.place()
-    let directory = place.directory
     // Asked before a passcode is typed twice; `create` decides.
-    if Self.holdsFiles(directory) { throw Failure(.storeExists(directory)) }
+    if case .folder(let folder) = place, Self.holdsFiles(folder.directory) {
+      throw Failure(.storeExists(folder.directory))
+    }
     let answers = session.answers()
     if noPasscode {
       try await create(place, nil, session)
@@ -47,9 +48,9 @@ struct Init: Command {
       try await create(place, try answers.answer(.newPasscode), session)
     }
     if options.json {
-      try JSON.print(Made(store: directory, passcodeSet: !noPasscode))
+      try JSON.print(Made(store: place.name, passcodeSet: !noPasscode))
     } else {
-      StandardError.line("The store is in \(Visible.text(directory)). Next: whorl enroll")
+      StandardError.line("The store is in \(Visible.text(place.name)). Next: whorl enroll")
     }
   }
 
@@ -65,9 +66,14 @@ struct Init: Command {
   private func create(_ place: StorePlace, _ passcode: consuming SecretBytes?, _ session: Session)
     async throws(Failure)
   {
-    let connection = try await session.connect()
+    let connection = try await session.connect(to: place)
+    let passcode: SharedSecret? = if let passcode { SharedSecret(passcode) } else { nil }
+    let draft = try await session.withPasswordAgent { () async throws(Failure) in
+      try await session.explained { () async throws(VaultError) in
+        try await connection.create(place, passcode: passcode?.copy())
+      }
+    }
     do throws(VaultError) {
-      let draft = try await connection.create(place, passcode: passcode)
       try show(draft.recoveryKey)
       try await connection.keep(draft.id)
     } catch {
@@ -100,5 +106,15 @@ struct Init: Command {
   private struct Made: Encodable {
     var store: String
     var passcodeSet: Bool
+  }
+}
+
+extension StorePlace {
+  /// What a person calls it.
+  fileprivate var name: String {
+    switch self {
+    case .own: "the system service"
+    case .folder(let folder): folder.directory
+    }
   }
 }

@@ -10,7 +10,8 @@ struct Status: Command {
     discussion: """
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
       and the readers attached. 'key file (private)' means that another program of the same user can read the key \
-      file, and with it every item that needs no passcode and no application password.
+      file, and with it every item that needs no passcode and no application password. 'key file (system service)' means \
+      that the key file belongs to the service, and no program of the user can read it.
 
       Examples:
         whorl status
@@ -30,10 +31,11 @@ struct Status: Command {
         .success(list.readers)
       }
     let choice = Choice(list, status, session)
-    if options.json { return try JSON.print(Report(status, readers, choice, session)) }
+    let tier = status.tier.spoken(in: try session.place())
+    if options.json { return try JSON.print(Report(status, tier, readers, choice, session)) }
     var lines: [(String, String)] = [
       ("store", status.directory),
-      ("tier", status.tier.spoken),
+      ("tier", tier),
       ("items", "\(status.items)"),
       ("passcode", status.passcodeSet ? "set" : "not set"),
       ("fingers", Self.lockout(status)),
@@ -126,12 +128,13 @@ struct Status: Command {
     var readerProblem: String?
 
     init(
-      _ status: VaultStatus, _ readers: Result<[ReaderDescription], Failure>, _ choice: Choice?, _ session: Session
+      _ status: VaultStatus, _ tier: String, _ readers: Result<[ReaderDescription], Failure>, _ choice: Choice?,
+      _ session: Session
     ) {
       chosenReader = choice?.reader.id
       chosenBecause = choice?.reason
       store = status.directory
-      tier = status.tier.spoken
+      self.tier = tier
       items = status.items
       passcodeSet = status.passcodeSet
       failures = status.failures
@@ -160,9 +163,10 @@ extension ReaderAdapter {
 
 extension VaultStatus.Tier {
   /// What `status` calls it: a private store says that it is one.
-  var spoken: String {
-    switch self {
-    case .keyFile: "key file (private)"
+  func spoken(in place: StorePlace) -> String {
+    switch (self, place) {
+    case (.keyFile, .folder): "key file (private)"
+    case (.keyFile, .own): "key file (system service)"
     }
   }
 }

@@ -98,14 +98,17 @@ extension Session {
   /// Opens the store; where its key file is gone, makes a new one with the recovery key asked for first. The same key
   /// then answers the vault's own question.
   fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
-    let (place, connection) = (try place(), try await connect())
+    let place = try place()
+    let connection = try await connect(to: place)
     do throws(VaultError) {
       return (try await connection.open(place), answers)
     } catch .deviceKeyMissing {
       StandardError.line("The store's key file is gone; a new one is made.")
       let key = SharedSecret(try answers.answer(.recoveryKey))
-      try await explained { () async throws(VaultError) in
-        try await connection.rebuildDeviceKey(at: place, recoveryKey: key.copy())
+      try await withPasswordAgent { () async throws(Failure) in
+        try await explained { () async throws(VaultError) in
+          try await connection.rebuildDeviceKey(at: place, recoveryKey: key.copy())
+        }
       }
       var answers = answers
       answers.given = key

@@ -7,18 +7,25 @@ package import SecureMemory
 package final class VaultSession: VaultService {
   private let vault: Vault
   private let client: Client
+  private let authorizeFirstFinger: (@Sendable () async throws(VaultError) -> Void)?
 
   /// A session for the program that holds the vault itself.
   package init(of vault: Vault) {
     self.vault = vault
     client = Client(Caller(user: vault.owner))
+    authorizeFirstFinger = nil
   }
 
+  /// - Parameter authorizeFirstFinger: is asked before a finger is enrolled where none is, and throws what forbids it.
   /// - Throws: `serviceUnavailable` where the vault is another user's than the caller.
-  package init(of vault: Vault, for caller: Caller) throws(VaultError) {
+  package init(
+    of vault: Vault, for caller: Caller,
+    authorizeFirstFinger: (@Sendable () async throws(VaultError) -> Void)? = nil
+  ) throws(VaultError) {
     guard caller.user == vault.owner else { throw .serviceUnavailable("this store belongs to another user") }
     self.vault = vault
     client = Client(caller)
+    self.authorizeFirstFinger = authorizeFirstFinger
   }
 
   /// Ends every context of the session with `systemCancelled`.
@@ -88,7 +95,10 @@ extension VaultSession {
   package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry() }
 
   package func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
-    try await vault.enroll(finger, request(asking))
+    if let authorizeFirstFinger, try await vault.status().sets.allSatisfy(\.fingers.isEmpty) {
+      try await authorizeFirstFinger()
+    }
+    return try await vault.enroll(finger, request(asking))
   }
 
   package func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange {

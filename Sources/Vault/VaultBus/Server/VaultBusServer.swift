@@ -19,15 +19,11 @@ package final class VaultBusServer: Sendable {
     socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = .seconds(5),
     onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
-    let object = VaultObject(serving: vault, onClosed: onClosed)
-    var limits = BusConnection.Limits()
-    // Larger than `VaultObject.limit`, so that a client with too many calls gets answers.
-    limits.openCalls = 1_024
-    // Room for the largest answer beside others.
-    limits.unreadBytes = 2 * VaultInterface.answerLimit
+    let object = VaultObject(
+      serving: vault, budget: CallBudget(limit: VaultBusListener.Limits().callBytesOfOneUser), onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(
-        socket: socket, role: .server, limits: limits,
+        socket: socket, role: .server, limits: .ofServedVaults,
         handlers: .init(call: { object.handle($0) }, closed: { object.connectionEnded() }))
     } catch {
       throw .serviceUnavailable("no connection to the client")
@@ -41,4 +37,16 @@ package final class VaultBusServer: Sendable {
 
   /// Ends the connection. `onClosed` is called when everything is settled.
   package func close() { connection.close() }
+}
+
+extension BusConnection.Limits {
+  /// Those of a connection on which a vault is served.
+  static var ofServedVaults: Self {
+    var limits = Self()
+    // Larger than `VaultObject.limit`, so that a client with too many calls gets answers.
+    limits.openCalls = 1_024
+    // Room for the largest answer beside others.
+    limits.unreadBytes = 2 * VaultInterface.answerLimit
+    return limits
+  }
 }

@@ -13,6 +13,7 @@ actor VaultObject {
 
   let vaults: any VaultConnection
   private let onClosed: @Sendable () -> Void
+  private let budget: CallBudget
   /// Whether the client has said hello. Nothing else is answered before.
   private(set) var isGreeted = false
   /// The calls that are not answered yet, by the number that the client chose.
@@ -34,8 +35,10 @@ actor VaultObject {
   /// How many contexts are being opened.
   var openingContexts = 0
 
-  init(serving vaults: any VaultConnection, onClosed: @escaping @Sendable () -> Void) {
+  /// - Parameter budget: what the calls of this client's user may take.
+  init(serving vaults: any VaultConnection, budget: CallBudget, onClosed: @escaping @Sendable () -> Void) {
     self.vaults = vaults
+    self.budget = budget
     self.onClosed = onClosed
   }
 
@@ -87,6 +90,9 @@ actor VaultObject {
 
   private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
+      // What ends the waiting of other calls is let through: it gives memory back.
+      let share: CallBudget.Share? = method.endsWaiting ? nil : try budget.share(of: call.arguments)
+      defer { withExtendedLifetime(share) {} }
       let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
       guard values.reduce(0, { $0 + $1.cost }) <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
@@ -115,7 +121,8 @@ actor VaultObject {
 }
 
 extension BusCall {
-  fileprivate func fail(_ error: VaultError) {
+  /// Answers with the vault's error.
+  func fail(_ error: VaultError) {
     let (name, details) = error.busForm
     fail(VaultInterface.errorPrefix + name.rawValue, name.rawValue, details: details)
   }

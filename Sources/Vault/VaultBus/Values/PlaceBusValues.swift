@@ -22,17 +22,27 @@ extension FprintdPlace: BusCodable {
   }
 }
 
+/// A record without entries is the caller's own store in the service.
 extension StorePlace: BusCodable {
   static var busSignature: String { "a{sv}" }
 
   var busValue: BusValue {
-    .record([
-      "directory": directory.busValue, "reader": reader.busValue, "reader-program": readerProgram?.busValue,
-      "fprintd": fprintd?.busValue,
-    ])
+    switch self {
+    case .own: .record([:])
+    case .folder(let folder):
+      .record([
+        "directory": folder.directory.busValue, "reader": folder.reader.busValue,
+        "reader-program": folder.readerProgram?.busValue, "fprintd": folder.fprintd?.busValue,
+      ])
+    }
   }
 
   init(bus value: BusValue) throws(VaultError) {
+    guard value.asDictionary?.isEmpty == false else {
+      try BusRecord(value, of: Self.self).end()
+      self = .own
+      return
+    }
     var record = try BusRecord(value, of: Self.self)
     self.init(
       directory: try record.take("directory"), reader: try record.take("reader"),

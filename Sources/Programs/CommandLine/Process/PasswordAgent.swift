@@ -1,0 +1,36 @@
+import Executors
+import Glibc
+import Processes
+
+/// polkit's agent for terminals (`pkttyagent`), which asks for the user's own password where the service has polkit do so
+/// and no desktop's agent is there.
+struct PasswordAgent: Sendable {
+  private static let path = "/usr/bin/pkttyagent"
+  /// How long it may take to register with polkit.
+  private static let startMilliseconds: Int32 = 2_000
+
+  private let child: ChildProcess
+
+  /// Starts the agent for this process. Nil without a terminal, and where the program is not installed.
+  init?() {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
+    guard terminal >= 0 else { return nil }
+    close(terminal)
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    // Standard input, which it does not read, is the descriptor that it closes when it is ready.
+    let child = try? ChildProcess(
+      HelperProgram(at: Self.path),
+      arguments: [Self.path, "--process", "\(getpid())", "--fallback", "--notify-fd", "0"],
+      environment: ["LC_ALL=C.UTF-8"], standardInput: ends[1], keepsTerminal: true)
+    close(ends[1])
+    guard let child else { return nil }
+    var ready = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+    poll(&ready, 1, Self.startMilliseconds)
+    self.child = child
+  }
+
+  /// Ends the agent and waits until it is gone.
+  func end() async { _ = await child.end(grace: .zero).value }
+}

@@ -1,0 +1,88 @@
+internal import CLinux
+internal import Glibc
+package import Processes
+internal import SDBus
+package import SecretModel
+internal import VaultBus
+
+/// The system service of this machine, as a client finds it. Its places are fixed: neither the environment nor a
+/// configuration names others.
+package struct InstalledService: Sendable {
+  /// The file that says that the service is installed.
+  private let marker: String
+  /// The folder of the socket.
+  private let folder: String
+  private let trust: PathWalk.Trust
+
+  package static let ofThisMachine = InstalledService(
+    marker: "/etc/whorl/system", folder: "/run/whorl", trust: .rootAlone)
+
+  /// - Parameters:
+  ///   - marker: tests name other places, and trust their own user.
+  package init(marker: String, folder: String, trust: PathWalk.Trust) {
+    self.marker = marker
+    self.folder = folder
+    self.trust = trust
+  }
+
+  private var socket: String { folder + "/bus" }
+
+  /// Whether the service is installed: whether root has put the marker there.
+  ///
+  /// - Throws: `serviceUnavailable` where there is a marker that somebody else could have put there, or none that can be
+  ///   looked for. A client must not fall back to a private vault then, which is no boundary.
+  package var isInstalled: Bool {
+    get throws(VaultError) {
+      guard access(marker, F_OK) == 0 || errno != ENOENT else { return false }
+      do throws(PathWalkError) {
+        try PathWalk.check(marker, trusting: trust)
+        return true
+      } catch {
+        throw .serviceUnavailable("whether the service is installed cannot be told: \(error.words(for: marker))")
+      }
+    }
+  }
+
+  /// Connects to the service, which systemd starts if it is not running.
+  ///
+  /// - Throws: `serviceUnavailable`, `busy`.
+  package func connect() throws(VaultError) -> any VaultConnection {
+    guard BusLoop.shared.isInThisProcess else { throw .forkedProcess }
+    // Who can make files there could listen in the place of the service.
+    do throws(PathWalkError) {
+      try PathWalk.check(folder, trusting: trust)
+    } catch {
+      throw .serviceUnavailable("the service is installed and does not listen: \(error.words(for: folder))")
+    }
+    let connected: BusDescriptor
+    do throws(BusError) {
+      connected = try .connected(toBus: "unix:path=\(socket)")
+    } catch .system(EAGAIN) {
+      throw .busy("too many programs wait for the service")
+    } catch {
+      let reason = if case .system(let code) = error { String(cString: strerror(code)) } else { "\(error)" }
+      throw .serviceUnavailable(
+        "the service is installed and does not listen at \(socket) (\(reason)): 'systemctl status whorld.socket' tells more"
+      )
+    }
+    // systemd listens for the service.
+    let listener = whorl_socket_peer_user(connected.rawValue)
+    guard listener == 0 || trust == .rootAndEffectiveUser && listener == geteuid() else {
+      throw .serviceUnavailable("user \(listener) listens at \(socket) in the place of root")
+    }
+    let socket = fcntl(connected.rawValue, F_DUPFD_CLOEXEC, 3)
+    guard socket >= 0 else { throw .serviceUnavailable("no descriptor is left for the service") }
+    return try VaultBusClient(socket: socket, vaultEnd: { "'systemctl status whorld' tells more" })
+  }
+}
+
+extension PathWalkError {
+  fileprivate func words(for path: String) -> String {
+    switch self {
+    case .missing(let code): "\(path): \(String(cString: strerror(code)))"
+    case .untrusted(let component, .owner(let user)): "user \(user) owns \(component), which has to be root's"
+    case .untrusted(let component, .writableByAnybody), .untrusted(let component, .writableByGroup):
+      "others than root can write to \(component)"
+    }
+  }
+}

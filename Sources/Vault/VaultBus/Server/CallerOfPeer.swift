@@ -1,0 +1,20 @@
+internal import Glibc
+internal import Processes
+package import SDBus
+package import SecretModel
+
+extension Caller {
+  /// The program at the other end of a socket.
+  ///
+  /// Nil if it has ended, or cannot be seen from this process's PID namespace. Where the kernel has pidfds of sockets
+  /// (Linux 6.5), the start time is certain to be that of the program that connected.
+  package init?(_ peer: BusPeer) {
+    guard peer.processID > 0, let started = ProcessHandle.start(of: peer.processID) else { return nil }
+    if let process = peer.process {
+      // A pidfd becomes readable when its process ends. Alive after the look, it is the process that was looked at.
+      var polled = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
+      guard poll(&polled, 1, 0) == 0 else { return nil }
+    }
+    self.init(user: peer.userID, process: ProcessInstance(id: peer.processID, started: started))
+  }
+}

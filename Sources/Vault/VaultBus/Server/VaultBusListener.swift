@@ -1,0 +1,125 @@
+internal import Executors
+internal import SDBus
+package import SecretModel
+internal import Synchronization
+
+/// Serves vaults to every client that connects to a listening socket, each on a connection of its own.
+package final class VaultBusListener: Sendable {
+  package struct Limits: Sendable {
+    /// The most connections at a time.
+    package var connections = 4_096
+    /// The most connections of one user at a time.
+    package var connectionsOfOneUser = 64
+    /// The memory that the open calls of one user may take, in bytes.
+    package var callBytesOfOneUser = 128 << 20
+
+    package init() {}
+  }
+
+  private let listener: BusListener
+  private let clients: Clients
+
+  /// - Parameters:
+  ///   - socket: a socket that listens already. It stays open until the last connection has ended.
+  ///   - serve: gives what is served to a caller. It is closed with the caller's connection. Called on the bus loop, so
+  ///     it must not block.
+  /// - Throws: `serviceUnavailable`.
+  package init(
+    socket: Int32, limits: Limits = Limits(), serve: @escaping @Sendable (Caller) -> any VaultConnection
+  ) throws(VaultError) {
+    let clients = Clients(limits)
+    self.clients = clients
+    var listening = BusListener.Limits()
+    listening.connections = limits.connections
+    // Those over the limit are told so, for which they need a connection. Further ones are closed.
+    listening.connectionsOfOneUser = limits.connectionsOfOneUser + Clients.refusedLimit
+    do throws(BusError) {
+      listener = try BusListener(
+        socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults
+      ) { peer in
+        guard let caller = Caller(peer) else { return nil }
+        return clients.handlers(for: caller, serve)
+      }
+    } catch {
+      throw .serviceUnavailable("the socket cannot be listened on")
+    }
+  }
+
+  /// Ends every connection, and returns when all of them are settled: their vaults are closed and their calls have ended.
+  package func close() async {
+    listener.close()
+    await clients.settled()
+  }
+}
+
+/// The connections that are served, counted by user.
+private final class Clients: Sendable {
+  /// How many connections over the limit a user may have at a time, which do nothing but refuse.
+  static let refusedLimit = 8
+  /// How long a refused client has for its first call.
+  private static let refusalTime = Duration.seconds(2)
+
+  private struct User {
+    var connections = 0
+    let budget: CallBudget
+  }
+
+  private struct State {
+    /// The users who have a connection.
+    var users: [UInt32: User] = [:]
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let limits: VaultBusListener.Limits
+  private let state = Mutex(State())
+
+  init(_ limits: VaultBusListener.Limits) { self.limits = limits }
+
+  func handlers(
+    for caller: Caller, _ serve: (Caller) -> any VaultConnection
+  ) -> BusConnection.Handlers {
+    let budget = state.withLock { state -> CallBudget? in
+      var user = state.users[caller.user] ?? User(budget: CallBudget(limit: limits.callBytesOfOneUser))
+      guard user.connections < limits.connectionsOfOneUser else { return nil }
+      user.connections += 1
+      state.users[caller.user] = user
+      return user.budget
+    }
+    guard let budget else { return refusal }
+    let object = VaultObject(serving: serve(caller), budget: budget) { self.end(caller.user) }
+    return .init(call: { object.handle($0) }, closed: { object.connectionEnded() })
+  }
+
+  /// Answers every call with `busy`, and ends the connection a moment after the first.
+  private var refusal: BusConnection.Handlers {
+    let limit = limits.connectionsOfOneUser
+    return .init(call: { call in
+      call.fail(VaultError.busy("\(limit) connections of this user are open"))
+      let connection = call.connection
+      _ = LoopTimer(after: Self.refusalTime) { connection.close() }
+    })
+  }
+
+  private func end(_ user: UInt32) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.users[user]?.connections -= 1
+      if state.users[user]?.connections == 0 { state.users[user] = nil }
+      guard state.users.isEmpty else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for each in waiting { each.resume() }
+  }
+
+  /// Returns when no connection is served.
+  func settled() async {
+    await withCheckedContinuation { continuation in
+      let isSettled = state.withLock { state in
+        guard !state.users.isEmpty else { return true }
+        state.waiting.append(continuation)
+        return false
+      }
+      if isSettled { continuation.resume() }
+    }
+  }
+}

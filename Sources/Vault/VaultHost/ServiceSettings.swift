@@ -1,0 +1,113 @@
+package import Fingerprint
+import Glibc
+package import Processes
+
+/// What an administrator sets for the service, in `/etc/whorl/whorld.conf` and the files of `/etc/whorl/whorld.conf.d`.
+///
+/// A line is `name = value`, is empty, or begins with `#`. The files of the folder that end with `.conf` are read after
+/// the first one, in the order of their names; a later value takes the place of an earlier one.
+package struct ServiceSettings: Sendable, Hashable {
+  /// The readers of all stores, in the words of `--reader`.
+  package var reader = ReaderSelection.automatic
+
+  /// The settings where nothing is set.
+  package init() {}
+
+  /// Reads the file and the folder beside it. Either may be missing.
+  ///
+  /// - Parameters:
+  ///   - path: a full path.
+  ///   - trust: who may have written the files.
+  package static func read(
+    _ path: String, trusting trust: PathWalk.Trust = .rootAlone
+  ) throws(ServiceSettingsError) -> ServiceSettings {
+    var settings = ServiceSettings()
+    for file in [path] + dropIns(in: path + ".d") {
+      guard access(file, F_OK) == 0 || errno != ENOENT else { continue }
+      do throws(PathWalkError) {
+        try PathWalk.check(file, trusting: trust)
+      } catch {
+        throw ServiceSettingsError(path: file, problem: "others than root could have written it")
+      }
+      try settings.take(try contents(of: file), from: file)
+    }
+    return settings
+  }
+
+  private mutating func take(_ text: String, from file: String) throws(ServiceSettingsError) {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let line = line.trimmed
+      guard !line.isEmpty, line.first != "#" else { continue }
+      let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else {
+        throw ServiceSettingsError(path: file, problem: "line \(index + 1) is no 'name = value'")
+      }
+      switch parts[0].trimmed {
+      case "reader":
+        guard let selection = ReaderSelection(String(parts[1].trimmed)) else {
+          throw ServiceSettingsError(path: file, problem: "line \(index + 1) names no reader")
+        }
+        reader = selection
+      case let name:
+        throw ServiceSettingsError(
+          path: file, problem: "line \(index + 1): nothing is called '\(name)' (known: reader)")
+      }
+    }
+  }
+
+  private static func dropIns(in folder: String) -> [String] {
+    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".conf"), !name.hasPrefix(".") { names.append("\(folder)/\(name)") }
+    }
+    return names.sorted()
+  }
+
+  private static let sizeLimit = 64 << 10
+
+  private static func contents(of file: String) throws(ServiceSettingsError) -> String {
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw ServiceSettingsError(path: file, problem: String(cString: strerror(errno)))
+    }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    while bytes.count <= sizeLimit {
+      let part = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+        // read: writes at most as many bytes as it is told
+        count = max(0, Glibc.read(descriptor, buffer.baseAddress, buffer.count))
+      }
+      guard !part.isEmpty else { break }
+      bytes += part
+    }
+    guard bytes.count <= sizeLimit, let text = String(validating: bytes, as: UTF8.self) else {
+      throw ServiceSettingsError(path: file, problem: "it is no text of at most \(sizeLimit) bytes")
+    }
+    return text
+  }
+}
+
+/// The service's settings cannot be used.
+package struct ServiceSettingsError: Error, Sendable, Hashable {
+  package var path: String
+  /// What is wrong, in words that follow the path.
+  package var problem: String
+
+  package var words: String { "\(path): \(problem)" }
+}
+
+extension Substring {
+  /// Without spaces and tabs at both ends.
+  fileprivate var trimmed: Substring {
+    var rest = self
+    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
+    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+    return rest
+  }
+}

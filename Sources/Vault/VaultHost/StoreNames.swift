@@ -1,0 +1,40 @@
+import Glibc
+import Primitives
+
+/// How the folders of the service's stores are named: by user id and account name, as `1000-alice`.
+///
+/// The name shows an administrator whose store it is, and keeps a user id that was given to another account from
+/// opening the store of the earlier one.
+struct StoreNames {
+  private let folder: String
+
+  init(in folder: String) { self.folder = folder }
+
+  func place(of user: UInt32, named name: String) -> String { "\(folder)/\(user)-\(Self.escaped(name))" }
+
+  /// The store of this user id under another account's name.
+  func other(of user: UInt32, than place: String) -> String? {
+    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
+    guard let stream = opendir(folder) else { return nil }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      // A point is in the names of stores that are being made alone.
+      guard name.hasPrefix("\(user)-"), !name.contains("."), "\(folder)/\(name)" != place else { continue }
+      return "\(folder)/\(name)"
+    }
+    return nil
+  }
+
+  /// Letters, digits, `_` and `-` stand for themselves, every other byte is `%` and two hexadecimal digits.
+  private static func escaped(_ name: String) -> String {
+    name.utf8.map { byte in
+      let isPlain =
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+      return isPlain ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.text(of: [byte])
+    }.joined()
+  }
+}

@@ -1,0 +1,147 @@
+import Executors
+import Glibc
+import Keys
+import SecretModel
+import SecureMemory
+import Vault
+
+/// One user's store in the service, and its vault while it is used and for a while afterwards.
+///
+/// It runs on an executor of its own: opening a store and asking for an account's name block.
+actor UserStore {
+  private enum Opened {
+    case closed
+    case open(Vault)
+    /// The store is opened anew when this has ended.
+    case closing(Task<Void, Never>)
+  }
+
+  private struct Draft {
+    let connection: ObjectIdentifier
+    let store: NewStore
+  }
+
+  private let executor = VaultExecutor()
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private let user: UInt32
+  private let configuration: SystemVaults.Configuration
+  private var opened = Opened.closed
+  /// How many sessions use the vault.
+  private var sessions = 0
+  /// Counts the times that the last session ended, so that an idle time that a new session has ended closes nothing.
+  private var idleNumber = 0
+  /// The new store that waits to be kept; a user has one at most.
+  private var draft: Draft?
+  private var isCreating = false
+
+  init(of user: UInt32, _ configuration: SystemVaults.Configuration) {
+    self.user = user
+    self.configuration = configuration
+  }
+
+  // MARK: Opening
+
+  func open(for caller: Caller) async throws(VaultError) -> VaultSession {
+    while case .closing = opened { await close() }
+    let authorizeOwner = configuration.authorizeOwner
+    let session = try VaultSession(
+      of: try vault(), for: caller,
+      authorizeFirstFinger: { () async throws(VaultError) in try await authorizeOwner(caller) })
+    sessions += 1
+    return session
+  }
+
+  /// Ends a session of ``open(for:)``, once.
+  func end(_ session: VaultSession) async {
+    await session.close()
+    sessions -= 1
+    guard sessions == 0 else { return }
+    idleNumber += 1
+    let (number, idleTime) = (idleNumber, configuration.idleTime)
+    Task {
+      try? await Task.sleep(for: idleTime)
+      if sessions == 0, idleNumber == number { await close() }
+    }
+  }
+
+  /// Closes the vault. No session may be open.
+  func close() async {
+    draft = nil
+    switch opened {
+    case .closed: return
+    case .closing(let task): await task.value
+    case .open(let vault):
+      let task = Task { await vault.close() }
+      opened = .closing(task)
+      await task.value
+      opened = .closed
+    }
+  }
+
+  private func vault() throws(VaultError) -> Vault {
+    if case .open(let vault) = opened { return vault }
+    let place = try place()
+    let vault: Vault
+    do throws(VaultError) {
+      vault = try configuration.reader.vault(at: place, owner: user, floor: configuration.floor)
+    } catch .storeNotFound {
+      if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
+        throw .unsafeDirectory(
+          "\(other) belongs to an account that had this user id under another name: an administrator renames it to "
+            + "\(place) or removes it, and 'whorl init' makes a new store")
+      }
+      throw .storeNotFound(place)
+    }
+    opened = .open(vault)
+    return vault
+  }
+
+  /// The folder of the store: it has the name of the account, so that a user id that is given to somebody else opens
+  /// nothing.
+  private func place() throws(VaultError) -> String {
+    guard let name = configuration.accountName(user) else {
+      throw .serviceUnavailable("user \(user) has no account on this machine")
+    }
+    return StoreNames(in: configuration.folder).place(of: user, named: name)
+  }
+
+  // MARK: Making
+
+  func create(passcode: consuming SecretBytes, for caller: Caller, on connection: ObjectIdentifier)
+    async throws(VaultError) -> StoreDraft
+  {
+    guard draft == nil, !isCreating else { throw .busy("another program of this user is making a store") }
+    isCreating = true
+    defer { isCreating = false }
+    let place = try place()
+    // Nobody types a password for a store that cannot be made.
+    guard access(place, F_OK) != 0 else { throw .storeExists(place) }
+    let passcode = SharedSecret(passcode)
+    try await configuration.authorizeOwner(caller)
+    let (new, told) = try await Vault.newStore(
+      at: place, passcode: passcode.copy(), owner: user, floor: configuration.floor)
+    draft = Draft(connection: connection, store: new)
+    return told
+  }
+
+  func keep(_ id: StoreDraft.ID, of connection: ObjectIdentifier) throws(VaultError) {
+    guard let draft, draft.connection == connection, draft.store.id == id else {
+      throw .invalidRequest("this connection has no such new store")
+    }
+    self.draft = nil
+    try draft.store.keep()
+  }
+
+  /// Removes the new store of a connection that has ended.
+  func discardDraft(of connection: ObjectIdentifier) {
+    if draft?.connection == connection { draft = nil }
+  }
+
+  func rebuildDeviceKey(recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
+    let recoveryKey = SharedSecret(recoveryKey)
+    try await configuration.authorizeOwner(caller)
+    try Vault.rebuildDeviceKey(
+      at: try place(), recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor)
+  }
+}

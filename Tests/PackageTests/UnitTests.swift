@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@Suite("The units of the service")
+struct UnitTests {
+  /// The most that `systemd-analyze security` may say of a unit, in tenths.
+  private static func exposureLimit(_ unit: String) -> Int { unit.hasPrefix("whorl-reader") ? 30 : 18 }
+
+  private static func names(_ suffixes: String...) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "data/systemd").path)
+      .filter { name in suffixes.contains { name.hasSuffix($0) } }.sorted()
+  }
+
+  /// Puts the units into the folder, with programs that they can name.
+  private static func put(into folder: URL) throws {
+    let programs = folder.appending(path: "libexec/whorl")
+    try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
+    for program in ["whorld", "whorl-reader"] { try writeScript("", to: programs.appending(path: program)) }
+    for name in try names(".service", ".socket") {
+      let text = try Repository.text("data/systemd/\(name)").replacingOccurrences(of: "@PREFIX@", with: folder.path)
+      try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+    }
+  }
+
+  @Test("are clean for systemd-analyze verify")
+  func verified() async throws {
+    try await withTemporaryFolder { folder in
+      try Self.put(into: folder)
+      let units = try Self.names(".service", ".socket")
+      #expect(units.contains("whorld.service"))
+      let paths = units.map { folder.appending(path: $0).path }
+      let result = try await run("systemd-analyze", ["verify", "--man=no"] + paths)
+      #expect(result.status == 0)
+      // Of the units of this machine it may say what it likes.
+      let lines = (result.output + result.errors).split(separator: "\n").filter { line in
+        units.contains { line.contains($0) }
+      }
+      #expect(lines.isEmpty, "\(lines)")
+    }
+  }
+
+  @Test("are as closed as promised")
+  func exposure() async throws {
+    try await withTemporaryFolder { folder in
+      try Self.put(into: folder)
+      for unit in try Self.names(".service") {
+        let limit = Self.exposureLimit(unit)
+        let result = try await run(
+          "systemd-analyze",
+          ["security", "--offline=yes", "--threshold=\(limit)", "--no-pager", folder.appending(path: unit).path])
+        #expect(result.status == 0, "\(result.output.suffix(200))\(result.errors)")
+      }
+    }
+  }
+
+  // With it every client would be nobody.
+  @Test("leave the vault the users of the machine")
+  func users() throws {
+    let unit = try Repository.text("data/systemd/whorld.service")
+    #expect(!unit.contains("\nPrivateUsers="))
+    #expect(!unit.contains("\nDynamicUser="))
+    #expect(unit.contains("\nUser=whorl\n"))
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Processes
+import SecretModel
+import SystemVault
+import Testing
+import VaultDriver
+import Whorl
+
+@Suite("The service as a client finds it")
+struct InstalledServiceTests {
+  @Test("a store without a directory is in the service where that is installed, whatever the configuration says")
+  func place() async throws {
+    let service = try RunningService()
+    var configuration = Configuration()
+    configuration.store = "/elsewhere"
+    configuration.vaultProgram = "/elsewhere/whorld"
+    #expect(try StorePlace(directory: nil, reader: nil, configuration, service: service.installed) == .own)
+    #expect(
+      try StorePlace(directory: "/named", reader: nil, configuration, service: service.installed)
+        == StorePlace(directory: "/named"))
+    #expect(throws: VaultError.self) {
+      _ = try StorePlace(directory: nil, reader: .automatic, configuration, service: service.installed)
+    }
+    let none = InstalledService(
+      marker: service.folder + "/nothing", folder: service.folder, trust: .rootAndEffectiveUser)
+    #expect(
+      try StorePlace(directory: nil, reader: nil, configuration, service: none) == StorePlace(directory: "/elsewhere"))
+    let connection = try await VaultConnector.connect(to: .own, configuration, service: service.installed)
+    await #expect(throws: VaultError.self) { _ = try await connection.open(.own) }
+    try await service.makeStore()
+    #expect(try await connection.status().passcodeSet)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("a marker or a socket that others could have put there is refused, and no private store is used in its place")
+  func untrusted() throws {
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    try RunningService.write("", to: folder + "/system")
+    let service = InstalledService(marker: folder + "/system", folder: folder, trust: .rootAndEffectiveUser)
+    #expect(try service.isInstalled)
+    chmod(folder, 0o777)
+    #expect(throws: VaultError.self) { try service.isInstalled }
+    #expect(throws: VaultError.self) {
+      _ = try StorePlace(directory: nil, reader: nil, Configuration(), service: service)
+    }
+    let listener = try RunningService.listen(at: folder + "/bus")
+    defer { close(listener) }
+    #expect(throws: VaultError.self) { _ = try service.connect() }
+    chmod(folder, 0o700)
+    _ = try service.connect()
+  }
+
+  @Test(
+    "what belongs to another user than root is not trusted", .enabled(if: geteuid() == 0, "only root gives files away"))
+  func owners() throws {
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    chmod(folder, 0o755)
+    try RunningService.write("", to: folder + "/system")
+    let service = InstalledService(marker: folder + "/system", folder: folder, trust: .rootAlone)
+    #expect(try service.isInstalled)
+    chown(folder + "/system", 65_534, 0)
+    #expect(throws: VaultError.self) { try service.isInstalled }
+    chown(folder + "/system", 0, 0)
+    chmod(folder + "/system", 0o664)
+    #expect(throws: VaultError.self) { try service.isInstalled }
+    chmod(folder + "/system", 0o644)
+    chown(folder, 65_534, 0)
+    #expect(throws: VaultError.self) { try service.isInstalled }
+  }
+
+  @Test("a service that is installed and does not listen, or does not answer, is an error that says so")
+  func silent() async throws {
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    let service = InstalledService(marker: folder + "/system", folder: folder, trust: .rootAndEffectiveUser)
+    #expect { _ = try service.connect() } throws: {
+      guard case .serviceUnavailable(let why) = $0 as? VaultError else { return false }
+      return why.contains("installed and does not listen")
+    }
+    let listener = try RunningService.listen(at: folder + "/bus")
+    let connection = try service.connect()
+    close(listener)
+    await #expect { _ = try await connection.open(.own) } throws: {
+      guard case .serviceUnavailable(let why) = $0 as? VaultError else { return false }
+      return why.contains("systemctl status whorld")
+    }
+    await connection.close()
+  }
+}

@@ -1,0 +1,132 @@
+import Fingerprint
+import Glibc
+import Keys
+import Processes
+import SecretModel
+import SecureMemory
+import SystemVault
+import VaultBus
+import VaultDriver
+import VaultHost
+
+/// The service in this process, listening in a folder of its own. The stores are cheap to open.
+final class RunningService: Sendable {
+  static let passcode = "correct horse"
+
+  let folder: String
+  let stores: String
+  /// As a client finds it.
+  let installed: InstalledService
+  private let vaults: SystemVaults
+  private let listener: VaultBusListener
+
+  /// - Parameters:
+  ///   - idleTime: how long a store stays open that nobody uses.
+  ///   - connections: the most connections of one user.
+  ///   - callBytes: the memory of one user's open calls.
+  ///   - authorizeOwner: stands in for polkit.
+  ///   - callers: makes another caller of the one that connected, for a machine with several users.
+  init(
+    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20,
+    accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
+    callers: @escaping @Sendable (Caller) -> Caller = { $0 },
+    authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
+  ) throws {
+    folder = try Self.makeFolder()
+    stores = folder + "/stores"
+    guard mkdir(stores, 0o700) == 0 else { throw Failed(what: "mkdir") }
+    try Self.write("", to: folder + "/system")
+    let trust = PathWalk.Trust.rootAndEffectiveUser
+    installed = InstalledService(marker: folder + "/system", folder: folder, trust: trust)
+    var configuration = SystemVaults.Configuration(
+      folder: stores, reader: .child(.virtualImage(socket: folder + "/sensor")), accountName: accountName,
+      authorizeOwner: authorizeOwner)
+    configuration.idleTime = idleTime
+    configuration.floor = .weakForTests
+    let vaults = SystemVaults(configuration)
+    self.vaults = vaults
+    var limits = VaultBusListener.Limits()
+    limits.connectionsOfOneUser = connections
+    limits.callBytesOfOneUser = callBytes
+    listener = try VaultBusListener(socket: try Self.listen(at: folder + "/bus"), limits: limits) {
+      vaults.connection(for: callers($0))
+    }
+  }
+
+  func connect() throws -> any VaultConnection { try installed.connect() }
+
+  /// Makes the caller's store.
+  func makeStore() async throws {
+    let connection = try connect()
+    let draft = try await connection.create(.own, passcode: SecretBytes(text: Self.passcode))
+    try await connection.keep(draft.id)
+    await connection.close()
+  }
+
+  func storeNames() throws -> [String] {
+    guard let stream = opendir(stores) else { throw Failed(what: stores) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  func end() async throws {
+    await listener.close()
+    await vaults.close()
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  static func makeFolder() throws -> String {
+    var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Failed(what: "mkdtemp") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  static func write(_ text: String, to path: String) throws {
+    guard let file = fopen(path, "w") else { throw Failed(what: path) }
+    fputs(text, file)
+    fclose(file)
+  }
+
+  /// A socket that listens. The caller owns it.
+  static func listen(at path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard descriptor >= 0, result == 0, Glibc.listen(descriptor, 128) == 0 else { throw Failed(what: path) }
+    return descriptor
+  }
+
+  struct Failed: Error {
+    var what: String
+  }
+}
+
+extension VaultConnection {
+  /// Opens the caller's own store and looks at its state.
+  func status() async throws -> VaultStatus { try await open(.own).status() }
+}
+
+/// An item that needs nobody.
+let note = NewItem(.genericPassword, [.service: .text("note")])
+
+/// Waits until the condition holds, for at most ten seconds.
+func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+  for _ in 0..<1_000 {
+    if try await condition() { return true }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+  return false
+}

@@ -1,0 +1,292 @@
+import Fingerprint
+import Glibc
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+
+@Suite("The system service")
+struct ServiceTests {
+  @Test("keeps a user's store under user id and name, and all connections of the user share it")
+  func shared() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    #expect(try service.storeNames() == ["\(geteuid())-user\(geteuid())"])
+    let (first, second) = (try service.connect(), try service.connect())
+    let (writer, reader) = (try await first.open(.own), try await second.open(.own))
+    let item = try await writer.add(note, secret: SecretBytes(text: "gold"), replacing: false, .nobody)
+    let found = try await reader.secrets(.ids([item.id]), .nobody)
+    #expect(found.first?.text == "gold")
+    await first.close()
+    #expect(try await reader.status().items == 1)
+    await second.close()
+    try await service.end()
+  }
+
+  @Test("gives each user a store of their own, whatever handles of another they know")
+  func users() async throws {
+    let others = Mutex(false)
+    let service = try RunningService(callers: { caller in
+      others.withLock { $0 } ? Caller(user: caller.user + 1, process: caller.process) : caller
+    })
+    try await service.makeStore()
+    let alice = try service.connect()
+    let vault = try await alice.open(.own)
+    let item = try await vault.add(note, secret: SecretBytes(text: "gold"), replacing: false, .nobody)
+    let (context, _) = try await vault.openContext(ContextOptions())
+    others.withLock { $0 = true }
+    let bob = try service.connect()
+    await #expect(throws: VaultError.storeNotFound("\(service.stores)/\(geteuid() + 1)-user\(geteuid() + 1)")) {
+      _ = try await bob.open(.own)
+    }
+    try await service.makeStore()
+    let his = try await bob.open(.own)
+    await #expect(throws: VaultError.itemGone) { _ = try await his.secrets(.ids([item.id]), .nobody) }
+    await #expect(throws: VaultError.contextInvalidated) {
+      _ = try await his.evaluate(.policy(.deviceOwner), Asking(in: context))
+    }
+    #expect(try await his.status().items == 0)
+    #expect(try await vault.status().items == 1)
+    await alice.close()
+    await bob.close()
+    try await service.end()
+  }
+
+  @Test("opens no folder, program or bus that a client names")
+  func places() async throws {
+    let service = try RunningService()
+    let scratch = try await ScratchStore()
+    let connection = try service.connect()
+    let place = StorePlace(directory: scratch.path)
+    await #expect(throws: (any Error).self) { _ = try await connection.open(place) }
+    await #expect { _ = try await connection.open(place) } throws: { Self.isInvalidRequest($0) }
+    await #expect {
+      _ = try await connection.create(
+        StorePlace(directory: service.folder + "/mine"), passcode: SecretBytes(text: "correct horse"))
+    } throws: {
+      Self.isInvalidRequest($0)
+    }
+    await #expect {
+      try await connection.rebuildDeviceKey(at: place, recoveryKey: SecretBytes(text: scratch.recoveryKey))
+    } throws: {
+      Self.isInvalidRequest($0)
+    }
+    #expect(access(service.folder + "/mine", F_OK) != 0)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("makes no store without a passcode, and one new store of a user at a time")
+  func creation() async throws {
+    let service = try RunningService()
+    let (first, second) = (try service.connect(), try service.connect())
+    await #expect { _ = try await first.create(.own, passcode: nil) } throws: {
+      if case .invalidPasscode = $0 as? VaultError { true } else { false }
+    }
+    let draft = try await first.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    await #expect {
+      _ = try await second.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    } throws: {
+      if case .busy = $0 as? VaultError { true } else { false }
+    }
+    // Another connection cannot keep it.
+    await #expect { try await second.keep(draft.id) } throws: { Self.isInvalidRequest($0) }
+    // A store that is not kept goes with its connection.
+    #expect(try service.storeNames().count == 1)
+    await first.close()
+    #expect(try await eventually { try service.storeNames().isEmpty })
+    let other = try await second.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    try await second.keep(other.id)
+    #expect(try await second.status().passcodeSet)
+    await second.close()
+    try await service.end()
+  }
+
+  @Test("asks the machine's rules before a store is made, gets a new key file or its first finger")
+  func owner() async throws {
+    let refusal = VaultError.notAuthorized("org.whorl.own")
+    let asked = Mutex<[Caller]>([])
+    let allows = Mutex(false)
+    let service = try RunningService(authorizeOwner: { caller throws(VaultError) in
+      asked.withLock { $0.append(caller) }
+      guard allows.withLock({ $0 }) else { throw .notAuthorized("org.whorl.own") }
+    })
+    await #expect(throws: refusal) { try await service.makeStore() }
+    #expect(try service.storeNames().isEmpty)
+    allows.withLock { $0 = true }
+    try await service.makeStore()
+    #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
+    let connection = try service.connect()
+    // Nobody is asked for a store that is there already.
+    await #expect(throws: VaultError.self) {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    }
+    #expect(asked.withLock { $0 }.count == 2)
+    allows.withLock { $0 = false }
+    await #expect(throws: refusal) {
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
+    }
+    let vault = try await connection.open(.own)
+    let (context, _) = try await vault.openContext(ContextOptions())
+    await #expect(throws: refusal) { _ = try await vault.enroll(.leftThumb, Asking(in: context)) }
+    #expect(asked.withLock { $0 }.count == 4)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("opens nothing to a user id that was given to another account")
+  func reusedUser() async throws {
+    let name = Mutex("alice")
+    let service = try RunningService(idleTime: .zero, accountName: { _ in name.withLock { $0 } })
+    try await service.makeStore()
+    name.withLock { $0 = "bob" }
+    let connection = try service.connect()
+    await #expect { _ = try await connection.open(.own) } throws: {
+      if case .unsafeDirectory(let why) = $0 as? VaultError { why.contains("-alice") } else { false }
+    }
+    try await service.makeStore()
+    #expect(try await connection.status().items == 0)
+    #expect(try service.storeNames() == ["\(geteuid())-alice", "\(geteuid())-bob"])
+    await connection.close()
+    name.withLock { $0 = "../alice.new-\u{F6}" }
+    try await service.makeStore()
+    #expect(try service.storeNames().first == "\(geteuid())-%2e%2e%2falice%2enew-%c3%b6")
+    try await service.end()
+  }
+
+  @Test("opens nothing to a user without an account")
+  func noAccount() async throws {
+    let service = try RunningService(accountName: { _ in nil })
+    let connection = try service.connect()
+    await #expect { _ = try await connection.open(.own) } throws: { Self.isUnavailable($0) }
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("closes a store that nobody uses, and opens it again")
+  func idle() async throws {
+    let service = try RunningService(idleTime: .milliseconds(50))
+    try await service.makeStore()
+    for _ in 1...3 {
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      _ = try await vault.add(note, secret: SecretBytes(text: "gold"), replacing: true, .nobody)
+      // Longer than the idle time: an open connection keeps it open.
+      try await Task.sleep(for: .milliseconds(150))
+      #expect(try service.hasOpenDatabase())
+      await connection.close()
+      #expect(try await eventually { try !service.hasOpenDatabase() })
+    }
+    try await service.end()
+  }
+
+  @Test("tells the connections over a user's limit to wait, and serves others when some have gone")
+  func connections() async throws {
+    let service = try RunningService(connections: 3)
+    try await service.makeStore()
+    var standing: [any VaultConnection] = []
+    for _ in 1...3 {
+      let connection = try service.connect()
+      _ = try await connection.open(.own)
+      standing.append(connection)
+    }
+    let refused = try service.connect()
+    await #expect(throws: VaultError.busy("3 connections of this user are open")) { _ = try await refused.open(.own) }
+    await refused.close()
+    await standing.removeLast().close()
+    #expect(
+      try await eventually {
+        let connection = try service.connect()
+        let vault = try? await connection.open(.own)
+        await connection.close()
+        return vault != nil
+      })
+    for connection in standing { await connection.close() }
+    try await service.end()
+  }
+
+  @Test("bounds the memory that the open calls of one user take, over all of that user's connections")
+  func memory() async throws {
+    let service = try RunningService(callBytes: 3 << 20)
+    try await service.makeStore()
+    let reason = String(repeating: "x", count: 1 << 20)
+    var connections: [any VaultConnection] = []
+    var waiting: [Task<Void, any Error>] = []
+    for _ in 1...2 {
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      let (context, events) = try await vault.openContext(ContextOptions())
+      waiting.append(
+        Task { _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: context, reason: reason)) })
+      // The call stands when it asks for the passcode.
+      for await event in events {
+        if case .secretWanted = event.event { break }
+      }
+      connections.append(connection)
+    }
+    let third = try service.connect()
+    let vault = try await third.open(.own)
+    await #expect(throws: VaultError.busy("the open calls of this user take more than 3 MiB")) {
+      _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
+    }
+    for connection in connections { await connection.close() }
+    for task in waiting { await #expect(throws: (any Error).self) { try await task.value } }
+    #expect(
+      try await eventually {
+        do {
+          _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
+          return false
+        } catch {
+          return error as? VaultError == .interactionNotAllowed
+        }
+      })
+    await third.close()
+    try await service.end()
+  }
+
+  @Test("settles the calls of its connections when it ends")
+  func ends() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let (context, _) = try await vault.openContext(ContextOptions())
+    let waiting = Task { try await vault.evaluate(.policy(.deviceOwner), Asking(in: context)) }
+    try await Task.sleep(for: .milliseconds(100))
+    try await service.end()
+    await #expect(throws: VaultError.systemCancelled) { _ = try await waiting.value }
+    await #expect { _ = try await vault.status() } throws: { Self.isUnavailable($0) }
+    await connection.close()
+  }
+
+  private static func isInvalidRequest(_ error: any Error) -> Bool {
+    if case .invalidRequest = error as? VaultError { true } else { false }
+  }
+
+  private static func isUnavailable(_ error: any Error) -> Bool {
+    if case .serviceUnavailable = error as? VaultError { true } else { false }
+  }
+}
+
+extension RunningService {
+  /// Whether this process has a file of the stores open.
+  fileprivate func hasOpenDatabase() throws -> Bool {
+    guard let stream = opendir("/proc/self/fd") else { throw Failed(what: "/proc/self/fd") }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let target = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+        // readlink: writes no terminator
+        count = buffer.baseAddress.map { max(0, readlink("/proc/self/fd/\(name)", $0, buffer.count)) } ?? 0
+      }
+      let path = String(decoding: target, as: UTF8.self)
+      if path.hasPrefix(stores), path.hasSuffix("vault.db") {
+        return true
+      }
+    }
+    return false
+  }
+}
