@@ -6,49 +6,6 @@ internal import Glibc
 /// The connection ends when the other side closes it, when a peer breaks the protocol or exceeds ``Limits``, or with
 /// ``close()``. Its owner must call ``close()``.
 package actor BusConnection: BusLoopSource {
-  /// The roles of a peer-to-peer connection. They only matter during the authentication handshake.
-  package enum Role: Sendable { case client, server }
-
-  /// Limits on the memory that a peer can make this process use. A peer that exceeds one is disconnected.
-  package struct Limits: Sendable {
-    /// The largest incoming message, in bytes.
-    package var messageBytes = 16 << 20
-    /// The most calls of the peer that may be unanswered at a time.
-    package var openCalls = 64
-    /// The most outgoing messages that may wait for the peer to read them, and the memory they may take in bytes,
-    /// roughly.
-    package var unreadMessages = 4_096
-    package var unreadBytes = 64 << 20
-    /// A server stops reading calls while more messages or bytes than these wait for its client, so that a client that
-    /// reads slowly slows itself down. A client never stops: if both sides did, neither would go on.
-    package var unreadMessagesBeforePause = 64
-    package var unreadBytesBeforePause = 1 << 20
-    /// How long a client may take for its handshake, and for a message from the first byte to the last.
-    package var messageMicroseconds: UInt64 = 10_000_000
-
-    package init() {}
-  }
-
-  /// Callbacks. They run on the loop, in the order of arrival, and must not block.
-  package struct Handlers: Sendable {
-    package var call: @Sendable (BusCall) -> Void
-    package var signal: @Sendable (BusSignal) -> Void
-    /// The connection has ended, whichever side ended it. Called once, as the last handler.
-    package var closed: @Sendable () -> Void
-
-    package init(
-      call: @escaping @Sendable (BusCall) -> Void = { _ in },
-      signal: @escaping @Sendable (BusSignal) -> Void = { _ in },
-      closed: @escaping @Sendable () -> Void = {}
-    ) {
-      self.call = call
-      self.signal = signal
-      self.closed = closed
-    }
-  }
-
-  private typealias Answer = Result<[BusValue], BusError>
-
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private var bus: OpaquePointer?
@@ -58,21 +15,8 @@ package actor BusConnection: BusLoopSource {
   private let kind: Kind
   private enum Kind { case client, server, member }
   private var unread = UnreadMessages()
-  private var incoming: IncomingDeadline
-  /// What the client has sent before the handshake was complete. sd-bus may read a part of the first message with it.
-  private var handshake: [UInt8]
-  /// Whether sd-bus has the beginning of a message from there, and nothing was read since.
-  private var beginsInHandshake = false
-  /// The calls that wait for an answer, by the cookie of the message.
-  private var waiting: [UInt64: Waiting] = [:]
-  private struct Waiting {
-    let destination: String?
-    /// Identifies the call to the cancellation handler, which does not know the cookie.
-    let ticket: UInt64
-    let onCancel: (@Sendable () -> Void)?
-    let continuation: CheckedContinuation<Answer, Never>
-  }
-  private var lastTicket: UInt64 = 0
+  private var input: PartialInput
+  private var waiting = WaitingCalls()
   private var openCalls: [UInt64: BusMessage] = [:]
   private var isReady = false
   private var waitingForReady: [CheckedContinuation<Void, Never>] = []
@@ -105,15 +49,13 @@ package actor BusConnection: BusLoopSource {
     self.kind = kind
     self.limits = limits
     self.handlers = handlers
-    self.handshake = handshake
-    incoming = IncomingDeadline(limit: limits.messageMicroseconds)
+    input = PartialInput(limit: limits.messageMicroseconds, handshake: handshake)
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
 
   private func attach() {
     guard bus != nil else { return }
-    // The time for the handshake.
-    if kind == .server { incoming.start() }
+    if kind == .server { input.awaitHandshake() }
     BusLoop.shared.add(self)
   }
 
@@ -129,25 +71,18 @@ package actor BusConnection: BusLoopSource {
   ) async throws(BusError) -> [BusValue] {
     // With a task executor preference the loop may run other work before the body of `withCheckedContinuation` starts.
     // Each body therefore checks the state again.
-    if arguments.contains(where: \.carriesDescriptor) {
+    if !isReady, arguments.contains(where: \.carriesDescriptor) {
       // Before the handshake is complete, sd-bus blocks the thread that sends a message with a descriptor.
       await withCheckedContinuation { continuation in
         if isReady || bus == nil { continuation.resume() } else { waitingForReady.append(continuation) }
       }
     }
-    lastTicket += 1
-    let ticket = lastTicket
-    let answer: Answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
+    let ticket = waiting.nextTicket()
+    let answer: WaitingCalls.Answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
         // A task that was cancelled before this point is not in `waiting`, so the cancellation handler did not find it.
         guard !Task.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
-        do throws(BusError) {
-          let cookie = try sendCall(target, member, arguments)
-          waiting[cookie] = Waiting(
-            destination: target.destination, ticket: ticket, onCancel: onCancel, continuation: continuation)
-        } catch {
-          continuation.resume(returning: .failure(error))
-        }
+        sendCall(target, member, arguments, ticket: ticket, onCancel: onCancel) { continuation.resume(returning: $0) }
       }
     } onCancel: {
       BusLoop.shared.post { self.assumeIsolated { $0.cancel(ticket) } }
@@ -155,17 +90,39 @@ package actor BusConnection: BusLoopSource {
     return try answer.get()
   }
 
-  private func sendCall(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) throws(BusError) -> UInt64 {
-    try send(arguments) { bus, message in
-      if let destination = target.destination {
-        return sd_bus_message_new_method_call(bus, &message, destination, target.path, target.interface, member)
+  /// Calls a method that nothing cancels, before every call that is made later.
+  ///
+  /// - Parameters:
+  ///   - arguments: carry no descriptor.
+  ///   - answered: gets the answer, once, on the loop.
+  package nonisolated func call(
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue],
+    answered: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
+  ) {
+    BusLoop.shared.post { self.assumeIsolated { $0.sendCall(target, member, arguments, answered: answered) } }
+  }
+
+  private func sendCall(
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue], ticket: UInt64? = nil,
+    onCancel: (@Sendable () -> Void)? = nil, answered: @escaping @Sendable (WaitingCalls.Answer) -> Void
+  ) {
+    do throws(BusError) {
+      let cookie = try send(arguments) { bus, message in
+        if let destination = target.destination {
+          return sd_bus_message_new_method_call(bus, &message, destination, target.path, target.interface, member)
+        }
+        return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
       }
-      return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
+      waiting.add(
+        WaitingCalls.Call(
+          destination: target.destination, ticket: ticket, onCancel: onCancel, answered: answered), cookie)
+    } catch {
+      answered(.failure(error))
     }
   }
 
   private func cancel(_ ticket: UInt64) {
-    guard let (cookie, call) = waiting.first(where: { $0.value.ticket == ticket }) else { return }
+    guard let (cookie, call) = waiting.call(ofTicket: ticket) else { return }
     if let onCancel = call.onCancel { onCancel() } else { finish(cookie, .failure(.cancelled)) }
   }
 
@@ -192,7 +149,7 @@ package actor BusConnection: BusLoopSource {
     BusLoop.shared.post { self.assumeIsolated { $0.sendAnswer(cookie, result) } }
   }
 
-  private func sendAnswer(_ cookie: UInt64, _ result: Answer) {
+  private func sendAnswer(_ cookie: UInt64, _ result: WaitingCalls.Answer) {
     guard let call = openCalls.removeValue(forKey: cookie), call.wantsAnswer else { return }
     switch result {
     case .success(let values):
@@ -233,7 +190,7 @@ package actor BusConnection: BusLoopSource {
     // sd-bus takes its own reference to the message
     let result = sd_bus_send(bus, message.pointer, &cookie)
     guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
-    if queuedMessages > unread.count { unread.add(size: values.reduce(0) { $0 + $1.size }) }
+    if queuedMessages > unread.count { unread.add(size: values.cost) }
     if endIfUnread() {
       // The connection is closed, so an answer to this call would never come.
       throw .disconnected
@@ -275,7 +232,7 @@ package actor BusConnection: BusLoopSource {
       let isPaused = connection.isPaused
       return BusPollRequest(
         descriptor: descriptor, events: isPaused ? Int16(POLLOUT) : Int16(truncatingIfNeeded: events),
-        deadline: min(isPaused ? .max : deadline, connection.incoming.end))
+        deadline: min(isPaused ? .max : deadline, connection.input.end))
     }
   }
 
@@ -286,12 +243,12 @@ package actor BusConnection: BusLoopSource {
   /// Nothing is registered with sd-bus, so `sd_bus_process` returns every message here and this file needs no C
   /// callback.
   private func process() {
-    if incoming.hasPassed { return end() }
+    if input.hasPassed { return end() }
     // At most 64 messages in a row, so that one busy peer does not starve the other connections.
     for step in 0..<64 {
       // In a pause the first step still writes what the peer has made room for.
       guard let bus, step == 0 || !isPaused else { return }
-      let hasInput = kind == .server && notesInput()
+      let hasInput = kind == .server && input.waits(in: sd_bus_get_fd(bus))
       var pointer: OpaquePointer?
       let result = sd_bus_process(bus, &pointer)
       if result < 0 { return end() }
@@ -307,27 +264,15 @@ package actor BusConnection: BusLoopSource {
       if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
-        beginsInHandshake = IncomingDeadline.endsWithinMessage(handshake)
-        if !beginsInHandshake { incoming.stop() }
-        handshake = []
+        input.endHandshake()
         resumeWaitingForReady()
       } else if isReady, hasInput {
-        // What was read without a result is a part of a message.
-        if result == 0 { incoming.start() } else { incoming.stop() }
-        beginsInHandshake = false
-      } else if pointer != nil, !beginsInHandshake {
-        incoming.stop()
+        input.wasRead(withResult: result != 0)
+      } else if pointer != nil {
+        input.gaveMessage()
       }
       if result == 0 { return }
     }
-  }
-
-  /// Whether bytes of the client wait in the socket. Those of the handshake are kept.
-  private func notesInput() -> Bool {
-    guard let bus else { return false }
-    let input = BusOpening.peek(sd_bus_get_fd(bus), count: isReady ? 1 : 1_024)
-    if !isReady, handshake.count < 4_096 { handshake += input }
-    return !input.isEmpty
   }
 
   private func resumeWaitingForReady() {
@@ -374,8 +319,8 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  private func finish(_ cookie: UInt64, _ answer: Answer) {
-    waiting.removeValue(forKey: cookie)?.continuation.resume(returning: answer)
+  private func finish(_ cookie: UInt64, _ answer: WaitingCalls.Answer) {
+    waiting.remove(cookie)?.answered(answer)
   }
 
   private func end() {
@@ -385,9 +330,7 @@ package actor BusConnection: BusLoopSource {
     openCalls = [:]
     // transfer full: our reference, and with it the socket
     sd_bus_close_unref(bus)
-    let unanswered = waiting
-    waiting = [:]
-    for call in unanswered.values { call.continuation.resume(returning: .failure(.disconnected)) }
+    for call in waiting.removeAll() { call.answered(.failure(.disconnected)) }
     resumeWaitingForReady()
     handlers.closed()
   }

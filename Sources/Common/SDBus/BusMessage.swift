@@ -94,7 +94,7 @@ extension BusMessage {
     case .array(let element, let values):
       try container("a", element) { () throws(BusError) in try append(values) }
     case .structure(let members):
-      try container("r", members.map(\.signature).joined()) { () throws(BusError) in try append(members) }
+      try container("r", members.signature) { () throws(BusError) in try append(members) }
     case .dictionary(let entries):
       try container("a", "{sv}") { () throws(BusError) in
         for (key, value) in entries {

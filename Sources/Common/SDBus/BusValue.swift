@@ -41,7 +41,7 @@ package indirect enum BusValue: Sendable, Hashable {
     case .objectPath: "o"
     case .bytes: "ay"
     case .array(let element, _): "a\(element)"
-    case .structure(let members): "(\(members.map(\.signature).joined()))"
+    case .structure(let members): "(\(members.signature))"
     case .dictionary: "a{sv}"
     case .texts: "a{ss}"
     case .variant: "v"
@@ -51,8 +51,8 @@ package indirect enum BusValue: Sendable, Hashable {
 }
 
 extension BusValue {
-  /// What this value costs a receiver of its ``BusConnection/Limits/messageBytes``: at least the bytes that it takes in a
-  /// message.
+  /// What this value counts for where memory is limited: at least the bytes that it takes in a message, and no less than
+  /// a receiver needs for a value of its own.
   package var cost: Int {
     switch self {
     case .boolean, .byte, .uint16, .int32, .uint32, .int64, .uint64, .double, .descriptor: 64
@@ -74,6 +74,14 @@ extension BusValue {
     default: false
     }
   }
+}
+
+extension [BusValue] {
+  /// What all of them count for together.
+  package var cost: Int { reduce(0) { $0 + $1.cost } }
+
+  /// The D-Bus signature of them one after the other.
+  package var signature: String { map(\.signature).joined() }
 }
 
 // One accessor for each type. It returns nil if the value has another type.

@@ -20,7 +20,7 @@ struct UnreadMessages {
 
   /// Adds the newest message.
   ///
-  /// - Parameter size: The size of its arguments in bytes.
+  /// - Parameter size: the cost of its arguments (`BusValue.cost`).
   mutating func add(size: Int) { append(size + Self.overhead) }
 
   private mutating func append(_ size: Int) {
@@ -30,19 +30,4 @@ struct UnreadMessages {
 
   /// What sd-bus allocates for a message without arguments: the struct and the header fields.
   private static let overhead = 1_024
-}
-
-extension BusValue {
-  /// The memory that this value takes in a message, in bytes, roughly.
-  var size: Int {
-    switch self {
-    case .boolean, .byte, .uint16, .int32, .uint32, .int64, .uint64, .double, .descriptor: 8
-    case .string(let text), .objectPath(let text): text.utf8.count + 8
-    case .bytes(let bytes): bytes.count + 8
-    case .array(_, let values), .structure(let values): values.reduce(8) { $0 + $1.size }
-    case .dictionary(let entries): entries.reduce(8) { $0 + $1.key.utf8.count + $1.value.size + 16 }
-    case .texts(let entries): entries.reduce(8) { $0 + $1.key.utf8.count + $1.value.utf8.count + 24 }
-    case .variant(let value): value.size + 8
-    }
-  }
 }

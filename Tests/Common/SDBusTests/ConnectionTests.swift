@@ -119,7 +119,7 @@ struct ConnectionTests {
       .string("text"), .bytes([1, 2, 3]), .array(of: "(sv)", [.structure([.string("a"), .variant(.double(1))])]),
       .dictionary(["key": .array(of: "s", []), "other": .boolean(true)]), .objectPath("/a"),
     ]
-    let cost = values.reduce(0) { $0 + $1.cost }
+    let cost = values.cost
     for (limit, isAccepted) in [(cost, true), (cost - 1, false)] {
       var limits = BusConnection.Limits()
       limits.messageBytes = limit

@@ -1,0 +1,42 @@
+extension BusConnection {
+  /// The roles of a peer-to-peer connection. They only matter during the authentication handshake.
+  package enum Role: Sendable { case client, server }
+
+  /// Limits on the memory that a peer can make this process use. A peer that exceeds one is disconnected.
+  package struct Limits: Sendable {
+    /// The largest incoming message, in bytes.
+    package var messageBytes = 16 << 20
+    /// The most calls of the peer that may be unanswered at a time.
+    package var openCalls = 64
+    /// The most outgoing messages that may wait for the peer to read them, and the memory they may take in bytes,
+    /// roughly.
+    package var unreadMessages = 4_096
+    package var unreadBytes = 64 << 20
+    /// A server stops reading calls while more messages or bytes than these wait for its client, so that a client that
+    /// reads slowly slows itself down. A client never stops: if both sides did, neither would go on.
+    package var unreadMessagesBeforePause = 64
+    package var unreadBytesBeforePause = 1 << 20
+    /// How long a client may take for its handshake, and for a message from the first byte to the last.
+    package var messageMicroseconds: UInt64 = 10_000_000
+
+    package init() {}
+  }
+
+  /// Callbacks. They run on the loop, in the order of arrival, and must not block.
+  package struct Handlers: Sendable {
+    package var call: @Sendable (BusCall) -> Void
+    package var signal: @Sendable (BusSignal) -> Void
+    /// The connection has ended, whichever side ended it. Called once, as the last handler.
+    package var closed: @Sendable () -> Void
+
+    package init(
+      call: @escaping @Sendable (BusCall) -> Void = { _ in },
+      signal: @escaping @Sendable (BusSignal) -> Void = { _ in },
+      closed: @escaping @Sendable () -> Void = {}
+    ) {
+      self.call = call
+      self.signal = signal
+      self.closed = closed
+    }
+  }
+}
