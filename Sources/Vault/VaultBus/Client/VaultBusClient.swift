@@ -1,4 +1,3 @@
-internal import Executors
 internal import SDBus
 package import SecretModel
 package import SecureMemory
@@ -10,8 +9,6 @@ package import SecureMemory
 /// `serviceUnavailable`.
 package final class VaultBusClient: VaultConnection {
   private let wire: VaultWire
-  /// The answer to `Hello`, which every call waits for.
-  private let greeting: Task<Result<Void, VaultError>, Never>
   private let vaultEnd: (@Sendable () async -> String)?
 
   /// Connects over a connected socket, and says hello to the vault at its other end. Takes ownership of the socket, also
@@ -28,42 +25,43 @@ package final class VaultBusClient: VaultConnection {
     socket: Int32, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .seconds(5),
     vaultEnd: (@Sendable () async -> String)? = nil
   ) throws(VaultError) {
-    let wire = try VaultWire(socket: socket, cancelGrace: cancelGrace)
-    self.wire = wire
+    wire = try VaultWire(socket: socket, cancelGrace: cancelGrace)
+    wire.greet(limit: greetingLimit)
     self.vaultEnd = vaultEnd
-    greeting = Task(executorPreference: BackgroundThread.shared) {
-      let limit = Task(executorPreference: BackgroundThread.shared) {
-        guard (try? await Task.sleep(for: greetingLimit)) != nil else { return }
-        await wire.close()
-      }
-      defer { limit.cancel() }
-      do throws(VaultError) {
-        _ = try await wire.call(
-          .hello, [.uint32(VaultInterface.minor), .words(VaultInterface.features)])
-        return .success(())
-      } catch {
-        switch error {
-        // It ended after the hello was sent, or before.
-        case .systemCancelled, .serviceUnavailable:
-          let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
-          return .failure(.serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)"))
-        default: return .failure(error)
-        }
-      }
-    }
   }
 
+  /// The call is sent right behind the hello: it changes nothing, and its answer counts only after that of the hello.
   package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
-    try await greeting.value.get()
-    _ = try await wire.call(.open, [place.busValue])
+    do throws(VaultError) {
+      _ = try await wire.call(.open, [place.busValue])
+    } catch {
+      try await greeted()
+      throw error
+    }
+    try await greeted()
     return RemoteVault(wire)
+  }
+
+  /// Returns when the vault has answered the hello. Every call that changes something waits for that.
+  private func greeted() async throws(VaultError) {
+    do throws(VaultError) {
+      try await wire.greeting.value()
+    } catch {
+      switch error {
+      // It ended after the hello was sent, or before.
+      case .systemCancelled, .serviceUnavailable:
+        let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
+        throw .serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)")
+      default: throw error
+      }
+    }
   }
 
   package func create(
     _ place: StorePlace, passcode: consuming SecretBytes?
   ) async throws(VaultError) -> StoreDraft {
     let passcode = try SecretBytes.sealed(passcode)
-    try await greeting.value.get()
+    try await greeted()
     let values = try await wire.call(.create, [place.busValue, passcode])
     return try wire.reading(.create) { () throws(VaultError) in
       StoreDraft(
@@ -73,7 +71,7 @@ package final class VaultBusClient: VaultConnection {
   }
 
   package func keep(_ draft: StoreDraft.ID) async throws(VaultError) {
-    try await greeting.value.get()
+    try await greeted()
     _ = try await wire.call(.keep, [draft.busValue])
   }
 
@@ -81,7 +79,7 @@ package final class VaultBusClient: VaultConnection {
     at place: StorePlace, recoveryKey: consuming SecretBytes
   ) async throws(VaultError) {
     let recoveryKey = try recoveryKey.sealed()
-    try await greeting.value.get()
+    try await greeted()
     _ = try await wire.call(.rebuildDeviceKey, [place.busValue, recoveryKey])
   }
 

@@ -10,6 +10,7 @@ final class VaultWire: Sendable {
   typealias Method = VaultInterface.Method
 
   let contexts = OpenContexts()
+  let greeting = Greeting()
   private let connection: BusConnection
   private let numbers = CallNumbers()
   /// For the calls that were cancelled and are not answered yet, by their number.
@@ -46,6 +47,26 @@ final class VaultWire: Sendable {
     await withCheckedContinuation { closed in BusLoop.shared.post { closed.resume() } }
   }
 
+  /// Says hello, before every call that is made later. The connection is closed where the vault does not answer in time.
+  func greet(limit: Duration) {
+    let (connection, greeting) = (connection, greeting)
+    let timer = LoopTimer(after: limit) { connection.close() }
+    connection.call(
+      VaultInterface.target, Method.hello.rawValue,
+      [.uint64(numbers.next()), .uint32(VaultInterface.minor), .words(VaultInterface.features)]
+    ) { answer in
+      timer.cancel()
+      greeting.answer(
+        answer.mapError { VaultError($0, of: .hello) }.flatMap { values in
+          guard values.signature == Method.hello.results else {
+            connection.close()
+            return .failure(.unreadableAnswer(of: .hello))
+          }
+          return .success(())
+        })
+    }
+  }
+
   /// Calls a method and waits for the answer, also after the task was cancelled.
   ///
   /// - Parameter context: the context that the call names.
@@ -61,7 +82,7 @@ final class VaultWire: Sendable {
     let number = numbers.next()
     let arguments = [.uint64(number)] + arguments
     // The vault would close the connection.
-    guard arguments.reduce(0, { $0 + $1.cost }) <= VaultInterface.requestLimit else {
+    guard arguments.cost <= VaultInterface.requestLimit else {
       throw .invalidRequest("it does not fit into a message to the vault")
     }
     let values: [BusValue]
@@ -74,7 +95,7 @@ final class VaultWire: Sendable {
       isAnswered(number)
       throw VaultError(error, of: method)
     }
-    guard values.map(\.signature).joined() == method.results else { throw unreadableAnswer(of: method) }
+    guard values.signature == method.results else { throw unreadableAnswer(of: method) }
     return values
   }
 
@@ -105,8 +126,7 @@ final class VaultWire: Sendable {
 
   private func unreadableAnswer(of method: Method) -> VaultError {
     connection.close()
-    return method.isChange
-      ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.rawValue) cannot be read")
+    return .unreadableAnswer(of: method)
   }
 
   // MARK: Cancelling
@@ -155,6 +175,10 @@ extension VaultError {
   /// Thrown in a process that was forked from one that uses Whorl: the threads that serve the connection are not in it.
   package static let forkedProcess = serviceUnavailable(
     "this process was forked from one that uses Whorl: start programs that use Whorl with exec or posix_spawn")
+
+  fileprivate static func unreadableAnswer(of method: VaultInterface.Method) -> VaultError {
+    method.isChange ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.rawValue) cannot be read")
+  }
 
   /// What the failure of a call on the bus means to its caller.
   fileprivate init(_ error: BusError, of method: VaultInterface.Method) {

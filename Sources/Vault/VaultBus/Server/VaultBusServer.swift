@@ -1,4 +1,3 @@
-internal import Executors
 internal import SDBus
 package import SecretModel
 
@@ -13,14 +12,17 @@ package final class VaultBusServer: Sendable {
   ///   - connection: what is served. It is closed when the connection ends, and with it its contexts and the stores that
   ///     were made and not kept.
   ///   - greetingLimit: how long the client's hello is waited for before the connection is closed.
-  ///   - onClosed: called once, when the connection has ended, `connection` is closed and all calls have ended.
+  ///   - settlingLimit: how long, after the end of the connection, the vault and the running calls are waited for.
+  ///   - onClosed: called once, when the connection has ended, `connection` is closed and all calls have ended, or when
+  ///     that takes too long.
   /// - Throws: `serviceUnavailable`.
   package init(
     socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = .seconds(5),
-    onClosed: @escaping @Sendable () -> Void
+    settlingLimit: Duration = .seconds(10), onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
     let object = VaultObject(
-      serving: vault, budget: CallBudget(limit: VaultBusListener.Limits().callBytesOfOneUser), onClosed: onClosed)
+      serving: vault, budget: CallBudget(limit: VaultBusListener.Limits().callBytesOfOneUser),
+      settlingLimit: settlingLimit, onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(
         socket: socket, role: .server, limits: .ofServedVaults,
@@ -28,11 +30,7 @@ package final class VaultBusServer: Sendable {
     } catch {
       throw .serviceUnavailable("no connection to the client")
     }
-    let connection = connection
-    Task(executorPreference: BackgroundThread.shared) {
-      try? await Task.sleep(for: greetingLimit)
-      if await !object.isGreeted { connection.close() }
-    }
+    object.expectGreeting(within: greetingLimit, on: connection)
   }
 
   /// Ends the connection. `onClosed` is called when everything is settled.

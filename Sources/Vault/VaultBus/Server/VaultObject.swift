@@ -12,10 +12,17 @@ actor VaultObject {
   static let limit = 64
 
   let vaults: any VaultConnection
-  private let onClosed: @Sendable () -> Void
   private let budget: CallBudget
+  private let settlingLimit: Duration
+  /// Nil when it has been called.
+  private var onClosed: (@Sendable () -> Void)?
+  private var greeting = GreetingState.expected(nil)
   /// Whether the client has said hello. Nothing else is answered before.
-  private(set) var isGreeted = false
+  private enum GreetingState {
+    /// With what closes the connection when it takes too long.
+    case expected(LoopTimer?)
+    case done
+  }
   /// The calls that are not answered yet, by the number that the client chose.
   private var running: [UInt64: Running] = [:]
   private struct Running {
@@ -35,11 +42,27 @@ actor VaultObject {
   /// How many contexts are being opened.
   var openingContexts = 0
 
-  /// - Parameter budget: what the calls of this client's user may take.
-  init(serving vaults: any VaultConnection, budget: CallBudget, onClosed: @escaping @Sendable () -> Void) {
+  /// - Parameters:
+  ///   - budget: what the calls of this client's user may take.
+  ///   - settlingLimit: how long the vault and the running calls are waited for at the end.
+  init(
+    serving vaults: any VaultConnection, budget: CallBudget, settlingLimit: Duration = .seconds(10),
+    onClosed: @escaping @Sendable () -> Void
+  ) {
     self.vaults = vaults
     self.budget = budget
+    self.settlingLimit = settlingLimit
     self.onClosed = onClosed
+  }
+
+  /// Closes the connection unless its client says hello in time.
+  nonisolated func expectGreeting(within limit: Duration, on connection: BusConnection) {
+    BusLoop.shared.post {
+      self.assumeIsolated { object in
+        guard case .expected = object.greeting else { return }
+        object.greeting = .expected(LoopTimer(after: limit) { connection.close() })
+      }
+    }
   }
 
   /// For `BusConnection.Handlers.call`, which is called on the loop.
@@ -61,10 +84,11 @@ actor VaultObject {
     guard call.signature == method.arguments, let number = call.arguments.first?.asUInt64 else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)")
     }
+    if case .expected = greeting, method != .hello {
+      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "the first call has to be Hello")
+    }
     switch method {
     case .hello: return greet(call)
-    case _ where !isGreeted:
-      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "the first call has to be Hello")
     case .cancel:
       running[number]?.task?.cancel()
       return call.answer()
@@ -84,7 +108,7 @@ actor VaultObject {
   }
 
   private func greet(_ call: BusCall) {
-    isGreeted = true
+    endGreeting()
     call.answer([.uint32(VaultInterface.minor), .words(VaultInterface.features)])
   }
 
@@ -94,7 +118,7 @@ actor VaultObject {
       let share: CallBudget.Share? = method.endsWaiting ? nil : try budget.share(of: call.arguments)
       defer { withExtendedLifetime(share) {} }
       let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
-      guard values.reduce(0, { $0 + $1.cost }) <= VaultInterface.answerLimit else {
+      guard values.cost <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
       }
       await eventsAreSent()
@@ -109,14 +133,28 @@ actor VaultObject {
   // MARK: End
 
   private func end() {
+    endGreeting()
     let tasks = running.values.compactMap(\.task)
+    // A call that never ends must not keep the process of a client that is gone.
+    let limit = LoopTimer(after: settlingLimit) { self.assumeIsolated { $0.settled() } }
     Task {
       // First, so that what waits for a person ends as the system's doing.
       await vaults.close()
       for task in tasks { task.cancel() }
       for task in tasks { await task.value }
-      onClosed()
+      limit.cancel()
+      settled()
     }
+  }
+
+  private func endGreeting() {
+    if case .expected(let timer?) = greeting { timer.cancel() }
+    greeting = .done
+  }
+
+  private func settled() {
+    onClosed?()
+    onClosed = nil
   }
 }
 
