@@ -56,6 +56,17 @@ struct HostileVaultTests {
     } throws: { Self.isUnavailable($0) }
   }
 
+  @Test("opens nothing for a client before it has answered the hello, though Open comes right behind that")
+  func openBeforeGreeting() async throws {
+    let held = HeldCalls()
+    let raw = try RawVault(greets: false) { held.append($0) }
+    let opening = Task { try await raw.open() }
+    #expect(try await eventually { held.all.map(\.member) == ["Hello", "Open"] })
+    held.all[1].answer()
+    held.all[0].fail("org.whorl.Vault1.Error.VersionMismatch", "", details: [.bytes(Array("too old".utf8))])
+    await #expect(throws: VaultError.versionMismatch("too old")) { _ = try await opening.value }
+  }
+
   @Test("of another major version, or that lacks a method, is told apart")
   func older() async throws {
     let other = try RawVault(greets: false) {
@@ -144,7 +155,7 @@ struct HostileVaultTests {
   @Test("whose answers are not those of the method is given up")
   func wrongAnswers() async throws {
     for answer: [BusValue] in [
-      [], [.string("x")], [.array(of: "a{sv}", [.dictionary([:])]), .bytes([])], [.array(of: "a{sv}", [])],
+      [], [.string("x")], [.array(of: "ay", [.bytes([])]), .bytes([])], [.array(of: "ay", [])],
     ] {
       let raw = try RawVault { $0.answer(answer) }
       let vault = try await raw.open()
@@ -159,16 +170,17 @@ struct HostileVaultTests {
 
   @Test("cannot pass secrets that it could still change, or places outside of their file")
   func secrets() async throws {
-    let item: BusValue = .dictionary([
-      "id": .bytes([1]), "state": .string("damaged"), "attributes": .array(of: "(ay(sv))", []), "access": .uint64(0),
-      "accessible": .string("when-unlocked"), "created": .double(0), "modified": .double(0),
-    ])
+    // An item without attributes, in the layout of the interface's XML.
+    let item: [[UInt8]] = [
+      [1, 1, 0, 0, 0, 1], [2, 7, 0, 0, 0] + Array("damaged".utf8), [4, 0, 0, 0, 0],
+      [5, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8), [6, 13, 0, 0, 0] + Array("when-unlocked".utf8),
+      [7, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8), [8, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8),
+    ]
     func released(_ offset: Int64, _ count: Int64, _ file: Int32?) async throws -> Int {
       let raw = try RawVault {
         $0.answer([
           .array(
-            of: "a{sv}",
-            [.dictionary(["item": item, "offset": .int64(offset), "count": .int64(count)])]),
+            of: "(ayxx)", [.structure([.bytes(Array(item.joined())), .int64(offset), .int64(count)])]),
           .array(of: "h", file.map { [.descriptor(BusDescriptor(taking: dup($0)))] } ?? []),
         ])
       }

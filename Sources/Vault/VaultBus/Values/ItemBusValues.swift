@@ -105,29 +105,6 @@ extension AccessControl.Flags: BusCodable {
   }
 }
 
-extension Item: BusCodable {
-  static var busSignature: String { "a{sv}" }
-
-  var busValue: BusValue {
-    .record([
-      "id": id.busValue, "state": state.busValue, "class": itemClass?.busValue,
-      "attributes": Attributes(attributes).busValue, "access": access.busValue,
-      "accessible": accessibility.busValue, "created": created.busValue, "modified": modified.busValue,
-    ])
-  }
-
-  init(bus value: BusValue) throws(VaultError) {
-    var record = try BusRecord(value, of: Self.self)
-    self.init(
-      id: try record.take("id"), state: try record.take("state"), itemClass: try record.takeIfPresent("class"),
-      attributes: try record.take("attributes", as: Attributes.self).values,
-      // Not checked: an item of a newer program may have a flag that this one does not know.
-      access: AccessControl(unchecked: try record.take("access")),
-      accessibility: try record.take("accessible"), created: try record.take("created"),
-      modified: try record.take("modified"))
-  }
-}
-
 extension NewItem: BusCodable {
   static var busSignature: String { "a{sv}" }
 

@@ -42,13 +42,13 @@ extension SecretBytes {
   }
 }
 
-/// Released items: the records of the items, each with the place of its secret in the one file.
+/// Released items: each with the place of its secret in the one file.
 struct ReleasedItems {
   let items: [ReleasedItem]
 
   var busValues: [BusValue] {
     get throws(VaultError) {
-      guard !items.isEmpty else { return [.array(of: "a{sv}", []), .array(of: "h", [])] }
+      guard !items.isEmpty else { return [.array(of: "(ayxx)", []), .array(of: "h", [])] }
       guard items.reduce(0, { $0 + $1.secret.count }) <= VaultInterface.releaseLimit else {
         throw .invalidRequest("the secrets have more than \(VaultInterface.releaseLimit >> 20) MiB together")
       }
@@ -57,13 +57,10 @@ struct ReleasedItems {
         var records: [BusValue] = []
         for item in items {
           let place = try writer.append(item.secret)
-          records.append(
-            .record([
-              "item": item.item.busValue, "offset": place.offset.busValue, "count": place.count.busValue,
-            ]))
+          records.append(.structure([item.item.busValue, place.offset.busValue, place.count.busValue]))
         }
         let file = try writer.seal().busDescriptor()
-        return [.array(of: "a{sv}", records), .array(of: "h", [.descriptor(file)])]
+        return [.array(of: "(ayxx)", records), .array(of: "h", [.descriptor(file)])]
       } catch {
         throw VaultError(error)
       }
@@ -95,15 +92,15 @@ struct ReleasedItems {
 
 extension ReleasedItem {
   fileprivate convenience init(_ value: BusValue, in file: borrowing SealedFile) throws(VaultError) {
-    var record = try BusRecord(value, of: Self.self)
-    let place = SealedFile.Place(offset: try record.take("offset"), count: try record.take("count"))
+    guard let parts = value.asStructure, parts.count == 3 else { throw .unreadable(Self.self) }
+    let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
     let secret: SecretBytes
     do throws(SealedFile.Failure) {
       secret = try file.secret(at: place)
     } catch {
       throw VaultError(error)
     }
-    self.init(try record.take("item"), secret: secret)
+    self.init(try Item(bus: parts[0]), secret: secret)
   }
 }
 
