@@ -9,6 +9,10 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// On the way of a call of the vault: an asynchronous function runs where its caller runs, so that a call changes threads
+// only where it has to.
+let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 // The examples are written as clients write: in the language mode of the code that people bring along.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
@@ -77,7 +81,7 @@ let package = Package(
       path: "Sources/Reader/ReaderBus", swiftSettings: strict),
     .target(
       name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
-      path: "Sources/Vault/SecretModel", swiftSettings: strict),
+      path: "Sources/Vault/SecretModel", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
@@ -85,7 +89,7 @@ let package = Package(
         "CSQLite", "Primitives", "Processes", "SecureMemory", "SecretModel", "Keys", "KeySchemes", "Fingerprint",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      path: "Sources/Vault/Vault", swiftSettings: strict),
+      path: "Sources/Vault/Vault", swiftSettings: onTheWay),
 
     // Layer 4
     .target(
@@ -102,7 +106,7 @@ let package = Package(
       dependencies: [
         "Executors", "Processes", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
       ],
-      path: "Sources/Vault/VaultBus", swiftSettings: strict),
+      path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
 
     // What logind and polkit allow
     .target(
@@ -113,16 +117,16 @@ let package = Package(
     .target(
       name: "VaultHost",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderClient", "SecretModel", "SecureMemory",
-        "Vault",
+        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel",
+        "SecureMemory", "Vault",
       ],
-      path: "Sources/Vault/VaultHost", swiftSettings: strict),
+      path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
     .target(
       name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/SystemVault", swiftSettings: strict),
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
-      path: "Sources/Vault/PrivateVault", swiftSettings: strict),
+      path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
 
     // Layer 6
     .target(
@@ -131,13 +135,13 @@ let package = Package(
         "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "PrivateVault",
         "SystemVault",
       ],
-      path: "Sources/Client/Whorl", swiftSettings: strict),
+      path: "Sources/Client/Whorl", swiftSettings: onTheWay),
 
     // Layer 7 and 8: the Apple-shaped API
     .target(
       name: "KeychainServices",
       dependencies: ["Executors", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
-      path: "Sources/Client/KeychainServices", swiftSettings: strict),
+      path: "Sources/Client/KeychainServices", swiftSettings: onTheWay),
     .target(
       name: "LocalAuthentication",
       dependencies: ["Executors", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"],

@@ -1,9 +1,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where the vault's code runs: one job after the other, on a thread that waits for its answer where there is one, else
-/// on a thread of its own. Never in the cooperative pool, for the reasons of `BackgroundThread`; and that the waiting
-/// thread does the work saves two changes of threads in each call.
+/// Where the vault's code runs: one job after the other, on the thread that asks where that is lent (``LentThread``), else
+/// on a thread of its own. Never in the cooperative pool, for the reasons of `BackgroundThread`.
 package final class VaultExecutor: SerialExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
@@ -25,19 +24,19 @@ package final class VaultExecutor: SerialExecutor {
       return true
     }
     guard begins else { return }
-    if let thread = WaitingThread.current {
+    if let thread = CurrentThread.lent {
       thread.adopt { self.run(on: thread) }
     } else {
       queue.async { self.run(on: nil) }
     }
   }
 
-  /// Runs what there is. A waiting thread that has its answer leaves the rest to the vault's own.
-  private func run(on thread: WaitingThread?) {
+  /// Runs what there is. A thread that is taken back leaves the rest to the vault's own.
+  private func run(on thread: (any LentThread)?) {
     let executor = asUnownedSerialExecutor()
     while let job = next() {
       job.runSynchronously(on: executor)
-      if let thread, thread.isFinished { return queue.async { self.run(on: nil) } }
+      if let thread, thread.isTakenBack { return queue.async { self.run(on: nil) } }
     }
   }
 

@@ -4,10 +4,10 @@ internal import Glibc
 /// A thread that waits for one task, and meanwhile runs what that task has to run: for calls that block, as Apple's do.
 ///
 /// `@unchecked Sendable`: the mutex guards all of its state.
-package final class WaitingThread: TaskExecutor, @unchecked Sendable {
+package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable {
   private enum Work {
     case job(UnownedJob)
-    case adopted(() -> Void)
+    case adopted(@Sendable () -> Void)
   }
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -52,12 +52,14 @@ package final class WaitingThread: TaskExecutor, @unchecked Sendable {
     if late { Self.afterwards.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) } }
   }
 
-  /// Runs something on this thread, from which alone it is called, before the thread may leave.
-  func adopt(_ body: @escaping () -> Void) {
+  package func adopt(_ body: @escaping @Sendable () -> Void) {
     locked { work.append(.adopted(body)) }
   }
 
-  var isFinished: Bool { locked { finished } }
+  package var isTakenBack: Bool { locked { finished } }
+
+  /// Nobody else needs this thread.
+  package func willWait() {}
 
   private func finish() { locked { finished = true } }
 
@@ -71,15 +73,13 @@ package final class WaitingThread: TaskExecutor, @unchecked Sendable {
   }
 
   private func runUntilFinished() {
-    let outer = pthread_getspecific(Self.key)
-    // Lends the thread's slot this object for as long as it runs (transfer none).
-    pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
-    defer { pthread_setspecific(Self.key, outer) }
-    let executor = asUnownedTaskExecutor()
-    while let next = nextWork() {
-      switch next {
-      case .job(let job): job.runSynchronously(on: executor)
-      case .adopted(let body): body()
+    CurrentThread.lend(self) {
+      let executor = asUnownedTaskExecutor()
+      while let next = nextWork() {
+        switch next {
+        case .job(let job): job.runSynchronously(on: executor)
+        case .adopted(let body): body()
+        }
       }
     }
   }
@@ -93,16 +93,5 @@ package final class WaitingThread: TaskExecutor, @unchecked Sendable {
       pthread_cond_wait(condition, mutex)
     }
     return work.removeFirst()
-  }
-
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    precondition(pthread_key_create(&key, nil) == 0, "no slot for the waiting thread")
-    return key
-  }()
-
-  /// The object the current thread works for, where it is such a thread.
-  static var current: WaitingThread? {
-    pthread_getspecific(key).map { Unmanaged<WaitingThread>.fromOpaque($0).takeUnretainedValue() }
   }
 }

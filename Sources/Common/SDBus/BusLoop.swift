@@ -6,10 +6,13 @@ internal import Synchronization
 /// The thread that uses all sd-bus connections of this process, because sd-bus is not thread-safe.
 ///
 /// There is one loop in a process. It starts when it is first used and never ends. Child processes with a parent-death
-/// signal (`PR_SET_PDEATHSIG`) are started from this thread too: the kernel sends that signal when the *thread* that
-/// started them ends.
+/// signal (`PR_SET_PDEATHSIG`) are started from it too: the kernel sends that signal when the *thread* that started them
+/// ends.
 ///
-/// `@unchecked Sendable`: only the loop's own thread uses `sources`; everything else is constant or protected by a
+/// Work that is about to wait for something else than the loop calls ``waitElsewhere()``. Then another thread becomes the
+/// loop; the old one finishes its work, and stands by until it is needed in the same way.
+///
+/// `@unchecked Sendable`: only the thread that is the loop uses `sources` and `batch`; everything else is constant or protected by a
 /// lock.
 package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package static let shared = BusLoop()
@@ -28,13 +31,25 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   private let process = getpid()
 
   private let queue = Mutex<[Work]>([])
+  /// What was taken from the queue and is yet to be run, the next one last.
+  private var batch: [Work] = []
   private let wakeDescriptor: Int32
   private let thread = Mutex<pthread_t?>(nil)
+  /// Counts the threads that stand by to become the loop.
+  private let standby = Mutex(0)
+  private let replacement: UnsafeMutablePointer<sem_t>
   private var sources: [ObjectIdentifier: any BusLoopSource] = [:]
 
   private init() {
     wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     precondition(wakeDescriptor >= 0, "no descriptor for the bus loop")
+    // Initialized here; never destroyed, like the loop.
+    replacement = .allocate(capacity: 1)
+    sem_init(replacement, 0, 0)
+    startThread()
+  }
+
+  private func startThread() {
     // The new thread inherits a mask that blocks all signals, so the kernel delivers them to the program's threads.
     var all = sigset_t()
     var previous = sigset_t()
@@ -62,7 +77,8 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-  private var isCurrent: Bool {
+  /// Whether this is the thread that is the loop.
+  package var isCurrent: Bool {
     thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
@@ -71,7 +87,8 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       $0.append(work)
       return $0.count == 1
     }
-    guard wasEmpty else { return }
+    // The loop itself looks at the queue before it waits.
+    guard wasEmpty, !isCurrent else { return }
     var one: UInt64 = 1
     write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
   }
@@ -83,23 +100,41 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   package func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
 
+  /// Lets another thread be the loop from here on. Called by a closure on the loop that is about to wait; the closure
+  /// goes on without the loop, and may use nothing that belongs to it.
+  package func waitElsewhere() {
+    precondition(isCurrent, "not on the bus loop")
+    thread.withLock { $0 = nil }
+    let standsBy = standby.withLock { count in
+      defer { if count > 0 { count -= 1 } }
+      return count > 0
+    }
+    if standsBy { sem_post(replacement) } else { startThread() }
+  }
+
   fileprivate func run() -> Never {
-    thread.withLock { $0 = pthread_self() }
-    let executor = asUnownedSerialExecutor()
     while true {
-      runQueued(on: executor)
-      waitAndDispatch()
+      thread.withLock { $0 = pthread_self() }
+      while isCurrent {
+        runQueued()
+        if isCurrent { waitAndDispatch() }
+      }
+      standby.withLock { $0 += 1 }
+      while sem_wait(replacement) != 0 {}
     }
   }
 
-  /// A function of its own, so that what the work captured is released before the loop waits.
-  private func runQueued(on executor: UnownedSerialExecutor) {
-    let batch = queue.withLock { queue in
-      let batch = queue
-      queue = []
-      return batch
+  /// Runs what is queued now. More may be queued afterwards.
+  private func runQueued() {
+    let executor = asUnownedSerialExecutor()
+    if batch.isEmpty {
+      batch = queue.withLock { queue in
+        defer { queue = [] }
+        return queue.reversed()
+      }
     }
-    for work in batch {
+    // Another thread that has become the loop meanwhile goes on with the rest.
+    while isCurrent, let work = batch.popLast() {
       switch work {
       case .job(let job): job.runSynchronously(on: executor)
       case .closure(let closure): closure()
@@ -117,8 +152,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       polled.append((source, request.deadline))
       earliest = min(earliest, request.deadline)
     }
-    // The eventfd stays readable until the queue has been taken, so `poll` never sleeps while work is queued.
-    poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: earliest))
+    // Others write to the eventfd when they queue something, the loop itself does not.
+    let limit = queue.withLock(\.isEmpty) ? milliseconds(until: earliest) : 0
+    poll(&descriptors, nfds_t(descriptors.count), limit)
     if descriptors[0].revents != 0 {
       var count: UInt64 = 0
       read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Processes
 internal import SecretModel
@@ -20,11 +21,14 @@ enum Whorld {
   private static func serveStarter() -> Never {
     clearenv()
     Hardening.apply()
+    // A heap for each thread would take memory and time, and the threads hardly ever allocate side by side.
+    whorl_use_one_heap()
     let endings = EndingSignals()
     guard let socket = StarterSocket() else { Usage.fail("descriptor 0 is no socket; 'whorld --help' explains") }
     guard let starter = socket.starter() else {
       Usage.fail("the program that started it has ended, or is not the one that made the socket")
     }
+    VaultsOnBusLoop.begin()
     let server: VaultBusServer
     do throws(VaultError) {
       server = try VaultBusServer(

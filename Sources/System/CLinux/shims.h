@@ -1,5 +1,6 @@
 #pragma once
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -19,6 +20,9 @@
 // `prctl` is variadic and is not imported.
 static inline int whorl_refuse_inspection(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int whorl_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// `malloc.h` is in no module.
+static inline int whorl_use_one_heap(void) { return mallopt(M_ARENA_MAX, 1); }
 
 // The resource names are an enumeration that Swift does not take for the `int` the calls want.
 static inline int whorl_get_core_limit(struct rlimit *limit) { return getrlimit(RLIMIT_CORE, limit); }

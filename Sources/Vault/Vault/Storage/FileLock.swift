@@ -1,3 +1,4 @@
+import Executors
 import Glibc
 
 /// An advisory lock on a file (`flock`), held while the value lives and gone with the process at the latest.
@@ -28,8 +29,9 @@ final class FileLock: Sendable {
 
   /// Waits for a lock that others hold for moments only: while one change is committed.
   static func brief(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock {
-    for _ in 0..<10_000 {
+    for attempt in 0..<10_000 {
       if let lock = try trying(path, mode) { return lock }
+      if attempt == 0 { CurrentThread.willWait() }
       usleep(1_000)
     }
     throw .busy("another program has held the store for ten seconds")

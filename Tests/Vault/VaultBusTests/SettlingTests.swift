@@ -1,0 +1,61 @@
+import Glibc
+import SDBus
+import SecretModel
+import SecureMemory
+import Testing
+import VaultBus
+import VaultDriver
+import VaultHost
+
+@Suite("A vault whose client is gone")
+struct SettlingTests {
+  @Test("waits for calls that end, and gives up those that do not")
+  func callWithoutEnd() async throws {
+    let gate = Gate()
+    let endless = StubVault(
+      .init(unlock: { _ throws(VaultError) in
+        // Takes no notice of its cancellation.
+        await Task.detached { try? await gate.wait() }.value
+      }))
+    let (mine, theirs) = try socketPair()
+    let isSettled = Flag()
+    _ = try VaultBusServer(
+      socket: theirs, connection: endless, settlingLimit: .milliseconds(300), onClosed: { isSettled.set() })
+    let client = try VaultBusClient(socket: mine)
+    let vault = try await client.open(StorePlace(directory: "/"))
+    let call = Task { try await vault.unlock(.nobody) }
+    #expect(try await eventually { gate.count == 1 })
+    let start = ContinuousClock.now
+    await client.close()
+    await #expect(throws: VaultError.self) { try await call.value }
+    #expect(!isSettled.isSet)
+    #expect(try await eventually { isSettled.isSet })
+    #expect(ContinuousClock.now - start >= .milliseconds(300))
+    gate.open()
+  }
+
+  @Test("goes on reading its connection while a change waits for another program's lock")
+  func lockedElsewhere() async {
+    await #expect(processExitsWith: .success) {
+      VaultsOnBusLoop.begin()
+      let scratch = try await OpenScratch(.overSocket)
+      let lock = open("\(scratch.scratch.store.path)/commit.lock", O_RDWR | O_CLOEXEC)
+      #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+      let vault = scratch.vault
+      let adding = Task {
+        try await vault.add(
+          NewItem(.genericPassword, [.service: .text("s")]), secret: SecretBytes(count: 3), replacing: false, .nobody)
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      // A second client of the same process is greeted meanwhile, and a third after the same again.
+      for _ in 0..<2 {
+        await #expect(throws: VaultError.self) {
+          _ = try await Way.overSocket.connect(to: StubVault()).open(StorePlace(directory: "/")).status()
+        }
+      }
+      close(lock)
+      #expect(try await adding.value.state == .living)
+      #expect(try await vault.items(.everything, in: nil).items.count == 1)
+    }
+  }
+}
