@@ -157,15 +157,7 @@ public final class SecretStore: Sendable {
   private func secrets(
     _ selection: ItemSelection, reason: String?, using context: AuthenticationContext?, mayAsk: Bool = true
   ) async throws(VaultError) -> [ReleasedItem] {
-    if context == nil {
-      // Most need nobody: only then is somebody asked.
-      do {
-        return try await link.call { service throws(VaultError) in
-          try await service.secrets(selection, Asking(in: nil, reason: reason))
-        }
-      } catch .interactionNotAllowed where mayAsk {}
-    }
-    return try await asking(context, reason) { service, asking throws(VaultError) in
+    try await asking(context, reason, mayAsk: mayAsk) { service, asking throws(VaultError) in
       try await service.secrets(selection, asking)
     }
   }
@@ -177,9 +169,28 @@ public final class SecretStore: Sendable {
     using context: AuthenticationContext? = nil
   ) async throws(VaultError) {
     let shared: SharedSecret? = if let secret { SharedSecret(secret) } else { nil }
+    _ = try await update(.ids(ids), change, secret: shared, reason: reason, using: context)
+  }
+
+  /// The same for what a search means.
+  ///
+  /// - Throws: `itemGone` where there are none.
+  package func update(
+    _ search: ItemSearch, _ change: ItemChange, secret: SharedSecret? = nil, reason: String? = nil,
+    using context: AuthenticationContext? = nil
+  ) async throws(VaultError) {
+    let count = try await update(
+      .search(search.forChanging), change, secret: secret, reason: reason, using: context)
+    guard count > 0 else { throw .itemGone }
+  }
+
+  private func update(
+    _ selection: ItemSelection, _ change: ItemChange, secret: SharedSecret?, reason: String?,
+    using context: AuthenticationContext?
+  ) async throws(VaultError) -> Int {
     let change = change.keepingGroup
-    try await asking(context, reason) { service, asking throws(VaultError) in
-      _ = try await service.update(.ids(ids), change, secret: shared?.copy(), asking)
+    return try await asking(context, reason) { service, asking throws(VaultError) in
+      try await service.update(selection, change, secret: secret?.copy(), asking)
     }
   }
 
@@ -233,12 +244,20 @@ public final class SecretStore: Sendable {
     try await link.call { service throws(VaultError) in try await service.biometry() }
   }
 
-  /// Runs a call in the context given, or in one of its own.
+  /// Runs a call in the context given. Without one it asks nobody, because most calls need nobody; only where somebody is
+  /// needed, and `mayAsk` allows it, it is made again in a context of its own.
   private func asking<Value: ~Copyable>(
-    _ context: AuthenticationContext?, _ reason: String?,
+    _ context: AuthenticationContext?, _ reason: String?, mayAsk: Bool = true,
     _ call: (any VaultService, Asking) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
     if let context { return try await context.perform(reason, call) }
+    do throws(VaultError) {
+      return try await link.call { service throws(VaultError) in
+        try await call(service, Asking(in: nil, reason: reason))
+      }
+    } catch {
+      guard case .interactionNotAllowed = error, mayAsk else { throw error }
+    }
     let own = makeContext()
     defer { own.close() }
     return try await own.perform(reason, call)

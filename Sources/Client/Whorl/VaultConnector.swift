@@ -17,6 +17,10 @@ package enum VaultConnector {
     case .folder: try PrivateVault.connect(program: configuration.vaultProgram)
     }
   }
+
+  /// The same for a program that will need a vault and does not know its configuration yet: the vault starts meanwhile.
+  /// Nil where that depends on the configuration, or fails; ``connect(_:)`` then does what is to be done.
+  package static func connectEarly() -> (any VaultConnection)? { PrivateVault.connectWithExecutable() }
 }
 
 extension StorePlace {

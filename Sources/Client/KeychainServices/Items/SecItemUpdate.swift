@@ -30,7 +30,13 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     let search = query.search(limit: nil, changing: true)
     let (finding, context, reason) = (query.context, new.context ?? query.context, query.reason)
     let becomesSynchronizable = new.synchronizable == .yes
+    // Passwords are changed as they are found. What is to change about other items depends on what they are.
+    let isPassword = [.genericPassword, .internetPassword].contains(query.itemClass)
+    let asFound = isPassword && !becomesSynchronizable && new.context == nil
     try call { store throws(VaultError) in
+      if asFound {
+        return try await store.update(search, change, secret: secret, reason: reason, using: context)
+      }
       let items = try await store.foundItems(search, using: finding)
       if becomesSynchronizable, change.access == nil, items.contains(where: { $0.access.isConstrained }) {
         throw .invalidRequest("a constrained item cannot be synchronizable")
