@@ -18,9 +18,17 @@ package enum VaultConnector {
     }
   }
 
-  /// The same for a program that will need a vault and does not know its configuration yet: the vault starts meanwhile.
-  /// Nil where that depends on the configuration, or fails; ``connect(_:)`` then does what is to be done.
-  package static func connectEarly() -> (any VaultConnection)? { PrivateVault.connectWithExecutable() }
+  /// Starts a vault for a program that will need one in a folder, before its configuration is known. Nil where the
+  /// configuration or the service may have to be asked, or it cannot be started; ``connect(to:_:service:)`` then does what
+  /// is to be done.
+  ///
+  /// - Parameter namesFolder: whether the program names the folder itself, wherever it lies.
+  package static func connectEarly(
+    namesFolder: Bool, service: InstalledService = .ofThisMachine
+  ) -> (any VaultConnection)? {
+    guard namesFolder || (try? service.isInstalled) == false else { return nil }
+    return PrivateVault.connectWithExecutable()
+  }
 }
 
 extension StorePlace {

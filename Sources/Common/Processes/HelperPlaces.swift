@@ -20,9 +20,16 @@ package struct HelperPlaces: Sendable, Hashable {
     candidates(executable: Self.executablePath(), configured: configured).first(where: Self.isProgram)
   }
 
+  /// The path of the program where it comes with this process's executable, whatever the configuration says. Nil if it
+  /// does not.
+  package func locateWithExecutable() -> String? { beside(Self.executablePath()).first(where: Self.isProgram) }
+
   func candidates(executable: String?, configured: String?) -> [String] {
-    let own = executable.flatMap(Self.folder).map { ["\($0)/\(name)", "\($0)/../libexec/whorl/\(name)"] }
-    return (own ?? []) + (configured.map { [$0] } ?? []) + installed
+    beside(executable) + (configured.map { [$0] } ?? []) + installed
+  }
+
+  private func beside(_ executable: String?) -> [String] {
+    executable.flatMap(Self.folder).map { ["\($0)/\(name)", "\($0)/../libexec/whorl/\(name)"] } ?? []
   }
 
   /// The prefix of `make install`, and the prefix of packages.

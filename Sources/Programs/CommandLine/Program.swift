@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Executors
 import Glibc
 import Whorl
@@ -7,27 +8,34 @@ import Whorl
 enum Program {
   static func main() {
     GivenDescriptors.note()
+    // A heap for each thread would take time, and the threads hardly ever allocate side by side.
+    whorl_use_one_heap()
     let hardening = Hardening()
     Interruption.begin()
+    let words = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))
+    let connection = CommandConnection(for: words)
     // The shared pool of threads would start a thread of its own that tries to raise its priority, and for an ordinary
     // user writes a line to the system's log each time.
     Task.detached(executorPreference: BackgroundThread()) {
-      let status = await run(hardening)
+      let status = await run(words, connection, hardening)
+      await connection.close()
       Terminal.leave()
       exit(status.rawValue)
     }
     Interruption.serve()
   }
 
-  private static func run(_ hardening: Hardening) async -> ExitStatus {
+  private static func run(
+    _ words: [String], _ connection: CommandConnection, _ hardening: Hardening
+  ) async -> ExitStatus {
     var spoken: String?
     do {
       try refuseBrokenText()
-      switch try parse(GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))) {
+      switch try parse(words) {
       case let command as any Command:
         spoken = type(of: command).spoken
         Interruption.name(type(of: command).spoken)
-        try await perform(command, hardening)
+        try await command.perform(Session(command.options, connection), hardening)
       case var command:
         // `whorl` and `whorl reader` alone: their help.
         try command.run()
@@ -39,19 +47,8 @@ enum Program {
       StandardError.line(failure.line(command: spoken))
       return failure.status
     } catch {
-      return parsingEnded(error)
+      return parsingEnded(error, words)
     }
-  }
-
-  private static func perform(_ command: any Command, _ hardening: Hardening) async throws(Failure) {
-    let session = try Session(command.options)
-    do throws(Failure) {
-      try await command.perform(session, hardening)
-    } catch {
-      await session.close()
-      throw error
-    }
-    await session.close()
   }
 
   /// The parser looks at every option of every command it is given, which takes longer than a whole `get`. So it is
@@ -77,7 +74,7 @@ enum Program {
   }
 
   /// Help, version and completion scripts end the parsing as much as a mistake does.
-  private static func parsingEnded(_ error: any Error) -> ExitStatus {
+  private static func parsingEnded(_ error: any Error, _ words: [String]) -> ExitStatus {
     guard Root.exitCode(for: error) != .success else {
       do {
         try StandardOutput.line(Root.fullMessage(for: error))
@@ -87,7 +84,6 @@ enum Program {
         return error.status
       }
     }
-    let words = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))
     let named = words.first.flatMap { name in
       Root.configuration.subcommands.first { $0.configuration.commandName == name }
     }

@@ -3,17 +3,17 @@ import Fingerprint
 import Processes
 import ReaderClient
 import SecretModel
-import Synchronization
 import Whorl
 
 /// What one command works with: the configuration and, once they are asked for, the vault and the store.
 struct Session {
   let options: GlobalOptions
   let configuration: Configuration
-  private let connection = CommandConnection()
+  private let connection: CommandConnection
 
-  init(_ options: GlobalOptions) throws(Failure) {
+  init(_ options: GlobalOptions, _ connection: CommandConnection) throws(Failure) {
     self.options = options
+    self.connection = connection
     do {
       configuration = try Configuration.load(from: options.config)
     } catch {
@@ -74,7 +74,7 @@ struct Session {
   }
 
   /// Ends the connection to the vault, and waits for the vault's end: nothing of this command is left.
-  func close() async { await connection.take()?.close() }
+  func close() async { await connection.close() }
 
   /// Runs a call for which the service may have polkit ask for the user's own password.
   func withPasswordAgent<Answer>(
@@ -161,21 +161,5 @@ struct Session {
   /// Runs a call to the vault that asks nothing.
   func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
     do { return try await call() } catch { throw explained(error as any Error) }
-  }
-}
-
-/// The connection of a command to the vault; it has one at most.
-private final class CommandConnection: Sendable {
-  private let connection = Mutex<(any VaultConnection)?>(nil)
-
-  var current: (any VaultConnection)? { connection.withLock { $0 } }
-
-  func keep(_ made: any VaultConnection) { connection.withLock { $0 = made } }
-
-  func take() -> (any VaultConnection)? {
-    connection.withLock { connection in
-      defer { connection = nil }
-      return connection
-    }
   }
 }

@@ -24,6 +24,12 @@ package enum PrivateVault {
     return try start(path)
   }
 
+  /// The same before the configuration is known: where `whorld` comes with this program, no configuration names another.
+  /// Nil where it does not, or cannot be started; `connect(program:)` then says why.
+  package static func connectWithExecutable() -> (any VaultConnection)? {
+    HelperPlaces.vault.locateWithExecutable().flatMap { try? start($0) }
+  }
+
   /// Starts the program at this path as `whorld`.
   package static func start(_ path: String) throws(VaultError) -> any VaultConnection {
     guard BusLoop.shared.isInThisProcess else {
