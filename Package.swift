@@ -118,7 +118,7 @@ let package = Package(
       name: "VaultHost",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel",
-        "SecureMemory", "Vault",
+        "SecureMemory", "SystemPolicy", "Vault",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
     .target(
@@ -164,7 +164,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Processes", "SecretModel", "Vault", "VaultBus", "VaultHost",
+        "CLinux", "CSystemd", "Fingerprint", "Processes", "SecretModel", "SystemPolicy", "Vault", "VaultBus",
+        "VaultHost",
       ],
       path: "Sources/Programs/whorld", swiftSettings: strict),
     .executableTarget(

@@ -2,6 +2,7 @@ internal import Fingerprint
 internal import Glibc
 internal import Processes
 internal import SecretModel
+internal import SystemPolicy
 internal import Vault
 internal import VaultBus
 internal import VaultHost
@@ -25,11 +26,11 @@ enum SystemService {
     } catch {
       Usage.fail(error.words, status: 78)
     }
+    let polkit = Polkit()
     let vaults = SystemVaults(
       .init(
         folder: stores, reader: .child(settings.reader), accountName: { Account.name(of: $0) },
-        // Until polkit is asked.
-        authorizeOwner: { _ throws(VaultError) in throw .notAuthorized("org.whorl.own") }))
+        authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) }))
     let listener: VaultBusListener
     do throws(VaultError) {
       listener = try VaultBusListener(socket: activation.socket) { vaults.connection(for: $0) }

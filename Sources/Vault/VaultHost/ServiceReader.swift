@@ -12,14 +12,15 @@ package enum ServiceReader: Sendable {
 }
 
 extension ServiceReader {
-  func vault(at path: String, owner: UInt32, floor: Scrypt.Floor) throws(VaultError) -> Vault {
+  func vault(at path: String, owner: UInt32, scrypt: ScryptQueue, floor: Scrypt.Floor) throws(VaultError) -> Vault {
     switch self {
     case .child(let selection):
       try Vault(
         at: path,
         reader: ReaderProcess(
           program: HelperPlaces.reader.locate() ?? HelperPlaces.reader.installed[0], selection: selection),
-        device: selection.device, followsRecordedAdapter: selection == .automatic, owner: owner, floor: floor)
+        device: selection.device, followsRecordedAdapter: selection == .automatic, owner: owner, floor: floor,
+        scrypt: scrypt)
     }
   }
 }

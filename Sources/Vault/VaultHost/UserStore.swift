@@ -84,7 +84,8 @@ actor UserStore {
     let place = try place()
     let vault: Vault
     do throws(VaultError) {
-      vault = try configuration.reader.vault(at: place, owner: user, floor: configuration.floor)
+      vault = try configuration.reader.vault(
+        at: place, owner: user, scrypt: configuration.scrypt, floor: configuration.floor)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(
@@ -120,7 +121,7 @@ actor UserStore {
     let passcode = SharedSecret(passcode)
     try await configuration.authorizeOwner(caller)
     let (new, told) = try await Vault.newStore(
-      at: place, passcode: passcode.copy(), owner: user, floor: configuration.floor)
+      at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor)
     draft = Draft(connection: connection, store: new)
     return told
   }
