@@ -39,9 +39,6 @@ expect 0 "" at_seat alice 'printf gold | whorl set bank/alice --access current-s
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 gold touching "$stranger $right" at_seat alice 'whorl get bank/alice'
-# From elsewhere than the seat nothing is armed, and what needs no finger is there.
-expect 77 "no finger is asked for" elsewhere alice 'whorl get bank/alice'
-expect 0 silver elsewhere alice 'whorl get note/alice'
 expect 77 "" touching "$stranger $stranger $stranger" at_seat alice 'whorl get bank/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
