@@ -11,7 +11,8 @@ import Vault
 actor UserStore {
   private enum Opened {
     case closed
-    case open(Vault)
+    /// - Parameter place: the folder of the store.
+    case open(Vault, place: String)
     /// The store is opened anew when this has ended.
     case closing(Task<Void, Never>)
   }
@@ -43,10 +44,15 @@ actor UserStore {
   // MARK: Opening
 
   func open(for caller: Caller) async throws(VaultError) -> VaultSession {
-    while case .closing = opened { await close() }
+    let place = try place()
+    // The vault of an account that had this user id before may still be open.
+    while !isClosed(otherThan: place) {
+      guard sessions == 0 else { throw .busy("programs of another account with this user id are connected") }
+      await close()
+    }
     let authorizeOwner = configuration.authorizeOwner
     let session = try VaultSession(
-      of: try vault(), for: caller,
+      of: try vault(at: place), for: caller,
       authorizeFirstFinger: { () async throws(VaultError) in try await authorizeOwner(caller) })
     sessions += 1
     return session
@@ -67,21 +73,30 @@ actor UserStore {
 
   /// Closes the vault. No session may be open.
   func close() async {
-    draft = nil
+    let task: Task<Void, Never>
     switch opened {
     case .closed: return
-    case .closing(let task): await task.value
-    case .open(let vault):
-      let task = Task { await vault.close() }
+    case .closing(let running): task = running
+    case .open(let vault, _):
+      task = Task { await vault.close() }
       opened = .closing(task)
-      await task.value
-      opened = .closed
+    }
+    await task.value
+    // Whoever waited for the same end may have opened the store again.
+    if case .closing(let ended) = opened, ended == task { opened = .closed }
+  }
+
+  /// Whether no vault is open, or the one of this place.
+  private func isClosed(otherThan place: String) -> Bool {
+    switch opened {
+    case .closed: true
+    case .closing: false
+    case .open(_, let other): other == place
     }
   }
 
-  private func vault() throws(VaultError) -> Vault {
-    if case .open(let vault) = opened { return vault }
-    let place = try place()
+  private func vault(at place: String) throws(VaultError) -> Vault {
+    if case .open(let vault, _) = opened { return vault }
     let vault: Vault
     do throws(VaultError) {
       vault = try configuration.reader.vault(
@@ -94,7 +109,7 @@ actor UserStore {
       }
       throw .storeNotFound(place)
     }
-    opened = .open(vault)
+    opened = .open(vault, place: place)
     return vault
   }
 

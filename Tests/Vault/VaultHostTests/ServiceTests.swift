@@ -138,13 +138,28 @@ struct ServiceTests {
   @Test("opens nothing to a user id that was given to another account")
   func reusedUser() async throws {
     let name = Mutex("alice")
-    let service = try RunningService(idleTime: .zero, accountName: { _ in name.withLock { $0 } })
+    let service = try RunningService(accountName: { _ in name.withLock { $0 } })
     try await service.makeStore()
+    // The vault is open, and stays so for a while.
+    let alice = try service.connect()
+    #expect(try await alice.status().passcodeSet)
     name.withLock { $0 = "bob" }
     let connection = try service.connect()
     await #expect { _ = try await connection.open(.own) } throws: {
-      if case .unsafeDirectory(let why) = $0 as? VaultError { why.contains("-alice") } else { false }
+      if case .busy = $0 as? VaultError { true } else { false }
     }
+    await alice.close()
+    #expect(
+      try await eventually {
+        do {
+          _ = try await connection.open(.own)
+          return false
+        } catch VaultError.unsafeDirectory(let why) {
+          return why.contains("-alice")
+        } catch VaultError.busy {
+          return false
+        }
+      })
     try await service.makeStore()
     #expect(try await connection.status().items == 0)
     #expect(try service.storeNames() == ["\(geteuid())-alice", "\(geteuid())-bob"])
