@@ -91,3 +91,8 @@ polkit.addRule(function (action, subject) {
 END
   systemctl restart polkit
 }
+
+# typing PASSWORD NAME COMMAND: runs a shell command of a user at a terminal, where the password is typed after a while.
+typing() {
+  { sleep 3 && echo "$1" && sleep 3; } | at_seat "$2" "script -qec \"$3\" /dev/null"
+}
