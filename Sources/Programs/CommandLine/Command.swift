@@ -37,7 +37,7 @@ struct Root: ParsableCommand {
     version: Version.text,
     subcommands: [
       Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
-      Unlock.self, Passcode.self, Recover.self, Status.self, Doctor.self, Reader.self,
+      Unlock.self, Lock.self, Passcode.self, Recover.self, Status.self, Doctor.self, Reader.self,
     ])
 }
 

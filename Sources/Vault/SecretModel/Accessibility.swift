@@ -1,10 +1,11 @@
-/// When an item is accessible. All classes stay on this device. Session rules (locked, first unlock) are the daemon's;
-/// `passcodeSet` works in every tier: refused without a passcode, dead when the passcode is removed.
+/// When an item is accessible. All classes stay on this device. A private vault knows no sessions and is open from the
+/// start, unless its store takes the passcode for its first unlock; `passcodeSet` is refused without a passcode, and dead
+/// when the passcode is removed, everywhere.
 public enum Accessibility: String, Sendable, CaseIterable {
-  /// While the session is unlocked.
+  /// While a session of the user is unlocked, from the first unlock on.
   case whenUnlocked = "when-unlocked"
-  /// From the first unlock after a start of the machine on.
+  /// From the first unlock after a start of the machine, or of the vault, on.
   case afterFirstUnlock = "after-first-unlock"
-  /// Only while a passcode is set; dead when it is removed.
+  /// As `whenUnlocked`, and only while a passcode is set; dead when it is removed.
   case passcodeSet = "passcode-set"
 }

@@ -6,8 +6,9 @@ package protocol SessionGate: Sendable {
   /// Returns when nobody may be asked any more on behalf of this program, with the reason. Cancelling the task ends it
   /// with any value.
   func untilRefused(for caller: Caller) async -> SessionRefusal
-  /// Whether a session of this user is unlocked now: what ``Accessibility/whenUnlocked`` follows.
-  func isUnlocked(_ user: UInt32) async -> Bool
+  /// Whether a session of this user is unlocked now: what ``Accessibility/whenUnlocked`` follows. Runs where it is called:
+  /// every release of such an item asks.
+  nonisolated(nonsending) func isUnlocked(_ user: UInt32) async -> Bool
 }
 
 /// Why the state of a login session forbids to ask for a finger.
@@ -42,5 +43,5 @@ package struct NoSessionGate: SessionGate {
     return .unknown
   }
 
-  package func isUnlocked(_ user: UInt32) async -> Bool { true }
+  package nonisolated(nonsending) func isUnlocked(_ user: UInt32) async -> Bool { true }
 }

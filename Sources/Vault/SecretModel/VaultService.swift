@@ -67,8 +67,13 @@ package protocol VaultService: Sendable {
 
   // Passcode and recovery
 
-  /// Clears a lockout with the passcode, or with the recovery key where none is set.
+  /// Opens the items that are closed until the passcode, and clears a lockout, with the passcode (with the recovery key
+  /// where none is set).
   func unlock(_ asking: Asking) async throws(VaultError)
+  /// Closes what ``unlock(_:)``, or any other use of the passcode, has opened.
+  ///
+  /// - Throws: `invalidRequest` in a store that is open from the start.
+  func lock() async throws(VaultError)
   /// Sets a passcode, or another one.
   func changePasscode(_ asking: Asking) async throws(VaultError)
   /// Removes the passcode and destroys its key; gives the items that died with it.

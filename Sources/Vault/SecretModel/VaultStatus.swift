@@ -24,11 +24,18 @@ package struct VaultStatus: Sendable {
   package var damagedSets: Int
   /// What the reader selection `auto` stands for in this store; nil before any finger was enrolled.
   package var adapter: ReaderAdapter?
+  /// What opens the items of this store after its vault has started.
+  package var firstUnlock: FirstUnlock
+  /// The classes whose items are open now.
+  package var openClasses: [Accessibility]
+  /// Seconds until the passcode is asked for again, if nothing is unlocked before; nil where it opened nothing.
+  package var passcodeDeadline: Int?
 
   package init(
     directory: String, tier: Tier, passcodeSet: Bool, failures: Int, lockedOut: Bool, passcodeDelay: Int,
     restore: DetectedRestore.Acceptance?, items: Int, sets: [SetStatus], damagedSets: Int,
-    adapter: ReaderAdapter? = nil
+    adapter: ReaderAdapter? = nil, firstUnlock: FirstUnlock = .none, openClasses: [Accessibility] = [],
+    passcodeDeadline: Int? = nil
   ) {
     self.directory = directory
     self.tier = tier
@@ -41,6 +48,9 @@ package struct VaultStatus: Sendable {
     self.sets = sets
     self.damagedSets = damagedSets
     self.adapter = adapter
+    self.firstUnlock = firstUnlock
+    self.openClasses = openClasses
+    self.passcodeDeadline = passcodeDeadline
   }
 }
 

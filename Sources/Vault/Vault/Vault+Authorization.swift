@@ -120,6 +120,7 @@ extension Vault {
       grant throws(VaultError) in
       var evidence = shown
       evidence.grant = grant
+      self.store.classKeys.noteFinger(self.store.clock)
       context.keep(Evidence(grant: grant))
       return try body(evidence)
     }

@@ -7,17 +7,21 @@ extension Vault {
   /// Makes a new store beside its place. Without a passcode the root key has two slots, the key file and the recovery
   /// key; a passcode can come later.
   ///
-  /// - Parameter floor: what scrypt must cost at least; tests alone ask for less.
+  /// - Parameters:
+  ///   - floor: what scrypt must cost at least; tests alone ask for less.
+  ///   - classKeys: what the first unlock of the store is to take; it is unlocked until its maker lets this value go.
   /// - Returns: the store, which has to be kept, and what its creator is told of it: the text of the recovery key, which
   ///   is shown once and kept nowhere.
-  /// - Throws: `storeExists` where something is in its place, `invalidPasscode`.
+  /// - Throws: `storeExists` where something is in its place, `invalidPasscode`, `passcodeNotSet` where the first unlock is to
+  ///   take one.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
-    floor: Scrypt.Floor = .standard
+    floor: Scrypt.Floor = .standard, classKeys: ClassKeys = ClassKeys()
   )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
+    guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
     var stretched: StretchedPasscode?
     if let passcodeBox {
       try checkPasscode(passcodeBox.secret)
@@ -26,7 +30,7 @@ extension Vault {
     let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()
-      try fill(new.directory, stretched, try recovery.key(info: Slot.recoveryInfo), owner, floor)
+      try fill(new.directory, stretched, try recovery.key(info: Slot.recoveryInfo), owner, floor, classKeys)
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
@@ -38,7 +42,7 @@ extension Vault {
 
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
-    _ owner: UInt32, _ floor: Scrypt.Floor
+    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys
   ) throws {
     let deviceKey = try Random.key(DeviceKey.count)
     try DeviceKey.write(deviceKey, in: directory)
@@ -46,7 +50,7 @@ extension Vault {
     let databaseID = try Random.bytes(16)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
-      owner: owner, clock: .system, floor: floor)
+      owner: owner, clock: .system, floor: floor, classKeys: classKeys)
     let empty = try Authority().sealed(store.keys)
     try database.queue.write { db in
       try db.execute(
@@ -54,19 +58,20 @@ extension Vault {
         arguments: [databaseID.data, empty.data])
     }
     try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
-    try store.commit { change in
+    let first: SecretBox? = try store.commit { change in
       try change.put(
         Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
       try change.put(
         Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID))
       try change.putClassKey(.whenUnlocked)
       try change.putClassKey(.afterFirstUnlock)
-      if let stretched {
-        try change.putPasscodeKey(
-          Random.key(), under: stretched,
-          recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
-      }
+      guard let stretched else { return nil }
+      let key = try Random.key()
+      try change.putPasscodeKey(
+        key, under: stretched, recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
+      return try change.openClassKeys(with: key)
     }
+    if let first { classKeys.open(first, of: databaseID, .system) }
     try database.queue.close()
   }
 
@@ -85,7 +90,7 @@ extension Vault {
     let root = try unwrap(slot, under: recoveryKey(from: text), databaseID, otherwise: .wrongRecoveryKey)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: .system, floor: floor)
+      clock: .system, floor: floor, classKeys: ClassKeys())
     do {
       let deviceKey = try Random.key(DeviceKey.count)
       try DeviceKey.write(deviceKey, in: directory)

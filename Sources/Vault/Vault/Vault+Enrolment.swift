@@ -50,7 +50,7 @@ extension Vault {
   /// Takes one finger, or all of them, out of the set. The reader is needed only to clear its chip.
   func unenroll(_ finger: Finger?, _ request: Request) async throws(VaultError) -> SetChange {
     try await asking(request) { context throws(VaultError) in
-      let damaged = try self.status().damagedSets
+      let damaged = try self.currentStatus().damagedSets
       guard finger == nil, damaged > 0 else {
         let stored = try await self.setToChange(holding: finger)
         try await self.authorizeChange(context)

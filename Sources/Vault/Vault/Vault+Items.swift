@@ -16,11 +16,14 @@ extension Vault {
   /// nothing.
   func secrets(_ selection: ItemSelection, _ request: Request) async throws(VaultError) -> [ReleasedItem] {
     let context = try context(of: request)
+    await followSessions()
     // What asks for nothing is released in the look that finds it.
-    let (wanted, open) = try store.read { moment in
+    let (wanted, open): ([WantedItem], [ReleasedItem]?) = try store.read { moment in
       let wanted = try moment.wanted(selection, moment.shown(in: context))
       for item in wanted { try item.requireReleasable() }
-      return (wanted, wanted.allSatisfy(\.isOpen) ? try moment.release(wanted, Evidence()) : nil)
+      if wanted.allSatisfy(\.isOpen) { return (wanted, try moment.release(wanted, Evidence())) }
+      for item in wanted { try moment.requireOpen(item) }
+      return (wanted, nil)
     }
     if let open { return open }
     return try await authorized(wanted, request) { wanted, evidence throws(VaultError) in
@@ -38,6 +41,7 @@ extension Vault {
     let record = ItemRecord(
       itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
     try record.check()
+    await followSessions()
     var protection = ItemProtection(access: item.access, accessibility: item.accessibility)
     let requirement = protection.requirement
     let needsPasscode = item.accessibility == .passcodeSet || requirement.mentions(.passcode)
@@ -78,9 +82,12 @@ extension Vault {
     guard (secret?.count ?? 0) <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
     let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
     let context = try context(of: request)
+    await followSessions()
     let wanted = try store.read { moment in
       var seen: Set<[UInt8]> = []
-      return try moment.wanted(selection, moment.shown(in: context)).filter { seen.insert($0.row.id).inserted }
+      let wanted = try moment.wanted(selection, moment.shown(in: context)).filter { seen.insert($0.row.id).inserted }
+      for item in wanted { try moment.requireOpen(item) }
+      return wanted
     }
     guard !wanted.isEmpty else { return 0 }
     let protection = try await protection(after: change, context)

@@ -5,7 +5,12 @@ import SecureMemory
 extension Vault {
   /// Uses a private key, after what its access control asks for. It is unwrapped for this one use and wiped.
   func useKey(_ id: ItemID, _ use: KeyUse, _ request: Request) async throws(VaultError) -> SecretBytes {
-    let wanted = try store.read { moment in try moment.wanted(.ids([id]), Shown()) }
+    await followSessions()
+    let wanted = try store.read { moment in
+      let wanted = try moment.wanted(.ids([id]), Shown())
+      for item in wanted { try moment.requireOpen(item) }
+      return wanted
+    }
     guard let item = wanted.first, item.record.itemClass == .key, let family = item.record.keyFamily else {
       throw .invalidRequest("this item is not a private key")
     }

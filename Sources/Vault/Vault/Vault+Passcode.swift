@@ -3,7 +3,8 @@ import Keys
 import SecureMemory
 
 extension Vault {
-  /// Clears a lockout with the passcode (the recovery key where none is set).
+  /// Opens the classes of items that are closed until the passcode, and clears a lockout, with the passcode (the recovery
+  /// key where none is set).
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back, which ``acceptRestore(_:_:)`` accepts.
   func unlock(_ request: Request) async throws(VaultError) {
@@ -36,10 +37,11 @@ extension Vault {
   func removePasscode(_ request: Request) async throws(VaultError) -> [ItemName] {
     let store = store
     return try await asking(request) { context throws(VaultError) in
-      guard try self.passcodeIsSet() else { throw .passcodeNotSet }
+      try store.read { moment in try Self.requireRemovable(moment) }
       let passcode = try await self.provePasscode(context)
       let lost = try store.commit { change in
         try passcode.requireCurrent(change)
+        try Self.requireRemovable(change)
         for name in [
           Slot.Name.passcode, .passcodeKeyByRecovery, .recoveryPublicKey, .passcodePublicKey, .classKey(.passcodeSet),
         ] {
@@ -50,6 +52,14 @@ extension Vault {
       }
       store.database.forgetOldPages()
       return lost
+    }
+  }
+
+  /// - Throws: `passcodeNotSet`; `invalidRequest` where the passcode has a part in every class key.
+  private static func requireRemovable(_ moment: Moment) throws {
+    guard try moment.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
+    guard try moment.firstUnlock() == .none else {
+      throw VaultError.invalidRequest("this store asks for its passcode after each start, so that it has to have one")
     }
   }
 
@@ -103,16 +113,22 @@ extension Vault {
     try Self.checkPasscode(passcode.secret)
     let stretched = try await stretchNew(passcode)
     let store = store
-    let lost = try store.commit(evenRestored: restore != nil) { change in
+    let (lost, first) = try store.commit(evenRestored: restore != nil) { change in
       let lost = try restore.map { try change.accept($0) } ?? []
       let (old, recoveryPublicKey) = try Self.keys(of: proof, change)
       let key = try Random.key()
-      if let old { try change.moveItems(from: old.secret, to: key) }
+      var first: SecretBox?
+      if let old {
+        try change.moveItems(from: old.secret, to: key)
+        first = try change.openClassKeys(with: old.secret)
+      }
       try change.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey)
+      if let first { try change.putFirstKey(first, under: key) } else { first = try change.openClassKeys(with: key) }
       change.authority.lockout.clear()
-      return lost
+      return (lost, first)
     }
     store.database.forgetOldPages()
+    if let first { opened(first) }
     return lost
   }
 

@@ -22,7 +22,7 @@ extension Vault {
       let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
       do throws(VaultError) {
         let key = try Self.unwrap(slot, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
-        try clearFailures()
+        try accept(key)
         // Nothing follows for a call that was cancelled while scrypt ran.
         guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
         return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
@@ -37,7 +37,7 @@ extension Vault {
     throw .wrongPasscode
   }
 
-  /// The right passcode or recovery key clears every count of failures.
+  /// The right recovery key clears every count of failures, as the right passcode does.
   func clearFailures() throws(VaultError) {
     try store.commit(evenRestored: true) { change in change.authority.lockout.clear() }
   }

@@ -38,12 +38,14 @@ extension Vault {
       case .recoveryKeyAndNewPasscode: throw .recoveryKeyRequired
       }
       let proven = passcode
-      let lost = try store.commit(evenRestored: true) { change in
+      let (lost, first) = try store.commit(evenRestored: true) { change in
         try proven?.requireCurrent(change)
         change.authority.lockout.clear()
-        return try change.accept(id)
+        let lost = try change.accept(id)
+        return (lost, try proven.flatMap { try change.openClassKeys(with: $0.key.secret) })
       }
       store.database.forgetOldPages()
+      if let first { self.opened(first) }
       return lost
     }
   }

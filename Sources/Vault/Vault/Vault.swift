@@ -27,6 +27,8 @@ package actor Vault {
   let readerLocks: ReaderLocks
   /// Where passcodes and passwords become keys.
   let scrypt: ScryptQueue
+  /// What the user's login sessions allow.
+  let gate: any SessionGate
   /// The clock that touches are dated by.
   let touchClock: @Sendable () -> UInt64
   var opened: OpenedReader?
@@ -41,12 +43,14 @@ package actor Vault {
   var forgetting: Task<Void, Never>?
 
   /// Opens the store of `owner`. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
-  /// for tests. Vaults in one process share one `scrypt`.
+  /// for tests. Vaults in one process share one `scrypt`. `classKeys` outlives the vault where
+  /// its maker keeps it: what was unlocked stays so.
   package init(
     at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
     followsRecordedAdapter: Bool = false, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
-    readerLocks: ReaderLocks? = nil, scrypt: ScryptQueue = ScryptQueue()
+    readerLocks: ReaderLocks? = nil, scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(),
+    classKeys: ClassKeys = ClassKeys()
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -63,7 +67,7 @@ package actor Vault {
     }
     store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: clock, floor: floor)
+      clock: clock, floor: floor, classKeys: classKeys)
     self.owner = owner
     itself = Client(Caller(user: owner))
     self.reader = reader
@@ -73,6 +77,7 @@ package actor Vault {
     self.readerLocks = readerLocks ?? ReaderLocks(of: owner)
     self.touchClock = touchClock
     self.scrypt = scrypt
+    self.gate = gate
   }
 
   /// Gets the cryptography ready, for a store that will be opened soon.
@@ -96,7 +101,12 @@ package actor Vault {
     store.database.close()
   }
 
-  package func status() throws(VaultError) -> VaultStatus {
+  package func status() async throws(VaultError) -> VaultStatus {
+    await followSessions()
+    return try currentStatus()
+  }
+
+  func currentStatus() throws(VaultError) -> VaultStatus {
     let store = store
     return try store.read { moment in
       return VaultStatus(
@@ -108,7 +118,11 @@ package actor Vault {
         items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
           ?? 0,
         sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
-        adapter: moment.authority.adapter)
+        adapter: moment.authority.adapter, firstUnlock: try moment.firstUnlock(),
+        openClasses: try Accessibility.allCases.filter { accessibility in
+          try moment.slot(.classKey(accessibility)) != nil && moment.closed(accessibility) == nil
+        },
+        passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) })
     }
   }
 
@@ -117,7 +131,7 @@ package actor Vault {
     var problems = try store.database.integrityProblems()
     let damaged = try store.read { moment in try moment.damagedItems() }
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
-    let status = try status()
+    let status = try currentStatus()
     if status.damagedSets > 0 {
       problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
     }

@@ -40,6 +40,7 @@ package enum VaultInterface {
     case losses = "Losses"
 
     case unlock = "Unlock"
+    case lock = "Lock"
     case changePasscode = "ChangePasscode"
     case removePasscode = "RemovePasscode"
     case recover = "Recover"
@@ -72,7 +73,7 @@ extension VaultInterface.Method {
   package var arguments: String {
     switch self {
     case .hello: "tuas"
-    case .cancel, .biometry, .detectedRestore, .readers, .status, .problems: "t"
+    case .cancel, .biometry, .lock, .detectedRestore, .readers, .status, .problems: "t"
     case .open: "ta{sv}"
     case .create: "ta{sv}ah"
     case .keep: "tay"
@@ -100,7 +101,7 @@ extension VaultInterface.Method {
     switch self {
     case .hello: "uas"
     case .cancel, .open, .keep, .rebuildDeviceKey, .respond, .setApplicationPassword, .closeContext, .unlock,
-      .changePasscode, .useAdapter:
+      .lock, .changePasscode, .useAdapter:
       ""
     case .create: "ayh"
     case .openContext, .evaluate: "ay"
@@ -126,7 +127,7 @@ extension VaultInterface.Method {
     // A store that was made and not kept is removed with its connection.
     case .create: false
     case .hello, .cancel, .open, .openContext, .respond, .setApplicationPassword, .closeContext, .items, .secrets,
-      .useKey, .evaluate, .biometry, .losses, .detectedRestore, .readers, .status, .problems:
+      .useKey, .evaluate, .biometry, .losses, .lock, .detectedRestore, .readers, .status, .problems:
       false
     }
   }

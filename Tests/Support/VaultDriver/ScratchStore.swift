@@ -14,15 +14,20 @@ package final class ScratchStore: Sendable {
   package let path: String
   package let recoveryKey: String
 
-  /// - Parameter owner: the user whose store it is.
-  package init(passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid()) async throws {
+  /// - Parameters:
+  ///   - owner: the user whose store it is.
+  ///   - classKeys: what the first unlock of the store is to take.
+  package init(
+    passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid(), classKeys: ClassKeys = ClassKeys()
+  ) async throws {
     self.owner = owner
     var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Failed(what: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
-    let (new, draft) = try await Vault.newStore(at: path, passcode: secret, owner: owner, floor: .weakForTests)
+    let (new, draft) = try await Vault.newStore(
+      at: path, passcode: secret, owner: owner, floor: .weakForTests, classKeys: classKeys)
     try new.keep()
     recoveryKey = draft.recoveryKey.text
   }
@@ -35,12 +40,13 @@ package final class ScratchStore: Sendable {
   ///   run together do not wait for each other.
   package func open(
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
-    touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil
+    touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil,
+    gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys()
   ) throws -> Vault {
     try Vault(
       at: path, reader: reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic),
       holdsReader: holdsReader, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests,
-      readerLocks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
+      readerLocks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder), gate: gate, classKeys: classKeys)
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.

@@ -114,6 +114,7 @@ final class StubVault: VaultService, VaultConnection {
   func unenroll(_ finger: Finger?, _: Asking) async throws(VaultError) -> SetChange { try calls.enroll(finger) }
   func losses(_: LosingChange) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func unlock(_ asking: Asking) async throws(VaultError) { try await calls.unlock(asking) }
+  func lock() async throws(VaultError) { throw Self.unused }
   func changePasscode(_: Asking) async throws(VaultError) { throw Self.unused }
   func removePasscode(_: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func recover(accepting: DetectedRestore.ID?, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }

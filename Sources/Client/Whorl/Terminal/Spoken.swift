@@ -8,7 +8,8 @@ package enum Spoken {
     switch seconds {
     case 1: "1 second"
     case ..<120: "\(seconds) seconds"
-    default: "\((seconds + 59) / 60) minutes"
+    case ..<7_200: "\((seconds + 59) / 60) minutes"
+    default: "\((seconds + 3_599) / 3_600) hours"
     }
   }
 

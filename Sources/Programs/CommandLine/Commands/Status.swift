@@ -40,6 +40,7 @@ struct Status: Command {
       ("passcode", status.passcodeSet ? "set" : "not set"),
       ("fingers", Self.lockout(status)),
     ]
+    if status.firstUnlock == .passcode { lines.append(("unlocked", Self.unlocked(status))) }
     if status.passcodeDelay > 0 {
       lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
     }
@@ -107,6 +108,12 @@ struct Status: Command {
     return "accepted"
   }
 
+  private static func unlocked(_ status: VaultStatus) -> String {
+    guard let deadline = status.passcodeDeadline else { return "nothing until the passcode ('whorl unlock')" }
+    let classes = status.openClasses.map(\.rawValue).joined(separator: ", ")
+    return "\(classes); the passcode is asked for again in \(Spoken.duration(deadline)), or sooner"
+  }
+
   private struct Report: Encodable {
     var store: String
     var tier: String
@@ -118,6 +125,12 @@ struct Status: Command {
     var restoreDetected: Bool
     /// Who accepts what was put back.
     var restoreAcceptedBy: String?
+    /// What opens the items after a start: `none` or `passcode`.
+    var firstUnlock: String
+    /// The classes whose items are open.
+    var openClasses: [String]
+    /// Seconds until the passcode is asked for again.
+    var passcodeDeadline: Int?
     var sets: [SetReport]
     var readerSelection: String
     var readers: [ReaderDescription]
@@ -142,6 +155,9 @@ struct Status: Command {
       passcodeDelay = status.passcodeDelay
       restoreDetected = status.restoreDetected
       restoreAcceptedBy = status.restore?.rawValue
+      firstUnlock = status.firstUnlock.rawValue
+      openClasses = status.openClasses.map(\.rawValue)
+      passcodeDeadline = status.passcodeDeadline
       sets = status.sets.map(SetReport.init)
       readerSelection = session.selection.description
       switch readers {

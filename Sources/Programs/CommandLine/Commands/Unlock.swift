@@ -6,8 +6,9 @@ import Whorl
 struct Unlock: Command {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Clear a lockout, or accept a restore, with the passcode.",
+    abstract: "Open what is closed, clear a lockout, or accept a restore, with the passcode.",
     discussion: """
+      A store that asks for its passcode after each start opens its items with it. \
       Five touches in a row that match nobody lock fingers out until the passcode is given (or, with 'whorl recover', \
       the recovery key). Where files of the store were put back from an earlier copy, it lists the fingers and items \
       that come back with them, asks, and accepts them with the passcode.

@@ -114,6 +114,8 @@ extension VaultSession {
 
   package func unlock(_ asking: Asking) async throws(VaultError) { try await vault.unlock(request(asking)) }
 
+  package func lock() async throws(VaultError) { try await vault.lock() }
+
   package func changePasscode(_ asking: Asking) async throws(VaultError) {
     try await vault.changePasscode(request(asking))
   }

@@ -23,16 +23,6 @@ extension Moment {
     return slot
   }
 
-  /// The key that items of this class are wrapped under; nil for `passcode-set` while no passcode is set.
-  func classKey(_ accessibility: Accessibility) throws -> SecretBytes? {
-    guard let slot = try slot(.classKey(accessibility)) else { return nil }
-    do {
-      return try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)
-    } catch {
-      throw VaultError(keys: error)
-    }
-  }
-
   /// The sets of this user that verify; see ``damagedSets(_:_:)`` for the others.
   func sets() throws -> [StoredSet] {
     let key = try store.keys.derive("sets")

@@ -18,19 +18,22 @@ final class Store {
   let clock: BootClock
   /// The least an scrypt slot must cost; tests alone ask for less.
   let floor: Scrypt.Floor
+  /// Which classes of items are open.
+  let classKeys: ClassKeys
   /// Syncing the manifest after the caller has its answer failed.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
-    clock: BootClock, floor: Scrypt.Floor
+    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys
   ) {
     self.directory = directory
     self.database = database
     self.keys = keys
     self.clock = clock
     self.floor = floor
+    self.classKeys = classKeys
     self.owner = owner
   }
 

@@ -125,6 +125,8 @@ final class RemoteVault: VaultService {
     _ = try await wire.call(.unlock, [asking.busValue], in: asking.context)
   }
 
+  func lock() async throws(VaultError) { _ = try await wire.call(.lock) }
+
   func changePasscode(_ asking: Asking) async throws(VaultError) {
     _ = try await wire.call(.changePasscode, [asking.busValue], in: asking.context)
   }

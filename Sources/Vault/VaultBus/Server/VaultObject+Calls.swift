@@ -82,6 +82,9 @@ extension VaultObject {
     case .unlock:
       try await service.unlock(try Asking(bus: values[0]))
       return []
+    case .lock:
+      try await service.lock()
+      return []
     case .changePasscode:
       try await service.changePasscode(try Asking(bus: values[0]))
       return []

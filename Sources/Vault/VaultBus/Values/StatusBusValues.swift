@@ -4,6 +4,7 @@ internal import SecretModel
 
 extension LosingChange: BusCodable {}
 extension VaultStatus.Tier: BusCodable {}
+extension FirstUnlock: BusCodable {}
 extension DetectedRestore.Acceptance: BusCodable {}
 
 extension EnrolledFinger: BusCodable {
@@ -57,6 +58,8 @@ extension VaultStatus: BusCodable {
       "failures": failures.busValue, "locked-out": lockedOut.busValue, "passcode-delay": passcodeDelay.busValue,
       "restore": restore?.busValue, "items": items.busValue, "sets": sets.busValue,
       "damaged-sets": damagedSets.busValue, "adapter": adapter?.busValue,
+      "first-unlock": firstUnlock.busValue, "open-classes": openClasses.busValue,
+      "passcode-deadline": passcodeDeadline?.busValue,
     ])
   }
 
@@ -67,7 +70,9 @@ extension VaultStatus: BusCodable {
       passcodeSet: try record.take("passcode-set"), failures: try record.take("failures"),
       lockedOut: try record.take("locked-out"), passcodeDelay: try record.take("passcode-delay"),
       restore: try record.takeIfPresent("restore"), items: try record.take("items"), sets: try record.take("sets"),
-      damagedSets: try record.take("damaged-sets"), adapter: try record.takeIfPresent("adapter"))
+      damagedSets: try record.take("damaged-sets"), adapter: try record.takeIfPresent("adapter"),
+      firstUnlock: try record.take("first-unlock"), openClasses: try record.take("open-classes"),
+      passcodeDeadline: try record.takeIfPresent("passcode-deadline"))
   }
 }
 

@@ -1,0 +1,295 @@
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("The classes of items")
+struct ClassKeyTests {
+  /// Sessions that a test locks and unlocks.
+  private final class Sessions: SessionGate {
+    let unlocked = Mutex(true)
+
+    func refusal(for _: Caller) async -> SessionRefusal? { nil }
+    func untilRefused(for caller: Caller) async -> SessionRefusal { await NoSessionGate().untilRefused(for: caller) }
+    nonisolated(nonsending) func isUnlocked(_: UInt32) async -> Bool { unlocked.withLock { $0 } }
+  }
+
+  private static let hour: UInt64 = 3_600 * 1_000_000_000
+  private let right = ScratchStore.passcode
+  private let classes: [(name: String, accessibility: Accessibility)] = [
+    ("session", .whenUnlocked), ("boot", .afterFirstUnlock), ("set", .passcodeSet),
+  ]
+
+  /// One that takes the passcode for its first unlock.
+  private let store: ScratchStore
+
+  init() async throws { store = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode)) }
+
+  /// A vault that was just started, with an item of each class.
+  private func started(
+    _ gate: any SessionGate = NoSessionGate(), _ clock: BootClock = .system, _ keys: ClassKeys = ClassKeys()
+  ) async throws -> Vault {
+    let vault = try store.open(clock: clock, gate: gate)
+    try await unlock(vault)
+    for (name, accessibility) in classes { try await vault.put(name, name, accessibility: accessibility) }
+    await vault.close()
+    return try store.open(clock: clock, gate: gate, classKeys: keys)
+  }
+
+  private func unlock(_ vault: Vault, _ passcode: String = ScratchStore.passcode) async throws {
+    try await Person(passcodes: [passcode]).with(vault) { try await vault.unlock(in: $0) }
+  }
+
+  private func open(_ vault: Vault) async throws -> [Accessibility] {
+    var open: [Accessibility] = []
+    for (name, accessibility) in classes {
+      do {
+        #expect(try await vault.get(name) == name)
+        open.append(accessibility)
+      } catch VaultError.notUnlocked(accessibility) {}
+    }
+    #expect(
+      try await vault.status().openClasses.sorted { $0.rawValue < $1.rawValue }
+        == open.sorted { $0.rawValue < $1.rawValue })
+    return open
+  }
+
+  @Test("a store that takes the passcode for its first unlock keeps all of them closed until then")
+  func closedFromTheStart() async throws {
+    let vault = try await started()
+    #expect(try await open(vault) == [])
+    let status = try await vault.status()
+    #expect(status.firstUnlock == .passcode && status.passcodeDeadline == nil)
+    await #expect(throws: VaultError.notUnlocked(.afterFirstUnlock)) {
+      try await vault.put("new", "x", accessibility: .afterFirstUnlock)
+    }
+    #expect(try await vault.items(.everything).count == 3, "what there is can be listed")
+    try await unlock(vault)
+    #expect(try await open(vault) == [.whenUnlocked, .afterFirstUnlock, .passcodeSet])
+    #expect(try await vault.status().passcodeDeadline ?? 0 > 47 * 3_600)
+  }
+
+  @Test("the class keys do not open with what is on the disk but for the passcode")
+  func wrapping() async throws {
+    let vault = try await started()
+    #expect(try await vault.rootKeyOpensClasses() == 0)
+    let plain = try await ScratchStore()
+    #expect(try await plain.open().rootKeyOpensClasses() == 3)
+  }
+
+  @Test("any accepted passcode opens them, and an item with no other way in asks for it by itself")
+  func anyPasscode() async throws {
+    let vault = try await started()
+    try await unlock(vault)
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [right]))
+    try await vault.put("either", "5678", .presence, by: Person(passcodes: [right]))
+    let later = try store.open()
+    let options = ContextOptions(timeout: .seconds(20), preferPasscode: true)
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) {
+      try await later.get("either", options, by: Person(passcodes: [right]))
+    }
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await later.get("bank", by: Person(passcodes: ["wrong", "wrong", "wrong"]))
+    }
+    #expect(try await open(later) == [])
+    #expect(try await later.get("bank", by: Person(passcodes: [right])) == "1234")
+    #expect(try await open(later).count == 3)
+    #expect(try await later.get("either", options, by: Person(passcodes: [right])) == "5678")
+  }
+
+  @Test("a lock closes what the passcode has opened, and what a context keeps of it")
+  func lock() async throws {
+    let vault = try await started()
+    try await unlock(vault)
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [right]))
+    let person = Person(passcodes: [right, right])
+    try await person.with(vault, .keepingEvidence(.never)) { handle in
+      #expect(try await vault.read([ItemName(parsing: "bank")], reason: nil, in: handle)[0].text == "1234")
+      try await vault.lock()
+      #expect(try await open(vault) == [])
+      #expect(try await vault.read([ItemName(parsing: "bank")], reason: nil, in: handle)[0].text == "1234")
+    }
+    let asked = person.events.filter { if case .secretWanted(.passcode) = $0 { true } else { false } }
+    #expect(asked.count == 2, "the passcode was given again")
+    let plain = try await ScratchStore()
+    await #expect(throws: VaultError.self, "a store that is open from the start has nothing to lock") {
+      try await plain.open().lock()
+    }
+  }
+
+  @Test("items of when-unlocked follow the sessions, and those of after-first-unlock do not")
+  func sessions() async throws {
+    let sessions = Sessions()
+    let vault = try await started(sessions)
+    try await unlock(vault)
+    sessions.unlocked.withLock { $0 = false }
+    await vault.sessionsLocked()
+    #expect(try await open(vault) == [.afterFirstUnlock])
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await vault.put("new", "x") }
+    sessions.unlocked.withLock { $0 = true }
+    #expect(try await open(vault).count == 3)
+    // Nobody told of the lock: the look before the release finds it.
+    sessions.unlocked.withLock { $0 = false }
+    #expect(try await open(vault) == [.afterFirstUnlock])
+  }
+
+  @Test("a lock of the sessions counts also where a look at them, from before, comes to its end later")
+  func lateLook() {
+    let keys = ClassKeys()
+    let before = keys.locks
+    keys.sessionsLocked()
+    keys.note(sessionsUnlocked: true, asOf: before)
+    #expect(keys.sessionsAreLocked)
+    keys.note(sessionsUnlocked: true, asOf: keys.locks)
+    #expect(!keys.sessionsAreLocked)
+  }
+
+  @Test("sessions that are locked between the question and the release end it")
+  func lockedMeanwhile() async throws {
+    let sessions = Sessions()
+    let vault = try await started(sessions)
+    try await unlock(vault)
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [right]))
+    let (handle, events) = try await vault.openContext()
+    let reading = Task { try await vault.read([ItemName(parsing: "bank")], reason: nil, in: handle)[0].text }
+    for await event in events {
+      guard case .secretWanted = event.event else { continue }
+      await vault.sessionsLocked()
+      await vault.respond(handle, .secret(question: event.number, SecretBytes(text: right)))
+      break
+    }
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await reading.value }
+  }
+
+  @Test("the passcode is asked for again after 48 hours without an unlock, and 156 without the passcode")
+  func deadlines() async throws {
+    let time = Mutex<UInt64>(1_000 * Self.hour)
+    let clock = BootClock(bootID: { "boot" }, now: { time.withLock { $0 } })
+    let keys = ClassKeys()
+    let vault = try await started(NoSessionGate(), clock, keys)
+    try await unlock(vault)
+    time.withLock { $0 += 48 * Self.hour - 1 }
+    #expect(try await open(vault).count == 3)
+    time.withLock { $0 += 1 }
+    #expect(try await open(vault) == [])
+    try await unlock(vault)
+    for _ in 1...3 {
+      time.withLock { $0 += 47 * Self.hour }
+      keys.noteFinger(clock)
+    }
+    #expect(try await vault.status().passcodeDeadline == 15 * 3_600)
+    #expect(try await open(vault).count == 3)
+    time.withLock { $0 += 15 * Self.hour }
+    keys.noteFinger(clock)
+    #expect(try await open(vault) == [], "fingers alone do not keep it open")
+  }
+
+  @Test("what was unlocked stays so where the vault is closed and opened again with the same class keys")
+  func kept() async throws {
+    let keys = ClassKeys(firstUnlock: .passcode)
+    let store = try await ScratchStore(classKeys: keys)
+    let vault = try store.open(classKeys: keys)
+    try await vault.put("a", "1")
+    await vault.close()
+    #expect(try await store.open(classKeys: keys).get("a") == "1")
+    let other = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked), "another store's key opens nothing") {
+      try await other.open(classKeys: keys).put("a", "1")
+    }
+  }
+
+  @Test("a changed passcode opens them, the old one does not, and the recovery key leads to one that does")
+  func changes() async throws {
+    let vault = try await started()
+    try await Person(passcodes: [right], newPasscode: "second one").with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
+    #expect(try await open(vault).count == 3)
+    let later = try store.open()
+    await #expect(throws: VaultError.wrongPasscode) { try await unlock(later) }
+    try await unlock(later, "second one")
+    #expect(try await open(later).count == 3)
+    let last = try store.open()
+    _ = try await Person(newPasscode: "third one", recoveryKey: store.recoveryKey).with(last) {
+      try await last.recover(in: $0)
+    }
+    #expect(try await open(last).count == 3)
+    let reopened = try store.open()
+    #expect(try await open(reopened) == [])
+    try await unlock(reopened, "third one")
+    #expect(try await open(reopened).count == 3)
+  }
+
+  @Test("the passcode cannot be removed where it has a part in every class key")
+  func removal() async throws {
+    let vault = try await started()
+    await #expect(throws: VaultError.self) {
+      try await Person(passcodes: [right]).with(vault) { try await vault.removePasscode(in: $0) }
+    }
+    #expect(try await vault.status().passcodeSet)
+    await #expect(throws: VaultError.passcodeNotSet) {
+      try await ScratchStore(passcode: nil, classKeys: ClassKeys(firstUnlock: .passcode))
+    }
+  }
+
+  @Test("a store from before gets the passcode into its class keys when it is next given, and is closed until then")
+  func adoption() async throws {
+    let store = try await ScratchStore()
+    try await store.open().put("a", "1")
+    let vault = try store.open(classKeys: ClassKeys(firstUnlock: .passcode))
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await vault.get("a") }
+    #expect(try await vault.rootKeyOpensClasses() == 3)
+    try await unlock(vault)
+    #expect(try await vault.get("a") == "1")
+    #expect(try await vault.rootKeyOpensClasses() == 0)
+    let later = try store.open()
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked), "whoever opens it next") { try await later.get("a") }
+    #expect(try await later.integrityProblems() == [])
+  }
+
+  @Test("a restore that the passcode accepts opens them, and none that nobody accepted does")
+  func restore() async throws {
+    let vault = try await started()
+    let copy = try store.snapshot()
+    try await unlock(vault)
+    try await vault.put("later", "x")
+    await vault.close()
+    try store.restore(["vault.db", "vault.db-wal", "vault.db-shm"], from: copy)
+    let restored = try store.open()
+    #expect(try await open(restored) == [])
+    await #expect(throws: VaultError.restoreDetected) { try await unlock(restored) }
+    #expect(try await open(restored) == [])
+    try await restored.acceptRestore(by: Person(passcodes: [right]))
+    #expect(try await open(restored).count == 3)
+  }
+
+  @Test("an edit of the words that say how a class key is wrapped is damage, and opens nothing")
+  func edited() async throws {
+    let vault = try await started()
+    await vault.close()
+    try await store.edit("UPDATE slot SET parameters = x'' WHERE name LIKE 'class %'")
+    let edited = try store.open()
+    for (name, _) in classes {
+      await #expect(throws: VaultError.self) { try await edited.get(name) }
+    }
+    try await unlock(edited)
+    for (name, _) in classes {
+      await #expect(throws: VaultError.self) { try await edited.get(name) }
+    }
+  }
+}
+
+extension Vault {
+  /// How many class keys open with the root key alone.
+  fileprivate func rootKeyOpensClasses() throws -> Int {
+    let store = store
+    return try store.read { moment in
+      try Accessibility.allCases.filter { accessibility in
+        let slot = try #require(try moment.slot(.classKey(accessibility)))
+        return (try? slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)) != nil
+      }.count
+    }
+  }
+}
