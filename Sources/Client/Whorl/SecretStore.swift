@@ -129,7 +129,7 @@ public final class SecretStore: Sendable {
       return try await link.call { service throws(VaultError) in try await service.allItems(search) }
     }
     return try await context.consult { service, handle throws(VaultError) in
-      try await service.allItems(search, in: handle)
+      try await service.allItems(search, Asking(in: handle))
     }
   }
 

@@ -1,10 +1,10 @@
 extension VaultService {
   /// All the items that a search means, up to its limit: follows the pages to the last one. Asks nobody.
-  package func allItems(_ search: ItemSearch, in context: ContextHandle? = nil) async throws(VaultError) -> [Item] {
+  package func allItems(_ search: ItemSearch, _ asking: Asking = .nobody) async throws(VaultError) -> [Item] {
     var found: [Item] = []
     var next = search
     while true {
-      let page = try await items(next, in: context)
+      let page = try await items(next, asking)
       found += page.items
       // The limit counts for all pages together.
       next.limit = search.limit.map { $0 - found.count }

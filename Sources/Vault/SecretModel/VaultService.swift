@@ -23,8 +23,9 @@ package protocol VaultService: Sendable {
 
   // Items
 
-  /// The items that a search means, a page at a time. Asks nobody.
-  func items(_ search: ItemSearch, in context: ContextHandle?) async throws(VaultError) -> ItemPage
+  /// The items that a search means, a page at a time: at most 1,000, and fewer where their attributes are long. Asks
+  /// nobody; the context counts for a search that passes over what would ask.
+  func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage
   /// Releases secrets: one touch, or one passcode, for all of them, or nothing.
   ///
   /// - Throws: `itemGone` where an id or a name is no living item, `itemInvalidated` where its set or passcode is gone,

@@ -39,14 +39,20 @@ final class ScratchConnection: VaultConnection {
   private let session = Mutex<VaultSession?>(nil)
   private let stores = LocalVaultConnection()
 
-  init() async throws { store = try await ScratchStore() }
+  private let firstUnlock: FirstUnlock
+
+  /// - Parameter firstUnlock: what the first unlock of the store takes.
+  init(_ firstUnlock: FirstUnlock = .none) async throws {
+    self.firstUnlock = firstUnlock
+    store = try await ScratchStore(classKeys: ClassKeys(firstUnlock: firstUnlock))
+  }
 
   var place: StorePlace { StorePlace(directory: store.path) }
 
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     do {
       guard place == self.place else { throw VaultError.storeNotFound("\(place)") }
-      let opened = VaultSession(of: try store.open())
+      let opened = VaultSession(of: try store.open(classKeys: ClassKeys(firstUnlock: firstUnlock)))
       session.withLock { $0 = opened }
       return opened
     } catch let error as VaultError {
@@ -75,8 +81,8 @@ struct OpenScratch: Sendable {
   let connection: any VaultConnection
   let vault: any VaultService
 
-  init(_ way: Way) async throws {
-    scratch = try await ScratchConnection()
+  init(_ way: Way, _ firstUnlock: FirstUnlock = .none) async throws {
+    scratch = try await ScratchConnection(firstUnlock)
     connection = try way.connect(to: scratch)
     vault = try await connection.open(scratch.place)
   }

@@ -118,7 +118,7 @@ struct ContextContractTests {
     let question = try #require(await question(events))
     await #expect(throws: VaultError.contextInvalidated) { try await other.vault.unlock(Asking(in: handle)) }
     await #expect(throws: VaultError.contextInvalidated) {
-      _ = try await other.vault.items(ItemSearch(), in: handle)
+      _ = try await other.vault.items(ItemSearch(), Asking(in: handle))
     }
     await other.vault.respond(handle, .cancel)
     await other.vault.closeContext(handle, reason: .person)

@@ -19,6 +19,25 @@ struct ContractTests {
     if case .invalidRequest? = error as? VaultError { true } else { false }
   }
 
+  @Test("closes what the passcode has opened, and says what is open", arguments: Way.allCases)
+  func lock(_ way: Way) async throws {
+    let open = try await OpenScratch(way, .passcode)
+    let vault = open.vault
+    #expect(try await vault.status().openClasses.isEmpty)
+    try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
+    _ = try await vault.add(Self.item("a"), secret: SecretBytes(text: "1"), replacing: false, .nobody)
+    let unlocked = try await vault.status()
+    #expect(unlocked.firstUnlock == .passcode && unlocked.openClasses == Accessibility.allCases)
+    #expect(try #require(unlocked.passcodeDeadline) > 0)
+    try await vault.lock()
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) {
+      _ = try await vault.secrets(.search(ItemSearch(.genericPassword)), .nobody)
+    }
+    #expect(try await vault.status().passcodeDeadline == nil)
+    let plain = try await OpenScratch(way)
+    await #expect { try await plain.vault.lock() } throws: { Self.isInvalidRequest($0) }
+  }
+
   @Test("stores, finds, releases, changes and removes items", arguments: Way.allCases)
   func items(_ way: Way) async throws {
     let open = try await OpenScratch(way)
@@ -35,7 +54,7 @@ struct ContractTests {
         NewItem(named: names[0], access: .none), secret: SecretBytes(text: "x"), replacing: false, .nobody)
     }
     let search = ItemSearch(.genericPassword, [.service: .text("mail")])
-    let found = try await vault.items(search, in: nil)
+    let found = try await vault.items(search, .nobody)
     #expect(found.items.map(\.name) == names)
     #expect(found.next == nil)
     for selection in [ItemSelection.ids(found.items.map(\.id)), .names(names), .search(search)] {
@@ -52,7 +71,7 @@ struct ContractTests {
     #expect(changed.item.accessibility == .afterFirstUnlock)
     #expect(
       try await vault.update(.names([names[0]]), ItemChange(attributes: [.label: nil]), secret: nil, .nobody) == 1)
-    #expect(try await vault.items(search, in: nil).items[0].attributes[.label] == nil)
+    #expect(try await vault.items(search, .nobody).items[0].attributes[.label] == nil)
     #expect(try await vault.delete(.names([names[0]])) == 1)
     await #expect(throws: VaultError.itemGone) { _ = try await vault.secrets(.names(names), .nobody) }
     #expect(try await vault.delete(.search(search)) == 1)
@@ -72,7 +91,7 @@ struct ContractTests {
       NewItem(.genericPassword, attributes), secret: SecretBytes(count: 0), replacing: false, .nobody)
     for (name, value) in attributes { #expect(added.attributes[name] == value) }
     for (name, value) in attributes where name != .label {
-      #expect(try await open.vault.items(ItemSearch(nil, [name: value]), in: nil).items == [added], "\(name)")
+      #expect(try await open.vault.items(ItemSearch(nil, [name: value]), .nobody).items == [added], "\(name)")
     }
     #expect(try await open.vault.secrets(.ids([added.id]), .nobody)[0].text == "")
     await open.connection.close()
@@ -171,7 +190,7 @@ struct ContractTests {
       default: nil
       }
     }) { try await open.vault.changePasscode($0) }
-    let ids = try await open.vault.items(ItemSearch(.genericPassword), in: nil).items.map(\.id)
+    let ids = try await open.vault.items(ItemSearch(.genericPassword), .nobody).items.map(\.id)
     let released = try await open.asking(answering: { _ in "another passcode" }) {
       try await open.vault.secrets(.ids(ids), $0).map(\.text)
     }

@@ -27,7 +27,7 @@ struct HostileVaultTests {
     }
     let vault = try await raw.open()
     let (handle, events) = try await vault.openContext(ContextOptions())
-    let reading = Task { try await vault.items(ItemSearch(), in: nil) }
+    let reading = Task { try await vault.items(ItemSearch(), .nobody) }
     let asking = Task { try await vault.secrets(Self.ids, Asking(in: handle)).count }
     let changing = Task { try await vault.delete(Self.ids) }
     #expect(try await eventually { held.all.count == 3 })
@@ -159,7 +159,7 @@ struct HostileVaultTests {
     ] {
       let raw = try RawVault { $0.answer(answer) }
       let vault = try await raw.open()
-      await #expect { _ = try await vault.items(ItemSearch(), in: nil) } throws: { Self.isVersionMismatch($0) }
+      await #expect { _ = try await vault.items(ItemSearch(), .nobody) } throws: { Self.isVersionMismatch($0) }
       #expect(try await eventually { raw.isClosed.isSet })
     }
     let raw = try RawVault { $0.answer([.string("deleted")]) }
@@ -226,7 +226,7 @@ struct HostileVaultTests {
 
     let stuck = try RawVault(cancelGrace: .milliseconds(100)) { held.append($0) }
     let stuckVault = try await stuck.open()
-    let reading = Task { try await stuckVault.items(ItemSearch(), in: nil) }
+    let reading = Task { try await stuckVault.items(ItemSearch(), .nobody) }
     let changing = Task { try await stuckVault.delete(Self.ids) }
     #expect(try await eventually { held.all.count == 3 })
     reading.cancel()

@@ -20,11 +20,11 @@ struct MessageSizeTests {
       }))
     let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
     await #expect {
-      _ = try await vault.items(ItemSearch(nil, [.label: .bytes(long)]), in: nil)
+      _ = try await vault.items(ItemSearch(nil, [.label: .bytes(long)]), .nobody)
     } throws: { Self.isInvalidRequest($0) }
     await #expect {
-      _ = try await vault.items(ItemSearch(limit: 3), in: nil)
+      _ = try await vault.items(ItemSearch(limit: 3), .nobody)
     } throws: { Self.isInvalidRequest($0) }
-    #expect(try await vault.items(ItemSearch(limit: 2), in: nil).items == [item, item])
+    #expect(try await vault.items(ItemSearch(limit: 2), .nobody).items == [item, item])
   }
 }

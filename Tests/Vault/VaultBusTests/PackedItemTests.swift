@@ -27,14 +27,14 @@ struct PackedItemTests {
 
   private func read(_ bytes: [UInt8]) async throws -> Item? {
     let raw = try RawVault { $0.answer([.array(of: "ay", [.bytes(bytes)]), .bytes([])]) }
-    return try await raw.open().items(ItemSearch(), in: nil).items.first
+    return try await raw.open().items(ItemSearch(), .nobody).items.first
   }
 
   @Test("comes as it was sent")
   func wholeWay() async throws {
     let stub = StubVault(.init(items: { _ in ItemPage(items: [Self.item], next: nil) }))
     let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
-    #expect(try await vault.items(ItemSearch(), in: nil).items == [Self.item])
+    #expect(try await vault.items(ItemSearch(), .nobody).items == [Self.item])
   }
 
   @Test("has the layout that the interface documents")
@@ -52,7 +52,7 @@ struct PackedItemTests {
       "every-group": .boolean(true), "attributes": .array(of: "(ay(sv))", []), "synchronizable": .string("no"),
       "ignores-case": .boolean(false), "states": .array(of: "s", []), "interaction": .string("allow"),
     ]
-    let answer = try await client.call("Items", [.dictionary(search), .bytes([])])
+    let answer = try await client.call("Items", [.dictionary(search), .dictionary([:])])
     #expect(answer == [.array(of: "ay", [.bytes(Self.fields(Self.label))]), .bytes([])])
   }
 

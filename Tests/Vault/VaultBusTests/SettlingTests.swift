@@ -55,7 +55,7 @@ struct SettlingTests {
       }
       close(lock)
       #expect(try await adding.value.state == .living)
-      #expect(try await vault.items(.everything, in: nil).items.count == 1)
+      #expect(try await vault.items(.everything, .nobody).items.count == 1)
     }
   }
 }

@@ -90,7 +90,7 @@ final class StubVault: VaultService, VaultConnection {
     }
     source?.finish()
   }
-  func items(_ search: ItemSearch, in: ContextHandle?) async throws(VaultError) -> ItemPage {
+  func items(_ search: ItemSearch, _: Asking) async throws(VaultError) -> ItemPage {
     try await calls.items(search)
   }
   func secrets(_: ItemSelection, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }

@@ -71,7 +71,7 @@ struct ValueTests {
         return ItemPage(items: [], next: search.after)
       }))
     for search in searches {
-      let page = try await vault.items(search, in: nil)
+      let page = try await vault.items(search, .nobody)
       #expect(page.next == search.after)
     }
     #expect(seen.withLock { $0 } == searches)
@@ -157,7 +157,8 @@ struct ValueTests {
       fingers: [EnrolledFinger(finger: .leftLittle, onChip: false, enrolled: -1)], digest: [1, 2], boundItems: 3)
     let status = VaultStatus(
       directory: "/home/\u{FFFE}", tier: .keyFile, passcodeSet: true, failures: 4, lockedOut: true, passcodeDelay: 30,
-      restore: .recoveryKeyAndNewPasscode, items: 5, sets: [set], damagedSets: 1, adapter: .fprintd)
+      restore: .recoveryKeyAndNewPasscode, items: 5, sets: [set], damagedSets: 1, adapter: .fprintd,
+      firstUnlock: .passcode, openClasses: [.afterFirstUnlock], passcodeDeadline: 7)
     let restore = DetectedRestore(
       id: DetectedRestore.ID(digest: [7]), acceptance: .passcode, sets: [set], fingersAreForgotten: true,
       items: [Self.name], lost: [])

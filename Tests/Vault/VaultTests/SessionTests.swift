@@ -22,7 +22,7 @@ struct SessionTests {
   func handles() async throws {
     let (handle, events) = try await session.openContext(ContextOptions())
     await #expect(throws: VaultError.contextInvalidated) { try await other.unlock(Asking(in: handle)) }
-    await #expect(throws: VaultError.contextInvalidated) { _ = try await other.items(ItemSearch(), in: handle) }
+    await #expect(throws: VaultError.contextInvalidated) { _ = try await other.items(ItemSearch(), Asking(in: handle)) }
     await other.closeContext(handle, reason: .person)
     // Still open: the first session is asked for a passcode.
     let unlocked = Task { try await session.unlock(Asking(in: handle)) }
@@ -65,7 +65,7 @@ struct SessionTests {
       #expect(added.name == name)
     }
     let search = ItemSearch(.genericPassword, [.service: .text("mail")])
-    let found = try await session.items(search, in: nil)
+    let found = try await session.items(search, .nobody)
     #expect(found.items.map(\.name) == names)
     #expect(found.next == nil)
     for selection in [ItemSelection.ids(found.items.map(\.id)), .names(names), .search(search)] {

@@ -52,7 +52,10 @@ extension Moment {
     var page = ItemPage(items: [], next: nil)
     var size = 0
     var last: ItemPlace?
-    try self.search(search, shown) { found in
+    // Whatever limit the client names, no more is collected than tells whether there is another page.
+    var bounded = search
+    bounded.limit = min(search.limit ?? .max, Self.pageLimit + 1)
+    try self.search(bounded, shown) { found in
       if let last, page.items.count == Self.pageLimit || size >= Self.pageSize {
         page.next = store.cursor(last, in: search)
         return false

@@ -57,8 +57,8 @@ extension VaultSession {
 
 // Items
 extension VaultSession {
-  package func items(_ search: ItemSearch, in context: ContextHandle?) async throws(VaultError) -> ItemPage {
-    try await vault.items(search, request(Asking(in: context)))
+  package func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage {
+    try await vault.items(search, request(asking))
   }
 
   package func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {

@@ -38,8 +38,8 @@ final class RemoteVault: VaultService {
 
   // MARK: Items
 
-  func items(_ search: ItemSearch, in context: ContextHandle?) async throws(VaultError) -> ItemPage {
-    let values = try await wire.call(.items, [search.busValue, ContextHandle.argument(context)], in: context)
+  func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage {
+    let values = try await wire.call(.items, [search.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.items) { () throws(VaultError) in
       ItemPage(items: try [Item](bus: values[0]), next: try ItemCursor.optional(bus: values[1]))
     }

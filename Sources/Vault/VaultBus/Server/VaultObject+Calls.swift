@@ -46,8 +46,7 @@ extension VaultObject {
       return []
 
     case .items:
-      let page = try await service.items(
-        try ItemSearch(bus: values[0]), in: try ContextHandle.optional(bus: values[1]))
+      let page = try await service.items(try ItemSearch(bus: values[0]), try Asking(bus: values[1]))
       return [page.items.busValue, ItemCursor.argument(page.next)]
     case .secrets:
       let items = try await service.secrets(try ItemSelection(bus: values[0]), try Asking(bus: values[1]))
