@@ -87,7 +87,8 @@ extension Vault {
       let satisfied = requirement.alternatives.contains { alternative in
         alternative.allSatisfy { factor in
           switch factor {
-          case .finger, .boundFinger: evidence.grant != nil
+          case .finger: evidence.grant != nil
+          case .boundFinger: evidence.grant.map { !$0.isReused } ?? false
           case .passcode, .passcodeGate: evidence.passcode != nil
           }
         }
@@ -155,7 +156,7 @@ extension Moment {
     guard context.options.reuseDuration > .zero, let match = context.client.lastMatch else { return nil }
     let age = Duration.nanoseconds(Int64(clamping: store.clock.now() &- match.at))
     guard age >= .zero, age <= min(context.options.reuseDuration, ContextOptions.longestReuse) else { return nil }
-    return match.grant
+    return match.grant.reused
   }
 }
 

@@ -153,6 +153,35 @@ struct EvidenceTests {
     }
   }
 
+  @Test("a match that is reused opens no item that is bound to the set")
+  func reusedForBound() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open(reader: ScriptedReader())
+    try await Self.enroll(.rightIndex, in: vault)
+    let any = try await vault.add("any", .biometryAny)
+    let bound = try await vault.add("bound", .biometryCurrentSet)
+    try await Person().with(vault, Self.keeping) { try await vault.evaluate(.biometrics, reason: nil, in: $0) }
+    var reusing = Self.keeping
+    (reusing.interactionNotAllowed, reusing.reuseDuration) = (true, .seconds(300))
+    let silent = reusing
+    try await Person().with(vault, silent) { handle in
+      let released = try await vault.secrets(of: [any], reason: nil, in: handle)[0].text
+      #expect(released == "any")
+      await #expect(throws: VaultError.interactionNotAllowed) {
+        _ = try await vault.secrets(of: [bound], reason: nil, in: handle)
+      }
+      await #expect(throws: VaultError.interactionNotAllowed) {
+        try await vault.evaluate(AccessControl(.currentSet), reason: nil, in: handle)
+      }
+    }
+    var asking = silent
+    asking.interactionNotAllowed = false
+    try await Person().with(vault, asking) { handle in
+      let released = try await vault.secrets(of: [bound], reason: nil, in: handle)[0].text
+      #expect(released == "bound", "by a touch of its own")
+    }
+  }
+
   @Test("a store that is put back while a password is typed releases nothing by what was shown before")
   func restoredMeanwhile() async throws {
     let store = try await ScratchStore()

@@ -9,6 +9,8 @@ struct PresenceGrant: Sendable {
   let setDigest: [UInt8]
   let generation: [UInt8]
   private var scope: Challenge.Scope
+  /// It was another context's, and is accepted because it is recent. It opens nothing that is bound to a set of fingers.
+  private(set) var isReused = false
 
   /// Refuses a touch that has grown old, and one of another user.
   ///
@@ -24,6 +26,13 @@ struct PresenceGrant: Sendable {
   var forContexts: PresenceGrant {
     var grant = self
     grant.scope = .context
+    return grant
+  }
+
+  /// The same touch for a context that has not asked for it.
+  var reused: PresenceGrant {
+    var grant = self
+    grant.isReused = true
     return grant
   }
 

@@ -23,7 +23,7 @@ struct WantedItem {
       switch factor {
       case .finger: evidence.grant?.covers(row.reference) ?? false
       case .boundFinger:
-        evidence.grant.map { $0.covers(row.reference) && $0.generation == row.generation } ?? false
+        evidence.grant.map { $0.covers(row.reference) && !$0.isReused && $0.generation == row.generation } ?? false
       case .passcode, .passcodeGate: evidence.passcode != nil
       }
     }
