@@ -19,7 +19,7 @@ package actor BusConnection: BusLoopSource {
   private var waiting = WaitingCalls()
   private var openCalls: [UInt64: BusMessage] = [:]
   private var isReady = false
-  private var waitingForReady: [CheckedContinuation<Void, Never>] = []
+  private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
   /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
@@ -63,49 +63,50 @@ package actor BusConnection: BusLoopSource {
 
   /// Calls a method and waits for its answer without a time limit. Callers that need a deadline cancel the task.
   ///
+  /// It is not isolated to the loop: the task goes on where it was as soon as the answer is there.
+  ///
   /// - Parameter onCancel: what to do when the task is cancelled after the call was sent, for callers that must have the
   ///   answer all the same: it runs on the loop, and the call waits on. Without it the call throws `cancelled` at once.
-  package func call(
+  package nonisolated(nonsending) func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [],
     onCancel: (@Sendable () -> Void)? = nil
   ) async throws(BusError) -> [BusValue] {
-    // With a task executor preference the loop may run other work before the body of `withCheckedContinuation` starts.
-    // Each body therefore checks the state again.
-    if !isReady, arguments.contains(where: \.carriesDescriptor) {
-      // Before the handshake is complete, sd-bus blocks the thread that sends a message with a descriptor.
-      await withCheckedContinuation { continuation in
-        if isReady || bus == nil { continuation.resume() } else { waitingForReady.append(continuation) }
-      }
-    }
-    let ticket = waiting.nextTicket()
+    let cancellation = CallCancellation(onCancel)
     let answer: WaitingCalls.Answer = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // A task that was cancelled before this point is not in `waiting`, so the cancellation handler did not find it.
-        guard !Task.isCancelled else { return continuation.resume(returning: .failure(.cancelled)) }
-        sendCall(target, member, arguments, ticket: ticket, onCancel: onCancel) { continuation.resume(returning: $0) }
+        call(target, member, arguments, cancellation) { continuation.resume(returning: $0) }
       }
     } onCancel: {
-      BusLoop.shared.post { self.assumeIsolated { $0.cancel(ticket) } }
+      cancellation.request()
+      BusLoop.shared.post { self.assumeIsolated { $0.cancel(cancellation) } }
     }
     return try answer.get()
   }
 
   /// Calls a method that nothing cancels, before every call that is made later.
   ///
-  /// - Parameters:
-  ///   - arguments: carry no descriptor.
-  ///   - answered: gets the answer, once, on the loop.
+  /// - Parameter answered: gets the answer, once, on the loop.
   package nonisolated func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue],
     answered: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
   ) {
-    BusLoop.shared.post { self.assumeIsolated { $0.sendCall(target, member, arguments, answered: answered) } }
+    call(target, member, arguments, nil, answered)
   }
 
-  private func sendCall(
-    _ target: BusTarget, _ member: String, _ arguments: [BusValue], ticket: UInt64? = nil,
-    onCancel: (@Sendable () -> Void)? = nil, answered: @escaping @Sendable (WaitingCalls.Answer) -> Void
+  private nonisolated func call(
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue], _ cancellation: CallCancellation?,
+    _ answered: @escaping @Sendable (WaitingCalls.Answer) -> Void
   ) {
+    let call = WaitingCalls.Call(destination: target.destination, cancellation: cancellation, answered: answered)
+    BusLoop.shared.post { self.assumeIsolated { $0.begin(call, target, member, arguments) } }
+  }
+
+  private func begin(_ call: WaitingCalls.Call, _ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
+    // Before the handshake is complete, sd-bus blocks the thread that sends a message with a descriptor.
+    if !isReady, bus != nil, arguments.contains(where: \.carriesDescriptor) {
+      return waitingForReady.append { $0.begin(call, target, member, arguments) }
+    }
+    if call.cancellation?.isRequested == true { return call.answered(.failure(.cancelled)) }
     do throws(BusError) {
       let cookie = try send(arguments) { bus, message in
         if let destination = target.destination {
@@ -113,17 +114,15 @@ package actor BusConnection: BusLoopSource {
         }
         return sd_bus_message_new_method_call(bus, &message, nil, target.path, target.interface, member)
       }
-      waiting.add(
-        WaitingCalls.Call(
-          destination: target.destination, ticket: ticket, onCancel: onCancel, answered: answered), cookie)
+      waiting.add(call, cookie)
     } catch {
-      answered(.failure(error))
+      call.answered(.failure(error))
     }
   }
 
-  private func cancel(_ ticket: UInt64) {
-    guard let (cookie, call) = waiting.call(ofTicket: ticket) else { return }
-    if let onCancel = call.onCancel { onCancel() } else { finish(cookie, .failure(.cancelled)) }
+  private func cancel(_ cancellation: CallCancellation) {
+    guard let cookie = waiting.cookie(of: cancellation) else { return }
+    if let onCancel = cancellation.onCancel { onCancel() } else { finish(cookie, .failure(.cancelled)) }
   }
 
   /// Emits a signal, after everything sent before it. On a bus it goes to the destination, or without one to everybody
@@ -278,7 +277,7 @@ package actor BusConnection: BusLoopSource {
   private func resumeWaitingForReady() {
     let ready = waitingForReady
     waitingForReady = []
-    for continuation in ready { continuation.resume() }
+    for call in ready { call(self) }
   }
 
   private func receive(_ message: BusMessage) throws(BusError) {
@@ -330,8 +329,9 @@ package actor BusConnection: BusLoopSource {
     openCalls = [:]
     // transfer full: our reference, and with it the socket
     sd_bus_close_unref(bus)
+    // First, so that who learns from a call that the connection has ended finds that everybody knows.
+    handlers.closed()
     for call in waiting.removeAll() { call.answered(.failure(.disconnected)) }
     resumeWaitingForReady()
-    handlers.closed()
   }
 }

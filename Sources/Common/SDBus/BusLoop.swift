@@ -116,7 +116,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     while true {
       thread.withLock { $0 = pthread_self() }
       while isCurrent {
-        runQueued()
+        // What the work has queued is run too, within limits, before the connections are looked at.
+        var rounds = 0
+        while isCurrent, rounds < 16, runQueued() { rounds += 1 }
         if isCurrent { waitAndDispatch() }
       }
       standby.withLock { $0 += 1 }
@@ -125,7 +127,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   }
 
   /// Runs what is queued now. More may be queued afterwards.
-  private func runQueued() {
+  ///
+  /// - Returns: whether there was anything.
+  private func runQueued() -> Bool {
     let executor = asUnownedSerialExecutor()
     if batch.isEmpty {
       batch = queue.withLock { queue in
@@ -133,6 +137,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
         return queue.reversed()
       }
     }
+    guard !batch.isEmpty else { return false }
     // Another thread that has become the loop meanwhile goes on with the rest.
     while isCurrent, let work = batch.popLast() {
       switch work {
@@ -140,6 +145,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       case .closure(let closure): closure()
       }
     }
+    return true
   }
 
   private func waitAndDispatch() {

@@ -1,31 +1,25 @@
+internal import Synchronization
+
 /// The calls of this side that wait for an answer, by the cookie of the message.
 struct WaitingCalls {
   typealias Answer = Result<[BusValue], BusError>
 
-  struct Call {
+  struct Call: Sendable {
     let destination: String?
-    /// Identifies the call to the cancellation handler, which does not know the cookie. Nil for a call that cannot be
-    /// cancelled.
-    let ticket: UInt64?
-    let onCancel: (@Sendable () -> Void)?
+    /// Nil for a call that cannot be cancelled.
+    let cancellation: CallCancellation?
     /// Called once, on the loop.
     let answered: @Sendable (Answer) -> Void
   }
 
   private var calls: [UInt64: Call] = [:]
-  private var lastTicket: UInt64 = 0
 
   subscript(cookie: UInt64) -> Call? { calls[cookie] }
 
   mutating func add(_ call: Call, _ cookie: UInt64) { calls[cookie] = call }
 
-  mutating func nextTicket() -> UInt64 {
-    lastTicket += 1
-    return lastTicket
-  }
-
-  func call(ofTicket ticket: UInt64) -> (cookie: UInt64, call: Call)? {
-    calls.first { $0.value.ticket == ticket }.map { ($0.key, $0.value) }
+  func cookie(of cancellation: CallCancellation) -> UInt64? {
+    calls.first { $0.value.cancellation === cancellation }?.key
   }
 
   mutating func remove(_ cookie: UInt64) -> Call? { calls.removeValue(forKey: cookie) }
@@ -34,4 +28,17 @@ struct WaitingCalls {
     defer { calls = [:] }
     return Array(calls.values)
   }
+}
+
+/// Whether the task that made a call was cancelled. It also stands for the call, whose cookie the task does not know.
+final class CallCancellation: Sendable {
+  /// What to do about a call that was sent; nil to give up its answer.
+  let onCancel: (@Sendable () -> Void)?
+  private let requested = Atomic(false)
+
+  init(_ onCancel: (@Sendable () -> Void)?) { self.onCancel = onCancel }
+
+  var isRequested: Bool { requested.load(ordering: .relaxed) }
+
+  func request() { requested.store(true, ordering: .relaxed) }
 }
