@@ -11,18 +11,21 @@ struct BusLoopTests {
     for _ in 0..<50 {
       let order = Collected<Int>()
       let mayEnd = Mutex(false)
+      // From the loop, so that it finds both when it has run this.
       BusLoop.shared.post {
-        threads.withLock { _ = $0.insert(UInt(pthread_self())) }
-        BusLoop.shared.post { order.append(1) }
-        #expect(BusLoop.shared.isCurrent)
-        BusLoop.shared.waitElsewhere()
-        #expect(!BusLoop.shared.isCurrent)
-        while !mayEnd.withLock({ $0 }) { usleep(100) }
-        order.append(3)
-      }
-      BusLoop.shared.post {
-        #expect(BusLoop.shared.isCurrent)
-        order.append(2)
+        BusLoop.shared.post {
+          threads.withLock { _ = $0.insert(UInt(pthread_self())) }
+          BusLoop.shared.post { order.append(1) }
+          #expect(BusLoop.shared.isCurrent)
+          BusLoop.shared.waitElsewhere()
+          #expect(!BusLoop.shared.isCurrent)
+          while !mayEnd.withLock({ $0 }) { usleep(100) }
+          order.append(3)
+        }
+        BusLoop.shared.post {
+          #expect(BusLoop.shared.isCurrent)
+          order.append(2)
+        }
       }
       #expect(try await eventually { order.elements.count == 2 })
       mayEnd.withLock { $0 = true }

@@ -124,7 +124,7 @@ struct PrivateVaultTests {
       let whorld = try #require(children(of: getpid()).first)
       kill(whorld, SIGSTOP)
       let call = Task { await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) } }
-      try await Task.sleep(for: .milliseconds(100))
+      try await Task.sleep(for: .seconds(1))
       call.cancel()
       await vault.close()
       #expect(await call.value == .systemCancelled)
