@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "Security", targets: ["Security"]),
+    .library(name: "WhorlTesting", targets: ["WhorlTesting"]),
     .executable(name: "whorl", targets: ["whorl"]),
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
@@ -151,6 +152,12 @@ let package = Package(
     .target(
       name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
+    // For the tests of programs that use Whorl
+    .target(
+      name: "WhorlTesting",
+      dependencies: ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"],
+      path: "Sources/Testing/WhorlTesting", swiftSettings: strict),
+
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
@@ -225,7 +232,7 @@ let package = Package(
 
     // Layer T: fingers for machines without a reader
     .target(
-      name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Tests/Support/VirtualFinger",
+      name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger",
       swiftSettings: strict),
     // and what the tests of several layers share: the programs as a user starts them, a search of their own
     // memory, a vault as a person meets it
@@ -334,6 +341,11 @@ let package = Package(
         "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
       ],
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
+    // What the product for clients' tests promises, with its public interface alone.
+    .testTarget(
+      name: "WhorlTestingTests",
+      dependencies: ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"],
+      path: "Tests/Client/WhorlTestingTests", swiftSettings: strict),
     // The built programs, driven as a user drives them; and the promises about the package itself.
     .testTarget(
       name: "CommandLineTests",

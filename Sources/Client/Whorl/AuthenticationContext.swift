@@ -150,7 +150,7 @@ public final class AuthenticationContext: Sendable {
   ///
   /// - Throws: what the call throws; where the connection to the vault is lost, `systemCancelled` for the call that runs,
   ///   and `contextInvalidated` for every later one.
-  func perform<Value: ~Copyable>(
+  package func perform<Value: ~Copyable>(
     _ reason: String?, callersFallback: Bool = false,
     _ call: (any VaultService, Asking) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {

@@ -1,4 +1,4 @@
-public import SecretModel
+package import SecretModel
 public import SecureMemory
 
 extension SecretStore {
@@ -22,6 +22,15 @@ extension SecretStore {
   ) async throws -> SecretStore {
     let configuration = try Configuration.settled(configuration)
     let place = try StorePlace(directory: directory, reader: nil, configuration)
+    try await create(at: place, passcode: passcode, configuration, showing: show)
+    return SecretStore(place, configuration)
+  }
+
+  /// Makes a new store at a place; see ``create(at:passcode:configuration:showing:)``.
+  package static func create(
+    at place: StorePlace, passcode: consuming SecretBytes?, _ configuration: Configuration,
+    showing show: (borrowing SecretBytes) async throws -> Void
+  ) async throws {
     let connection = try await VaultConnector.connect(to: place, configuration)
     do {
       let draft = try await connection.create(place, passcode: passcode)
@@ -32,29 +41,5 @@ extension SecretStore {
       throw error
     }
     await connection.close()
-    return SecretStore(place, configuration)
-  }
-
-  /// Makes a new store and gives the text of its recovery key, which is shown once and kept nowhere.
-  ///
-  /// - Parameters:
-  ///   - directory: must not exist yet, in a folder that does.
-  ///   - passcode: as in ``create(at:passcode:configuration:showing:)``, which makes no store whose recovery key was not
-  ///     shown.
-  public static func create(at directory: String, passcode: consuming SecretBytes?) async throws(VaultError)
-    -> SecretBytes
-  {
-    let configuration = try Configuration.settled(nil)
-    let place = try StorePlace(directory: directory, reader: nil, configuration)
-    let connection = try await VaultConnector.connect(to: place, configuration)
-    do throws(VaultError) {
-      let draft = try await connection.create(place, passcode: passcode)
-      try await connection.keep(draft.id)
-      await connection.close()
-      return draft.recoveryKey.copy()
-    } catch {
-      await connection.close()
-      throw error
-    }
   }
 }

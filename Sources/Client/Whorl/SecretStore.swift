@@ -28,7 +28,8 @@ public final class SecretStore: Sendable {
     self.prompt = Mutex(prompt)
   }
 
-  convenience init(_ place: StorePlace, _ configuration: Configuration) {
+  /// The store at a place. Nothing is opened before its first call.
+  package convenience init(_ place: StorePlace, _ configuration: Configuration) {
     self.init(
       StoreLink(to: place) { () async throws(VaultError) in try await VaultConnector.connect(to: place, configuration) }
     )

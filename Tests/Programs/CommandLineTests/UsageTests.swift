@@ -116,6 +116,26 @@ struct UsageTests {
     }
   }
 
+  @Test("the names of items are completed from the store that the words name, and are none without a store")
+  func itemNames() async throws {
+    try await TestStore.enrolled { store in
+      for command in ["get", "rm", "ls"] {
+        let words = ["whorl", command, "--store", "\(store.folder)/store", ""]
+        let completed = try await complete(words)
+        #expect(completed.contains("any-finger") && completed.contains("open"), "\(completed)")
+      }
+      #expect(try await complete(["whorl", "get", "--store", "\(store.folder)/none", ""]) == [])
+    }
+  }
+
+  /// What the shells' scripts ask the program for.
+  private func complete(_ words: [String]) async throws -> [String] {
+    let request = ["---completion", words[1], "--", "positional@0", "\(words.count - 1)", "0"]
+    let result = try await Invocation(arguments: request + words).run()
+    #expect(result.status == 0, "\(result.diagnostics)")
+    return result.text.split(separator: "\n").map(String.init)
+  }
+
   @Test(
     "a configuration that cannot be used is status 78 and says what is wrong",
     arguments: [

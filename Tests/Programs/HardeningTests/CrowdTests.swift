@@ -50,7 +50,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(5)))
+  @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
   func sessions() async {
     // In a process of its own, whose descriptors are all the vault's.
     await #expect(processExitsWith: .success) {

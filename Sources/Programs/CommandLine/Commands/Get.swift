@@ -105,7 +105,7 @@ struct Get: Command {
   @OptionGroup var release: ReleaseOptions
   @OptionGroup var choice: ItemOptions
 
-  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"), completion: .itemNames)
   var names: [String]
 
   @Flag(name: [.customShort("0"), .long], help: "Write a NUL after each secret, and nothing else.")

@@ -22,7 +22,7 @@ struct List: Command {
   @OptionGroup var options: GlobalOptions
   @OptionGroup var choice: ItemOptions
 
-  @Argument(help: "What to list; everything where it is left away.")
+  @Argument(help: "What to list; everything where it is left away.", completion: .itemNames)
   var query: String?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {

@@ -21,7 +21,7 @@ struct Remove: Command {
   @OptionGroup var options: GlobalOptions
   @OptionGroup var choice: ItemOptions
 
-  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"), completion: .itemNames)
   var names: [String]
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the items of a pattern may go.")

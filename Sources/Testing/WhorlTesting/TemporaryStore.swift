@@ -1,0 +1,98 @@
+internal import Fingerprint
+internal import FoundationEssentials
+internal import Glibc
+internal import SecureMemory
+public import Whorl
+
+/// A store for one test: in a folder of its own, with libfprint's virtual reader in place of a reader and a synthetic
+/// person in front of it. The machine needs no reader.
+///
+/// ```swift
+/// let temporary = try await TemporaryStore(enrolled: [.rightIndex])
+/// defer { temporary.remove() }
+/// try await saveToken("abc", in: temporary.store)
+/// temporary.person.willRespond(.touch(by: .somebodyElse), .touch(by: .enrolled))
+/// let token = try await readToken(from: temporary.store)
+/// ```
+///
+/// Keychain Services and LocalAuthentication use it after ``Whorl/SecretStore/useAsShared(_:)``. Keys, database, reader
+/// process and prompts are those of every store: nothing is simulated but the finger's ridges.
+public final class TemporaryStore: Sendable {
+  /// The store. Its prompts are answered by ``person``.
+  public let store: SecretStore
+  /// Who touches the reader and knows the passcode.
+  public let person: SyntheticPerson
+  private let folder: TemporaryFolder
+
+  /// Makes a store and enrols fingers. Takes about a second, and half a second more for each finger.
+  ///
+  /// - Parameters:
+  ///   - passcode: the store's, four bytes or more; nil for a store without one.
+  ///   - fingers: the fingers that are enrolled first.
+  ///   - programs: the folder of `whorld` and `whorl-reader`; looked at after this program's own folder; nil: where
+  ///     installs put them.
+  /// - Throws: `serviceUnavailable` where there is no `whorld`, and what keeps a store from being made or a finger from
+  ///   being enrolled: `ReaderError.absent` where libfprint was built without its virtual drivers.
+  public init(passcode: String? = "1234", enrolled fingers: [Finger] = [], programs: String? = nil) async throws {
+    folder = try TemporaryFolder()
+    let socket = folder.path + "/reader.socket"
+    var configuration = Configuration()
+    configuration.vaultProgram = programs.map { "\($0)/whorld" }
+    configuration.readerProgram = programs.map { "\($0)/whorl-reader" }
+    let place = StorePlace(
+      directory: folder.path + "/store", reader: .virtualImage(socket: socket),
+      readerProgram: configuration.readerProgram)
+    let person = SyntheticPerson(socket: socket, passcode: passcode)
+    try await SecretStore.create(at: place, passcode: passcode.map(SecretBytes.init(text:)), configuration) { key in
+      person.keep(recoveryKey: key.copy())
+    }
+    self.person = person
+    store = SecretStore(place, configuration)
+    store.defaultPrompt = person
+    for finger in fingers { try await enroll(finger) }
+  }
+
+  /// Enrols one more finger of the person. Items that are bound to the fingers enrolled so far are invalid afterwards.
+  ///
+  /// - Throws: `VaultError.fingerDuplicate` where the finger is enrolled already.
+  public func enroll(_ finger: Finger) async throws {
+    let context = store.makeContext(prompt: person)
+    try await context.perform(nil) { service, asking throws(VaultError) in _ = try await service.enroll(finger, asking)
+    }
+    context.invalidate()
+    person.learn(finger)
+  }
+
+  /// Takes a finger out of the enrolled ones. Items that are bound to them are invalid afterwards.
+  ///
+  /// - Throws: `VaultError.fingerNotEnrolled`.
+  public func unenroll(_ finger: Finger) async throws {
+    let context = store.makeContext(prompt: person)
+    try await context.perform(nil) { service, asking throws(VaultError) in
+      _ = try await service.unenroll(finger, asking)
+    }
+    context.invalidate()
+    person.forget(finger)
+  }
+
+  /// Removes the store's folder. It is removed with the value, too.
+  public func remove() { folder.remove() }
+}
+
+/// A folder that only this user may read, removed with the value.
+private final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws(VaultError) {
+    // Short, because the path of a socket in it has 107 bytes at most.
+    var template = Array("/tmp/whorl-testing-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw .inputOutput("cannot make a folder in /tmp: \(String(cString: strerror(errno)))")
+    }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { remove() }
+
+  func remove() { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import KeychainServices
+import LocalAuthentication
+import Testing
+import VaultDriver
+import Whorl
+import WhorlTesting
+
+@Suite("A throw-away store for the tests of other programs")
+struct TemporaryStoreTests {
+  private static let programs = ReaderBuild.program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+
+  private func make(passcode: String? = "1234", _ fingers: Finger...) async throws -> TemporaryStore {
+    try await TemporaryStore(passcode: passcode, enrolled: fingers, programs: Self.programs)
+  }
+
+  private func put(_ flags: AccessControl.Flags, in store: SecretStore) async throws -> ItemID {
+    let item = NewItem(.genericPassword, [.service: .text("token")], access: try AccessControl(flags))
+    return try await store.add(item, secret: SecretBytes(copying: Array("abc".utf8).span)).id
+  }
+
+  private func read(_ id: ItemID, from store: SecretStore) async throws -> String {
+    let released = try await store.secrets(of: [id], reason: "read the token")
+    return released[0].secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test("releases what is bound to its fingers to one of them, and to nobody else's")
+  func touch() async throws {
+    let temporary = try await make(.rightIndex)
+    let id = try await put(.biometryCurrentSet, in: temporary.store)
+    #expect(try await read(id, from: temporary.store) == "abc")
+    temporary.person.willRespond(.touch(by: .somebodyElse), .mistake, .touch(by: .finger(.leftThumb)))
+    await #expect(throws: VaultError.authenticationFailed) { try await read(id, from: temporary.store) }
+    temporary.person.willRespond(.unreadableTouch, .touch(by: .somebodyElse))
+    #expect(try await read(id, from: temporary.store) == "abc")
+    #expect(temporary.person.touchesWanted == 7)
+  }
+
+  @Test("is cancelled, and goes on to the passcode, as the person does")
+  func person() async throws {
+    let temporary = try await make(.rightIndex)
+    let id = try await put(.userPresence, in: temporary.store)
+    temporary.person.willRespond(.cancel)
+    await #expect(throws: VaultError.cancelled) { try await read(id, from: temporary.store) }
+    temporary.person.willRespond(.mistake, .fallback, .mistake)
+    #expect(try await read(id, from: temporary.store) == "abc")
+  }
+
+  @Test("invalidates what is bound when a finger is enrolled or taken out")
+  func changedFingers() async throws {
+    let temporary = try await make(passcode: nil, .rightIndex)
+    let first = try await put(.biometryCurrentSet, in: temporary.store)
+    try await temporary.enroll(.leftIndex)
+    await #expect(throws: VaultError.itemGone) {
+      try await read(first, from: temporary.store)
+    }
+    let second = try await put(.biometryCurrentSet, in: temporary.store)
+    try await temporary.unenroll(.rightIndex)
+    await #expect(throws: VaultError.itemGone) {
+      try await read(second, from: temporary.store)
+    }
+    let third = try await put(.biometryAny, in: temporary.store)
+    #expect(try await read(third, from: temporary.store) == "abc")
+  }
+}
+
+@Suite("Keychain Services and LocalAuthentication over a throw-away store", SharedStoreTrait(), .serialized)
+struct SharedTemporaryStoreTests {
+  @Test("store, ask for a finger, and give the secret")
+  func calls() async throws {
+    let programs = ReaderBuild.program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+    let temporary = try await TemporaryStore(enrolled: [.rightIndex], programs: programs)
+    SecretStore.useAsShared(temporary.store)
+    defer { SecretStore.useAsShared(nil) }
+    let context = LAContext()
+    #expect(try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "sign in"))
+    #expect(temporary.person.touchesWanted == 1)
+    temporary.person.willRespond(.cancel)
+    await #expect(throws: LAError.self) {
+      try await LAContext().evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "sign in")
+    }
+  }
+}
