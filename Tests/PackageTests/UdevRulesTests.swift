@@ -19,6 +19,27 @@ struct UdevRulesTests {
     #expect(opened.isDisjoint(with: unsupported))
   }
 
+  @Test("for the service gives the same readers to its unit, and takes them from the user")
+  func service() async throws {
+    let lines = try await run("udev/generate", "--service").output.split(separator: "\n")
+    let given = lines.compactMap { line in
+      line.wholeMatch(
+        of:
+          /ATTR\{idVendor\}=="(.{4})", ATTR\{idProduct\}=="(.{4})", GROUP="whorl-reader", MODE="0660", TAG-="uaccess"/)
+    }
+    let readers = openedReaders(try await run("udev/generate").output)
+    #expect(Set(given.map { "\($0.1):\($0.2)" }) == readers)
+    #expect(!lines.contains { $0.contains("TAG+") })
+    try await withTemporaryFolder { folder in
+      let installed = try await run(
+        "make", "install-udev", environment: ["DESTDIR": folder.path, "SYSTEM": "1"])
+      #expect(installed.status == 0, "\(installed.errors)")
+      let rule = try String(
+        contentsOf: folder.appending(path: "etc/udev/rules.d/\(Self.name)"), encoding: .utf8)
+      #expect(rule.contains("TAG-=") && !rule.contains("TAG+="))
+    }
+  }
+
   @Test("contains only the expected kinds of lines")
   func hasPlainForm() async throws {
     let lines = try await run("udev/generate").output.split(separator: "\n")

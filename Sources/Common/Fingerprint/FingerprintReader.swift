@@ -11,7 +11,9 @@ package protocol FingerprintReader: Sendable {
 
   /// Claims the reader with this ``ReaderDescription/id``. Claim late, release at once: while a reader is open no
   /// other program can use it.
-  func open(_ id: String) async throws(ReaderError) -> ReaderDescription
+  ///
+  /// - Parameter user: whose fingers it is to have, where fprintd keeps them.
+  func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription
 
   /// Releases the open reader. Closing when none is open does nothing.
   func close() async throws(ReaderError)
@@ -56,6 +58,9 @@ package protocol FingerprintReader: Sendable {
 }
 
 extension FingerprintReader {
+  /// Claims the reader for the user that the reader process runs as.
+  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription { try await open(id, for: .own) }
+
   /// Enrols a finger without a name.
   package func enroll(observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     try await enroll(as: nil, observer: observer)

@@ -2,12 +2,16 @@ internal import CSystemd
 internal import Fingerprint
 internal import Glibc
 
-/// Lets the process end with its starter, and disables core dumps, which would contain templates.
+/// Lets the process end with its starter.
 func bindToStarter() {
   // The starter handles Ctrl-C: it cancels the scan and waits for the answer.
   signal(SIGINT, SIG_IGN)
   // If the starter has died before, the socket is closed, and that ends this process, too.
   whorl_set_process_option(PR_SET_PDEATHSIG, UInt(SIGKILL))
+}
+
+/// Disables core dumps, which would contain templates.
+func hideMemory() {
   whorl_set_process_option(PR_SET_DUMPABLE, 0)
   // The process was executed by a descriptor, so the kernel named it after the descriptor's number.
   "whorl-reader".withCString { name in

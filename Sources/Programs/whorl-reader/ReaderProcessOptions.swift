@@ -1,11 +1,17 @@
 internal import Fingerprint
 
-/// The command line of the reader process. Only ``ReaderCommand`` writes it.
+/// The command line of the reader process. ``ReaderCommand`` writes it, and the units of the system.
 struct ReaderProcessOptions {
   var selection: ReaderSelection
   var fprintd = FprintdPlace.system
   /// The bus that logind is on. Tests use a bus of their own.
   var systemBus = FprintdPlace.system.bus
+
+  /// The name of the user whose programs it serves as a unit of the system, on the socket that systemd has passed. Nil
+  /// for a child of its peer.
+  var unitPeer: String?
+  /// How long a unit stays when nobody uses it.
+  var idleLimit = Duration.seconds(30)
 
   /// Runs under `umockdev-record`, which logs the traffic with a physical reader.
   var isTraced = false
@@ -23,6 +29,10 @@ struct ReaderProcessOptions {
       case "--system-bus": systemBus = value
       case "--fprintd-bus": bus = value
       case "--fprintd-templates": templates = value
+      case "--unit-for": unitPeer = value
+      case "--idle-seconds":
+        guard let seconds = Int(value), seconds > 0 else { return nil }
+        idleLimit = .seconds(seconds)
       case "--traced": isTraced = value == "yes"
       default: return nil
       }

@@ -9,18 +9,33 @@ internal import Glibc
 /// fprintd's template files. It loses the rest of the file system, other processes, and `connect`: the program that
 /// started it makes its connections to a message bus.
 package struct ReaderConfinement: Sendable {
+  /// In what the process runs.
+  package enum Role: Sendable {
+    /// A child of the program that uses it, which makes its connections.
+    case child
+    /// A unit of the system. The one of fprintd connects to the system bus itself, so that fprintd knows it as its own
+    /// user, and may read every user's template files.
+    case unit
+  }
+
   private let rules: [Landlock.Rule]
+  private let isFprintdUnit: Bool
   /// The library that umockdev has preloaded connects to umockdev's own sockets.
   private let isInTestbed: Bool
 
   /// - Parameters:
   ///   - selection: which readers the process has.
   ///   - fprintd: where fprintd is, for a selection that may use it.
+  ///   - role: what it keeps beyond that.
   ///   - testbed: umockdev's folder, where the process runs under it.
-  package init(for selection: ReaderSelection, fprintd: FprintdPlace, testbed: String? = nil) {
+  package init(
+    for selection: ReaderSelection, fprintd: FprintdPlace, role: Role = .child, testbed: String? = nil
+  ) {
     isInTestbed = testbed != nil
+    isFprintdUnit = if case (.fprintd, .unit) = (selection, role) { true } else { false }
     var rules = Self.libraries
     switch selection {
+    case .fprintd where role == .unit: break
     case .automatic, .fprintd, .libfprint: rules += Self.devices
     case .virtualImage(let socket), .virtualStorage(let socket):
       // libfprint makes the socket, and removes the one that a reader before it has left.
@@ -42,7 +57,9 @@ package struct ReaderConfinement: Sendable {
   package func enter() throws(ConfinementError) {
     guard Self.threads == 1 else { throw ConfinementError("there are threads already", EBUSY) }
     // Drop capabilities, so that root has no more rights than other owners of files.
-    guard whorl_drop_capabilities() == 0 else { throw ConfinementError("capset", errno) }
+    guard whorl_drop_capabilities(isFprintdUnit ? whorl_capability_to_read_files : 0) == 0 else {
+      throw ConfinementError("capset", errno)
+    }
     guard whorl_set_no_new_privileges() == 0 else { throw ConfinementError("no_new_privs", errno) }
     if let version = Landlock.version { try Landlock.restrict(to: rules, version: version) }
     try filter().install()
@@ -100,7 +117,7 @@ package struct ReaderConfinement: Sendable {
     filter.refuse([ForbiddenCalls.clone3], with: ENOSYS)
     filter.refuse(ForbiddenCalls.all)
     if !isInTestbed {
-      filter.refuse([__NR_connect])
+      if !isFprintdUnit { filter.refuse([__NR_connect]) }
       let stream = (index: 1, mask: Self.socketKind, value: UInt32(SOCK_STREAM.rawValue))
       let local = (index: 0, mask: UInt32.max, value: UInt32(AF_UNIX))
       // The kernel's messages about devices that come and go.

@@ -28,7 +28,8 @@ package enum ReaderInterface {
     package var arguments: String {
       switch self {
       case .readers, .close, .clearStorage, .suspend, .resume, .cancel: "t"
-      case .open, .enroll: "ts"
+      case .open: "tss"
+      case .enroll: "ts"
       case .identify: "taya(ayay)"
       case .verify: "tayayay"
       case .capture: "tb"

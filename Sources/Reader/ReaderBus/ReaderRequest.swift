@@ -4,7 +4,7 @@ package import SDBus
 /// A call to the reader process: a method of ``ReaderInterface`` and its arguments after the number of the call.
 package enum ReaderRequest: Sendable {
   case readers
-  case open(String)
+  case open(String, ReaderUser)
   case close
   /// The name of the finger. An empty string on the bus means none.
   case enroll(Finger?)
@@ -40,7 +40,7 @@ package enum ReaderRequest: Sendable {
     let number = BusValue.uint64(call)
     switch self {
     case .readers, .close, .clearStorage, .suspend, .resume, .cancel: return [number]
-    case .open(let id): return [number, .string(id)]
+    case .open(let id, let user): return [number, .string(id), .string(user.name)]
     case .enroll(let finger): return [number, .string(finger?.rawValue ?? "")]
     case .identify(let prints, let nonce): return [number, .bytes(nonce.bytes), prints.busValue]
     case .verify(let print, let nonce):
@@ -63,8 +63,10 @@ package enum ReaderRequest: Sendable {
     case .resume: self = .resume
     case .cancel: self = .cancel
     case .open:
-      guard let id = arguments.first?.asString else { return nil }
-      self = .open(id)
+      guard arguments.count == 2, let id = arguments[0].asString,
+        let user = arguments[1].asString.flatMap(ReaderUser.init(name:))
+      else { return nil }
+      self = .open(id, user)
     case .enroll:
       guard let name = arguments.first?.asString else { return nil }
       let finger = Finger(rawValue: name)

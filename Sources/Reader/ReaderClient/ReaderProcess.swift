@@ -3,9 +3,10 @@ package import Fingerprint
 internal import ReaderBus
 internal import SDBus
 
-/// The readers of a disposable `whorl-reader` process.
+/// The readers of a disposable `whorl-reader` process: a child of this process, or a unit of the system that systemd
+/// starts when this connects.
 ///
-/// The process starts with the first call and ends with ``shutdown()`` or when this object is deallocated. If it dies,
+/// A child starts with the first call and ends with ``shutdown()`` or when this object is deallocated. If it dies,
 /// running calls throw ``ReaderError/processDied(_:)``, and the next call starts a new one, in which no reader is open.
 ///
 /// A cancelled call returns at once. If the reader does not end the scan within half a second, its process is ended,
@@ -23,12 +24,15 @@ package actor ReaderProcess: FingerprintReader {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  private let program: String
+  /// How long systemd may take to start a unit, and the unit to give its first answer.
+  private static let unitGrace = Duration.seconds(15)
+
   private let selection: ReaderSelection
-  private let showsDiagnostics: Bool
-  private let systemBus: String?
+  private let user: ReaderUser
   private let fprintd: FprintdPlace
-  private let trace: ReaderTrace?
+  private let start: @Sendable () throws(ReaderError) -> ReaderSession
+  /// A unit may end by itself when nobody uses it, and serves one connection at a time.
+  private let isUnit: Bool
   private var session: ReaderSession?
   private var settling: Task<Void, Never>?
   private var lastNumber: UInt64 = 0
@@ -44,12 +48,37 @@ package actor ReaderProcess: FingerprintReader {
     program: String, selection: ReaderSelection, showsDiagnostics: Bool = false, fprintd: FprintdPlace = .system,
     trace: ReaderTrace? = nil, systemBus: String? = nil
   ) {
-    self.program = program
     self.selection = selection
-    self.showsDiagnostics = showsDiagnostics
-    self.systemBus = systemBus
     self.fprintd = fprintd
-    self.trace = trace
+    user = .own
+    isUnit = false
+    start = { () throws(ReaderError) -> ReaderSession in
+      let command = try ReaderCommand(
+        program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
+      let buses = BusSockets(to: [fprintd.bus, systemBus ?? FprintdPlace.system.bus])
+      return try ReaderSession(command, buses: buses, showsDiagnostics: showsDiagnostics)
+    }
+  }
+
+  /// The readers of a unit. Each connection to its socket gets a process of its own, one after the other.
+  ///
+  /// - Parameters:
+  ///   - unit: the full path of its socket: ``ReaderUnit/socket`` in the system.
+  ///   - selection: the readers that the unit was configured for. Others are ignored.
+  ///   - user: for whom it works where a call does not say it.
+  ///   - fprintd: where fprintd is, for the unit that uses it.
+  ///   - maker: whom the socket belongs to: root, for it is systemd's; tests make their own.
+  package init(
+    unit: String, selection: ReaderSelection, user: ReaderUser = .own, fprintd: FprintdPlace = .system,
+    maker: UInt32 = 0
+  ) {
+    self.selection = selection
+    self.user = user
+    self.fprintd = fprintd
+    isUnit = true
+    start = { () throws(ReaderError) -> ReaderSession in
+      try ReaderSession(UnitPath(path: unit, maker: maker), within: Self.unitGrace)
+    }
   }
 
   deinit {
@@ -74,8 +103,10 @@ package actor ReaderProcess: FingerprintReader {
     return expected.filter { $0.id == device || $0.name == device }
   }
 
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
-    guard case .reader(let reader) = try await perform(.open(id)) else { throw await broken() }
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
+    guard case .reader(let reader) = try await perform(.open(id, user == .own ? self.user : user)) else {
+      throw await broken()
+    }
     guard reader.id == id, isExpected(reader) else { throw await broken() }
     return reader
   }
@@ -85,7 +116,8 @@ package actor ReaderProcess: FingerprintReader {
     await settled()
     guard let session, !session.isOver else { return }
     switch await session.answers(.close, number: number(), within: Self.closeGrace) {
-    case .success: return
+    // The next who connects to a unit, another user's vault perhaps, is served when this connection has ended.
+    case .success: if isUnit { await end(session) }
     case .failure(.remote(let name, let text, _)): throw ReaderError(busName: name, text: text)
     case .failure, nil: await end(session)
     }
@@ -167,12 +199,17 @@ package actor ReaderProcess: FingerprintReader {
   ) async throws(ReaderError) -> ReaderAnswer {
     await settled()
     guard !Task.isCancelled else { throw .cancelled }
+    let wasRunning = session
     let session = try runningSession()
     let number = number()
     let values: [BusValue]
     do throws(BusError) {
       values = try await session.call(request, number: number, observer: observer)
     } catch {
+      // It was about to end when it was asked. With no reader open there nothing is lost.
+      if error == .disconnected, isUnit, session === wasRunning, request.needsNoOpenReader {
+        return try await perform(request, observer: observer)
+      }
       throw await explained(error, session, number)
     }
     guard let answer = ReaderAnswer(to: request, values) else { throw await broken() }
@@ -208,10 +245,7 @@ package actor ReaderProcess: FingerprintReader {
 
   private func runningSession() throws(ReaderError) -> ReaderSession {
     if let session, !session.isOver { return session }
-    let command = try ReaderCommand(
-      program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
-    let buses = BusSockets(to: [fprintd.bus, systemBus ?? FprintdPlace.system.bus])
-    let started = try ReaderSession(command, buses: buses, showsDiagnostics: showsDiagnostics)
+    let started = try start()
     session = started
     return started
   }
@@ -237,6 +271,16 @@ package actor ReaderProcess: FingerprintReader {
     while let current = settling {
       await current.value
       if settling == current { settling = nil }
+    }
+  }
+}
+
+extension ReaderRequest {
+  /// Whether it can be asked of a process that has just started.
+  fileprivate var needsNoOpenReader: Bool {
+    switch self {
+    case .readers, .open: true
+    default: false
     }
   }
 }

@@ -6,11 +6,14 @@ internal import ReaderBus
 internal import SDBus
 internal import Synchronization
 
-/// One reader process and the connection to it, from start to end.
+/// The connection to one reader process, from start to end.
 final class ReaderSession: Sendable {
   private let connection: BusConnection
-  private let child: ChildProcess
+  /// The process, if this program has started it. One of the system ends by itself when the connection does.
+  private let child: ChildProcess?
   private let progress: ReaderProgress
+  /// Ends the connection to a process that does not begin to answer.
+  private let deadline: LoopTimer?
 
   /// Starts the process. Call it on the bus loop, whose thread never ends.
   ///
@@ -48,6 +51,27 @@ final class ReaderSession: Sendable {
     }
     self.child = child
     self.progress = progress
+    deadline = nil
+  }
+
+  /// Connects to a unit of the system. Call it on the bus loop.
+  ///
+  /// - Parameter limit: how long systemd may take to start it, and it to give its first answer.
+  init(_ unit: UnitPath, within limit: Duration) throws(ReaderError) {
+    let progress = ReaderProgress()
+    let connection: BusConnection
+    let socket = try unit.connect()
+    do throws(BusError) {
+      connection = try BusConnection(
+        socket: socket, role: .client,
+        handlers: .init(signal: { progress.deliver($0) }, closed: { progress.end() }))
+    } catch {
+      throw .cannotStart("no connection to \(unit.path)")
+    }
+    self.connection = connection
+    self.progress = progress
+    child = nil
+    deadline = LoopTimer(after: limit) { connection.close() }
   }
 
   /// Whether the connection has ended, so that calls fail.
@@ -61,9 +85,11 @@ final class ReaderSession: Sendable {
     do throws(BusError) {
       let values = try await connection.call(
         ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
+      deadline?.cancel()
       if observer != nil { progress.finish(number) }
       return values
     } catch {
+      if case .remote = error { deadline?.cancel() }
       progress.forget(number)
       throw error
     }
@@ -86,11 +112,12 @@ final class ReaderSession: Sendable {
     return await call.value
   }
 
-  /// Closes the connection, at which the process releases its reader and exits, and kills the process after `grace`.
+  /// Closes the connection, at which the process releases its reader and exits, and kills a child after `grace`.
   func end(grace: Duration) -> Task<String, Never> {
-    let task = child.end(grace: grace)
+    let task = child?.end(grace: grace)
+    deadline?.cancel()
     connection.close()
-    return task
+    return task ?? Task(executorPreference: BackgroundThread.shared) { "the unit ended" }
   }
 }
 

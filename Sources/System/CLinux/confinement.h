@@ -45,10 +45,16 @@ static inline int whorl_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW
 static inline int whorl_refuse_new_executable_memory(void) { return prctl(65, 1 | 2, 0, 0, 0); }
 
 // glibc has no function for capset.
-static inline int whorl_drop_capabilities(void) {
+static const uint32_t whorl_capability_to_read_files = 1u << CAP_DAC_READ_SEARCH;
+// Gives up every capability but those of this mask of the first 32, of which it keeps what it has.
+static inline int whorl_drop_capabilities(uint32_t kept) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  const struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
-  return (int)syscall(__NR_capset, &header, none);
+  struct __user_cap_data_struct present[2] = {{0, 0, 0}, {0, 0, 0}};
+  if (syscall(__NR_capget, &header, present) != 0) return -1;
+  const uint32_t left = present[0].permitted & kept;
+  const struct __user_cap_data_struct data[2] = {{left, left, 0}, {0, 0, 0}};
+  header.version = _LINUX_CAPABILITY_VERSION_3;
+  return (int)syscall(__NR_capset, &header, data);
 }
 
 // glibc has no function for seccomp.

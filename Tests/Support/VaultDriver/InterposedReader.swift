@@ -57,9 +57,9 @@ package struct InterposedReader: FingerprintReader {
     return try await real.readers().compactMap(describing)
   }
 
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     await at?(.opening)
-    guard let description = describing(try await real.open(id)) else { throw .absent }
+    guard let description = describing(try await real.open(id, for: user)) else { throw .absent }
     return description
   }
 

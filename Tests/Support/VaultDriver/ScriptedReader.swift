@@ -36,7 +36,7 @@ package final class ScriptedReader: FingerprintReader {
   package func next(_ steps: Step...) { self.steps.withLock { $0 += steps } }
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription { description }
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription { description }
   package func close() async throws(ReaderError) {}
 
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {

@@ -10,23 +10,22 @@ package actor ReaderObject {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let reader: any FingerprintReader
-  private let sleep: SystemSleep
-  private let starter: StarterConnection
+  private let sleep: SystemSleep?
+  private let idle: IdleEnd?
   /// The unanswered calls, by the numbers that the caller chose.
   private var running: [UInt64: Task<Void, Never>] = [:]
 
   /// - Parameters:
-  ///   - starter: the peer, for the calls that the reader makes to it.
-  ///   - systemBus: the address of the bus that logind is on.
-  package init(serving reader: any FingerprintReader, to starter: StarterConnection, systemBus: String) {
+  ///   - sleep: follows the system's sleep; nil where the peer does, and suspends and resumes the reader by calls.
+  ///   - idle: what ends the process when nobody uses a reader; nil where it lives as long as its peer.
+  package init(serving reader: any FingerprintReader, sleep: SystemSleep?, idle: IdleEnd? = nil) {
     self.reader = reader
-    self.starter = starter
-    sleep = SystemSleep(over: reader, systemBus: systemBus, through: starter)
+    self.sleep = sleep
+    self.idle = idle
   }
 
   /// For ``BusConnection/Handlers/call``, which is called on the loop.
   package nonisolated func handle(_ call: BusCall) {
-    starter.use(call.connection)
     assumeIsolated { $0.begin(call) }
   }
 
@@ -41,6 +40,7 @@ package actor ReaderObject {
     guard running[number] == nil else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
     }
+    idle?.callBegan()
     running[number] = Task.immediate {
       do throws(ReaderError) {
         call.answer(try await perform(request, number, for: call).values)
@@ -48,6 +48,7 @@ package actor ReaderObject {
         call.fail(error.busName, error.busText)
       }
       running[number] = nil
+      idle?.callEnded()
     }
   }
 
@@ -70,12 +71,16 @@ package actor ReaderObject {
     }
     switch request {
     case .readers: return .readers(try await reader.readers())
-    case .open(let id):
-      let description = try await reader.open(id)
-      sleep.readerOpened()
+    case .open(let id, let user):
+      let description = try await reader.open(id, for: user)
+      sleep?.readerOpened()
+      idle?.readerOpened()
       return .reader(description)
     case .close:
-      defer { sleep.readerClosed() }
+      defer {
+        sleep?.readerClosed()
+        idle?.readerClosed()
+      }
       try await reader.close()
     case .enroll(let finger): return .template(try await reader.enroll(as: finger, observer: observer))
     case .identify(let prints, let nonce):

@@ -1,21 +1,21 @@
-internal import Fingerprint
+package import Fingerprint
 internal import SDBus
 
 /// Suspends the open reader before the machine sleeps, and resumes it afterwards.
 ///
 /// While a reader is open, it holds a delay lock of logind, so that the machine does not sleep before the reader is
 /// suspended. Without a system bus or logind it does nothing.
-actor SystemSleep {
+package actor SystemSleep {
   private static let manager = BusTarget(
     destination: "org.freedesktop.login1", path: "/org/freedesktop/login1",
     interface: "org.freedesktop.login1.Manager")
   private static let prepareForSleep = "PrepareForSleep"
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let reader: any FingerprintReader
   private let address: String
-  private let starter: StarterConnection
+  private let sockets: any BusSocketSource
   private var connection: BusConnection?
   private var isConnecting = false
   /// The unique name of logind. Signals from other senders are ignored.
@@ -30,10 +30,10 @@ actor SystemSleep {
   private var lock: BusDescriptor?
   private var isAskingForLock = false
 
-  init(over reader: any FingerprintReader, systemBus address: String, through starter: StarterConnection) {
+  package init(over reader: any FingerprintReader, systemBus address: String, through sockets: any BusSocketSource) {
     self.reader = reader
     self.address = address
-    self.starter = starter
+    self.sockets = sockets
   }
 
   /// Call it on the bus loop.
@@ -60,7 +60,7 @@ actor SystemSleep {
     guard !isConnecting else { return }
     isConnecting = true
     Task.immediate {
-      let socket = try? await starter.socket(toBus: address)
+      let socket = try? await sockets.socket(toBus: address)
       isConnecting = false
       guard let socket,
         let connection = try? BusConnection(

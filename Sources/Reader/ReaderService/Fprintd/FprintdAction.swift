@@ -65,6 +65,14 @@ final class FprintdAction: @unchecked Sendable {
     waiting = nil
   }
 
+  /// Whether it has ended, which it can before it was started.
+  var hasEnded: Bool { endedBefore != nil }
+
+  var endedBefore: End? {
+    BusLoop.shared.checkIsolated()
+    return outcome
+  }
+
   nonisolated(nonsending) func ended() async -> End {
     BusLoop.shared.checkIsolated()
     // The loop may run other work before this body, so the body checks the state itself.

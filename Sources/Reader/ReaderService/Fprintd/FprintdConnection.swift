@@ -30,11 +30,11 @@ actor FprintdConnection {
 
   /// Finds fprintd, and lets the bus start it if it does not run.
   static func open(
-    _ place: FprintdPlace, through starter: StarterConnection, receiver: @escaping Receiver
+    _ place: FprintdPlace, through sockets: any BusSocketSource, receiver: @escaping Receiver
   ) async throws(ReaderError) -> FprintdConnection {
     let opened = FprintdConnection(receiver: receiver)
     do throws(BusError) {
-      try await opened.connect(to: try await starter.socket(toBus: place.bus))
+      try await opened.connect(to: try await sockets.socket(toBus: place.bus))
     } catch {
       await opened.close()
       throw ReaderError(reaching: error)

@@ -2,19 +2,25 @@ package import Fingerprint
 internal import ReaderBus
 internal import SDBus
 
-/// The readers of fprintd, as a ``FingerprintReader``: with this user's fingers as they are enrolled there.
+/// The readers of fprintd, as a ``FingerprintReader``: with a user's fingers as they are enrolled there.
 ///
 /// fprintd keeps the prints and does the matching, and says no more than that a finger matched. A ``Template`` is
 /// therefore a ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only where all of
 /// them are among the prints it was given.
+///
+/// fprintd lets one program at a time claim a reader. It is claimed here for one action and no longer, so that login,
+/// `sudo` and the settings find it free in between; and where one of them has it, the action waits.
 package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let place: FprintdPlace
-  private let starter: StarterConnection
-  private let templates: FprintdTemplates
+  private let sockets: any BusSocketSource
+  /// Looked up before the process is confined.
+  private let ownUser: String?
   private var link: FprintdConnection?
-  private var opened: (path: String, description: ReaderDescription, tellsFingers: Bool)?
+  private var opened: FprintdOpenReader?
+  /// The end of the last action's claim, which the answer does not wait for.
+  private var releasing: Task<Void, Never>?
   private var running: FprintdAction?
   private var isOpening = false
   private var isSuspended = false
@@ -23,11 +29,11 @@ package actor FprintdReader: FingerprintReader {
   /// Changes of the template files that were seen while this process ran.
   private var fileChanges = 0
 
-  /// - Parameter starter: who connects to fprintd's bus.
-  package init(at place: FprintdPlace, through starter: StarterConnection) {
+  /// - Parameter sockets: who connects to fprintd's bus.
+  package init(at place: FprintdPlace, through sockets: any BusSocketSource) {
     self.place = place
-    self.starter = starter
-    templates = FprintdTemplates(in: place.templates)
+    self.sockets = sockets
+    ownUser = FprintdTemplates.ownUser
   }
 
   // MARK: Readers
@@ -36,23 +42,30 @@ package actor FprintdReader: FingerprintReader {
     try await connected().devices(place.nature).map(\.description)
   }
 
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     guard opened == nil, !isOpening else { throw .device("a reader is open already") }
     isOpening = true
     defer { isOpening = false }
-    watchTemplates()
+    let name = if case .named(let name) = user { name.text } else { ownUser }
+    let templates = FprintdTemplates(of: name, in: place.templates)
+    watch(templates)
     let link = try await connected()
     guard let device = try await link.devices(place.nature).first(where: { $0.description.id == id }) else {
       throw .absent
     }
     do throws(ReaderError) {
       try await link.follow(device.path)
-      try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
       // Some readers tell the number of stages only while claimed.
+      await releasing?.value
+      let claim = FprintdClaim(path: device.path, user: user, link: link)
+      try await claim.take { false }
       let properties = try await link.properties(of: device.path)
+      await claim.release()
       let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
-      opened = (device.path, description, properties.tellsFingers)
+      opened = FprintdOpenReader(
+        path: device.path, description: description, tellsFingers: properties.tellsFingers, user: user,
+        templates: templates)
       return description
     } catch {
       // Close the connection, so that fprintd releases a claim whose call was cancelled.
@@ -67,11 +80,9 @@ package actor FprintdReader: FingerprintReader {
       running.end(.cancelled)
       await running.over()
     }
-    guard let opened, let link else { return }
-    self.opened = nil
+    await releasing?.value
+    opened = nil
     fingerWatch = nil
-    // It was released before the system slept.
-    if !isSuspended { await release(opened.path, link) }
     isSuspended = false
   }
 
@@ -82,17 +93,20 @@ package actor FprintdReader: FingerprintReader {
     templateWatch = nil
   }
 
-  /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.
-  private func release(_ path: String, _ link: FprintdConnection) async {
-    let released = await Task { () -> Bool in
-      do throws(ReaderError) {
-        _ = try await link.call(path, FprintdNames.device, "Release")
-        return true
-      } catch {
-        return false
-      }
-    }.value
-    if !released { await drop(link) }
+  /// Has the reader claimed while it makes one call.
+  private func callClaimed(_ member: String, _ arguments: [BusValue] = []) async throws(ReaderError) {
+    let device = try openDevice()
+    let link = try await connected()
+    await releasing?.value
+    let claim = device.claim(over: link)
+    try await claim.take { false }
+    do throws(ReaderError) {
+      try await link.call(device.path, FprintdNames.device, member, arguments)
+    } catch {
+      await claim.release()
+      throw error
+    }
+    await claim.release()
   }
 
   // MARK: Scans
@@ -158,7 +172,7 @@ package actor FprintdReader: FingerprintReader {
 
   /// The prints that fprintd still has.
   private func living(_ prints: [EnrolledPrint], among now: [FprintdPrint]) throws(ReaderError) -> [LivingPrint] {
-    try LivingPrint.all(of: prints, among: now, files: templates.folder ?? place.templates)
+    try LivingPrint.all(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
   }
 
   /// One scan: of the named finger, or of any finger if none is named.
@@ -190,8 +204,9 @@ package actor FprintdReader: FingerprintReader {
 
   // MARK: Prints
 
-  private func watchTemplates() {
-    guard templateWatch == nil, let user = templates.user else { return }
+  private func watch(_ templates: FprintdTemplates) {
+    guard let user = templates.user, templateWatch?.user != user else { return }
+    templateWatch?.end()
     templateWatch = FprintdTemplateWatch(root: templates.root, user: user) { [weak self] in
       self?.assumeIsolated { $0.filesChanged() }
     }
@@ -204,20 +219,20 @@ package actor FprintdReader: FingerprintReader {
     running.end(.failed(.printsChanged))
   }
 
-  /// This user's fingers on the open reader, with digests if fprintd's files can be read.
+  /// The user's fingers on the open reader, with digests if fprintd's files can be read.
   private func enrolledPrints() async throws(ReaderError) -> [FprintdPrint] {
     let device = try openDevice()
     let link = try await connected()
     let answer: [BusValue]
     do throws(ReaderError) {
-      answer = try await link.call(device.path, FprintdNames.device, "ListEnrolledFingers", [.string("")])
+      answer = try await link.call(device.path, FprintdNames.device, "ListEnrolledFingers", [.string(device.user.name)])
     } catch .notOnChip {
       return []
     }
     let names = (answer.first?.asArray ?? []).compactMap(\.asString)
     let fingers = names.compactMap(Finger.init(fprintdName:))
     guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
-    return templates.prints(of: fingers)
+    return device.templates.prints(of: fingers)
   }
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
@@ -245,46 +260,32 @@ package actor FprintdReader: FingerprintReader {
   }
 
   private func delete(_ finger: Finger) async throws(ReaderError) {
-    let device = try openDevice()
-    try await connected().call(
-      device.path, FprintdNames.device, "DeleteEnrolledFinger", [.string(finger.fprintdName)])
+    try await callClaimed("DeleteEnrolledFinger", [.string(finger.fprintdName)])
   }
 
   /// Every print of this user.
   package func clearStorage() async throws(ReaderError) {
-    let device = try openDevice()
-    try await connected().call(device.path, FprintdNames.device, "DeleteEnrolledFingers2")
+    try await callClaimed("DeleteEnrolledFingers2")
   }
 
   // MARK: Sleep
 
-  /// Releases the reader. fprintd suspends it by itself.
+  /// Ends the action, and with it the claim. fprintd suspends the reader by itself.
   package func suspend() async throws(ReaderError) {
-    guard let opened, let link, !isSuspended else { return }
+    guard opened != nil, !isSuspended else { return }
     isSuspended = true
     if let running {
       running.end(.suspended)
       await running.over()
     }
-    await release(opened.path, link)
+    await releasing?.value
   }
 
-  package func resume() async throws(ReaderError) {
-    guard let opened, isSuspended else { return }
-    isSuspended = false
-    do throws(ReaderError) {
-      let link = try await connected()
-      try await link.call(opened.path, FprintdNames.device, "Claim", [.string("")])
-    } catch {
-      // Another client claimed the reader first. The next scan fails and opens the reader again.
-      self.opened = nil
-      throw error
-    }
-  }
+  package func resume() async throws(ReaderError) { isSuspended = false }
 
   // MARK: Actions
 
-  private func openDevice() throws(ReaderError) -> (path: String, description: ReaderDescription, tellsFingers: Bool) {
+  private func openDevice() throws(ReaderError) -> FprintdOpenReader {
     guard let opened else { throw .device("no reader is open") }
     guard !isSuspended else { throw .suspended }
     guard running == nil else { throw .busy(holder: nil) }
@@ -306,8 +307,15 @@ package actor FprintdReader: FingerprintReader {
     running = action
     fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
+      await releasing?.value
+      let claim = device.claim(over: link)
+      do throws(ReaderError) {
+        try await claim.take { action.hasEnded }
+      } catch {
+        return action.endedBefore ?? (error == .cancelled ? .cancelled : .failed(error))
+      }
       // Start and stop run to their end even if the task is cancelled. Otherwise fprintd would keep the action running.
-      await Task { await self.carryOut(action, on: device.path, link, argument) }.value
+      return await Task { await self.carryOut(action, claim, argument) }.value
     } onCancel: {
       BusLoop.shared.post { action.end(.cancelled) }
     }
@@ -329,23 +337,22 @@ package actor FprintdReader: FingerprintReader {
   /// it until it is closed.
   private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
     guard let device = opened, await !link.isOver else { return }
-    await release(device.path, link)
+    await releasing?.value
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
-    do throws(ReaderError) {
-      guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else { throw .removed }
-      try await link.call(device.path, FprintdNames.device, "Claim", [.string("")])
-    } catch {
+    guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
       opened = nil
-      throw error
+      throw .removed
     }
   }
 
   private func carryOut(
-    _ action: FprintdAction, on path: String, _ link: FprintdConnection, _ argument: String
+    _ action: FprintdAction, _ claim: FprintdClaim, _ argument: String
   ) async -> FprintdAction.End {
+    let link = claim.link
     do throws(ReaderError) {
-      try await link.call(path, FprintdNames.device, action.kind.start, [.string(argument)])
+      try await link.call(claim.path, FprintdNames.device, action.kind.start, [.string(argument)])
     } catch {
+      await claim.release()
       return .failed(error)
     }
     fingerWatch?.scanStarted()
@@ -353,7 +360,9 @@ package actor FprintdReader: FingerprintReader {
     // Stopping sets `finger-needed` to false, which is no touch.
     if case .status = end {} else { fingerWatch?.scanEnded() }
     // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd returns an error.
-    if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, action.kind.stop) }
+    if await !link.isOver { _ = try? await link.call(claim.path, FprintdNames.device, action.kind.stop) }
+    // Closing a reader takes its time, which the answer does not wait for.
+    releasing = Task { await claim.release() }
     return end
   }
 
@@ -362,7 +371,7 @@ package actor FprintdReader: FingerprintReader {
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard opened == nil else { throw .processDied(FprintdConnection.ended) }
-    let fresh = try await FprintdConnection.open(place, through: starter) { event in
+    let fresh = try await FprintdConnection.open(place, through: sockets) { event in
       self.assumeIsolated { $0.receive(event) }
     }
     link = fresh

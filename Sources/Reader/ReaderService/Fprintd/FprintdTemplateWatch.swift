@@ -10,7 +10,7 @@ internal import SDBus
 final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
   private let descriptor: Int32
   private let root: String
-  private let user: String
+  let user: String
   private let changed: @Sendable () -> Void
   /// The watch of the folder that contains all users' folders. Only this user's name in it matters.
   private var rootWatch: Int32 = -1

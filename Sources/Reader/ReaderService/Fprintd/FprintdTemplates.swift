@@ -9,16 +9,21 @@ internal import Glibc
 struct FprintdTemplates: Sendable {
   /// The folder that contains one folder for each user.
   let root: String
-  /// The name of the user this process runs as. Nil if the user has none.
+  /// The user's name. Nil if the user has none.
   let user: String?
 
   /// The user's folder.
   var folder: String? { user.map { "\(root)/\($0)" } }
 
-  init(in root: String) {
+  init(of user: String?, in root: String) {
     self.root = root
+    self.user = user
+  }
+
+  /// The name of the user this process runs as. Nil if the user has none.
+  static var ownUser: String? {
     // getpwuid: the entry belongs to libc and is valid until the next call.
-    user = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+    getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
   }
 
   /// A print for each finger: all with digests, or all without if one file cannot be read, because a set of which only a

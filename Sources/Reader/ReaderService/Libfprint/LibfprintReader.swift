@@ -48,7 +48,7 @@ package actor LibfprintReader: FingerprintReader {
     return again
   }
 
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     guard opened == nil else { throw .device("a reader is open already") }
     guard let device = try devices().first(where: { $0.id == id })?.device else { throw .absent }
     do throws(ReaderError) {

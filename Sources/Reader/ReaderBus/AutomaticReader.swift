@@ -1,7 +1,7 @@
 package import Fingerprint
 internal import SDBus
 
-/// The readers of fprintd, if it runs, followed by those that libfprint drives in this process: `--reader auto`.
+/// The readers of fprintd, if it runs, followed by those that libfprint drives: `--reader auto`.
 ///
 /// A reader that both can drive is listed twice, first as fprintd's. The store decides which of the two it uses.
 package actor AutomaticReader: FingerprintReader {
@@ -35,13 +35,13 @@ package actor AutomaticReader: FingerprintReader {
     return listed
   }
 
-  package func open(_ id: String) async throws(ReaderError) -> ReaderDescription {
+  package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     guard current == nil else { throw .device("a reader is open already") }
     // libfprint's ids begin with the name of a driver, and no driver is named fprintd.
     let chosen = id.hasPrefix("fprintd:") ? fprintd : direct
     current = chosen
     do throws(ReaderError) {
-      return try await chosen.open(id)
+      return try await chosen.open(id, for: user)
     } catch {
       current = nil
       throw error

@@ -1,0 +1,193 @@
+import Fingerprint
+import Foundation
+import Glibc
+import ProgramDriver
+import ReaderClient
+import Testing
+import VirtualFinger
+
+@Suite("A reader's unit", .timeLimit(.minutes(3)))
+struct UnitTests {
+  private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
+
+  private func withImageUnit(
+    for peer: String? = nil, idleSeconds: Int = 30, _ body: (VirtualReader, UnitLauncher) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let socket = "\(folder)/reader"
+      try await UnitLauncher.with(
+        .virtualImage(socket: socket), in: folder, for: peer, idleSeconds: idleSeconds
+      ) { process, unit in
+        try await body(VirtualReader(kind: .image, socket: socket, process: process, systemBus: nil), unit)
+      }
+    }
+  }
+
+  @Test("starts when somebody connects, and reads fingers as a child does")
+  func reads() async throws {
+    try await withImageUnit { reader, unit in
+      #expect(unit.starts == 0)
+      try await reader.open()
+      let print = enrolled(try await reader.enroll(Self.finger).template)
+      #expect(try await reader.identify(Self.finger, [print], nonce(1)).outcome == .match(print.id))
+      #expect(unit.starts == 1)
+      // It has no capability.
+      let pid = try #require(unit.process)
+      #expect(try capabilities(of: pid) == "0000000000000000")
+    }
+  }
+
+  @Test("turns the programs of other users away, root's too")
+  func wrongPeer() async throws {
+    try await withImageUnit(for: "nobody", idleSeconds: 1) { reader, unit in
+      try #require(getuid() == 0 || getpwnam("nobody").pointee.pw_uid != getuid())
+      let error = await readerError { try await reader.process.readers() }
+      guard case .processDied = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      // It does not go on with somebody it has turned away.
+      #expect(try await eventually { unit.starts > 0 && unit.process == nil })
+    }
+  }
+
+  @Test("is not asked where another than root could have put its socket, nor one that another has made")
+  func wrongSocket() async throws {
+    try await withImageUnit { reader, unit in
+      let foreign = ReaderProcess(unit: unit.path, selection: .virtualImage(socket: reader.socket), maker: 4_242)
+      for (process, folderMode) in [(foreign, 0o700), (reader.process, 0o777)] as [(ReaderProcess, mode_t)] {
+        let folder = String(unit.path.dropLast("/unit".count))
+        try #require(chmod(folder, folderMode) == 0)
+        let error = await readerError { try await process.readers() }
+        guard case .cannotStart(let words) = error else {
+          Issue.record("\(String(describing: error))")
+          return
+        }
+        #expect(words.contains(unit.path))
+      }
+    }
+  }
+
+  @Test("ends when nobody uses it, not while a reader is open, and is started again by the next request")
+  func idle() async throws {
+    try await withImageUnit(idleSeconds: 1) { reader, unit in
+      _ = try await reader.process.readers()
+      #expect(try await eventually { unit.starts == 1 && unit.process == nil })
+      try await reader.open()
+      #expect(unit.starts == 2)
+      try await Task.sleep(for: .milliseconds(2_500))
+      let print = enrolled(try await reader.enroll(Self.finger).template)
+      #expect(unit.starts == 2)
+      try await reader.process.close()
+      #expect(try await eventually { unit.process == nil })
+      try await reader.open()
+      #expect(try await reader.identify(Self.finger, [print], nonce(1)).outcome == .match(print.id))
+      #expect(unit.starts == 3)
+    }
+  }
+
+  @Test("that dies in a scan ends it with an error, and is started again by the next request")
+  func dies() async throws {
+    try await withImageUnit { reader, unit in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll(Self.finger).template)
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(1), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      kill(try #require(unit.process), SIGKILL)
+      guard case .processDied = await error else { return #expect(Bool(false), "the unit has died") }
+      try await reader.open()
+      #expect(try await reader.identify(Self.finger, [print], nonce(2)).outcome == .match(print.id))
+      #expect(unit.starts == 2)
+    }
+  }
+
+  @Test("serves the next who waits when the one before has closed its reader")
+  func inTurn() async throws {
+    try await withImageUnit { reader, unit in
+      let other = ReaderProcess(
+        unit: unit.path, selection: .virtualImage(socket: reader.socket), maker: getuid())
+      try await reader.open()
+      async let waiting = other.readers()
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(unit.starts == 1)
+      try await reader.process.close()
+      #expect(try await waiting.count == 1)
+      #expect(unit.starts == 2)
+      await other.shutdown()
+    }
+  }
+
+  @Test("is told by its peer of the system's sleep")
+  func sleep() async throws {
+    try await withImageUnit { reader, _ in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll(Self.finger).template)
+      try await reader.process.suspend()
+      #expect(
+        await readerError { try await reader.process.identify([print], nonce: nonce(1)) { _ in } } == .suspended)
+      try await reader.process.resume()
+      #expect(try await reader.identify(Self.finger, [print], nonce(2)).outcome == .match(print.id))
+    }
+  }
+
+  @Test("for fprintd works for the user it is told, with that user's fingers and files alone")
+  func userOfFprintd() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await withFolder { folder in
+        try await UnitLauncher.with(.fprintd(device: nil), in: folder, fprintd: fprintd.place) { process, unit in
+          let reader = FprintdReaderProcess(fprintd: fprintd, process: process)
+          let id = try #require(try await process.readers().first).id
+          let other = ReaderUser.named(try #require(ReaderUser.Name("daemon")))
+          _ = try await process.open(id, for: other)
+          let print = enrolled(try await reader.enroll(.rightIndex).template)
+          #expect(access("\(fprintd.templates)/daemon", F_OK) == 0)
+          #expect(try await reader.identify(.rightIndex, [print], nonce(1)).outcome == .match(print.id))
+          #expect(try await process.storedPrints(knowing: [print]).present == [print.id])
+          try await process.close()
+          _ = try await process.open(id)
+          #expect(try await process.storedPrints(knowing: [print]) == ChipList(present: [], unknown: []))
+          // Root's test has the capability to give; it keeps no other.
+          if getuid() == 0 { #expect(try capabilities(of: try #require(unit.process)) == "0000000000000004") }
+          try await process.close()
+        }
+      }
+    }
+  }
+
+  @Test("takes no user's name that leads to another folder")
+  func names() {
+    for bad in ["", ".", "..", "a/b", "/etc", ".hidden", "a\nb", "a b", "a\u{0}b", String(repeating: "a", count: 256)] {
+      #expect(ReaderUser.Name(bad) == nil, "\(bad)")
+    }
+    #expect(ReaderUser(name: "") == .own)
+    #expect(ReaderUser(name: "../root") == nil)
+    #expect(ReaderUser(name: "alice")?.name == "alice")
+  }
+
+  @Test("of the system has the socket that its socket unit makes, for the vault's user alone")
+  func sockets() throws {
+    for unit in ReaderUnit.allCases {
+      let file = try repositoryFile("data/systemd/whorl-reader-\(unit.rawValue).socket")
+      #expect(file.contains("\nListenStream=\(unit.socket)\n"))
+      #expect(file.contains("\nSocketUser=root\nSocketGroup=whorl\nSocketMode=0660\n"))
+    }
+  }
+
+  private func repositoryFile(_ path: String) throws -> String {
+    let folder = #filePath.components(separatedBy: "/Tests/")[0]
+    return String(decoding: try readFile("\(folder)/\(path)"), as: UTF8.self)
+  }
+
+  private func capabilities(of pid: pid_t) throws -> String {
+    let status = String(decoding: try readFile("/proc/\(pid)/status"), as: UTF8.self)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("CapEff:") })
+    return line.dropFirst("CapEff:".count).trimming()
+  }
+}
+
+extension Substring {
+  fileprivate func trimming() -> String { String(drop { $0 == " " || $0 == "\t" }) }
+}
