@@ -126,6 +126,27 @@ struct StorageReaderTests {
     }
   }
 
+  @Test("a reader that has become another device in the system's sleep is opened again by the next action")
+  func ghost() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      try await reader.process.suspend()
+      try await reader.process.resume()
+      // The device from before goes when it is used first.
+      let log = EventLog()
+      async let error = readerError {
+        try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
+      }
+      try await log.wait(for: .fingerNeeded)
+      try reader.storage.unplug()
+      #expect(await error == .removed)
+      // The one that comes back has an empty chip.
+      let next = enrolled(try await reader.enroll("a").template)
+      #expect(try await reader.identify("a", [next], nonce(8)).outcome == .match(next.id))
+    }
+  }
+
   @Test("a second action on a busy reader is refused, and the first goes on")
   func busy() async throws {
     try await VirtualReader.with(.storage) { reader in

@@ -14,6 +14,11 @@ package actor LibfprintReader: FingerprintReader {
   /// The continuations that wait for the running action to end.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var isSuspended = false
+  /// Whether the system has slept since the reader was opened.
+  private var hasSlept = false
+  /// How often, and at what intervals, a reader is looked for after a sleep.
+  private static let searches = 12
+  private static let pause = Duration.milliseconds(250)
   private var watch: FingerWatch?
 
   /// - Parameter nature: how the readers of this process are driven. With `.virtual` only libfprint's virtual drivers are
@@ -61,6 +66,7 @@ package actor LibfprintReader: FingerprintReader {
       throw Self.explained(error, opening: device)
     }
     opened = (device, id)
+    hasSlept = false
     if Task.isCancelled {
       try await close()
       throw .cancelled
@@ -103,7 +109,7 @@ package actor LibfprintReader: FingerprintReader {
   // MARK: Scans
 
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    let device = try openDevice()
+    let device = try await openDevice()
     watch = FingerWatch(device: device, observer: observer)
     let blank = Print(blankFor: device)
     let progress = Unmanaged.passRetained(EnrolmentProgress(observer: observer))
@@ -127,7 +133,7 @@ package actor LibfprintReader: FingerprintReader {
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
-    let device = try openDevice()
+    let device = try await openDevice()
     let gallery = Gallery()
     for print in prints { gallery.append(try Print(parsing: print.template, for: device), as: print.id) }
     return try await scan(device, nonce: nonce, observer: observer) {
@@ -147,7 +153,7 @@ package actor LibfprintReader: FingerprintReader {
   package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
-    let device = try openDevice()
+    let device = try await openDevice()
     let enrolled = try Print(parsing: print.template, for: device)
     return try await scan(device, nonce: nonce, observer: observer) {
       fp_device_verify(device.pointer, enrolled.pointer, $0, nil, nil, nil, $1, $2)
@@ -184,7 +190,7 @@ package actor LibfprintReader: FingerprintReader {
   package func capture(
     includingImage: Bool, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> CaptureOutcome {
-    let device = try openDevice()
+    let device = try await openDevice()
     watch = FingerWatch(device: device, observer: observer)
     let (image, retry): (Image?, RetryReason?) = try await act(on: device) {
       fp_device_capture(device.pointer, 1, $0, $1, $2)
@@ -209,7 +215,7 @@ package actor LibfprintReader: FingerprintReader {
   // MARK: Storage on the chip
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
-    let device = try openDevice()
+    let device = try await openDevice()
     var known: [(id: EnrolmentID, print: Print)] = []
     for print in prints { known.append((print.id, try Print(parsing: print.template, for: device))) }
     let stored = try await act(on: device) {
@@ -228,7 +234,7 @@ package actor LibfprintReader: FingerprintReader {
   }
 
   package func delete(_ template: Template) async throws(ReaderError) {
-    let device = try openDevice()
+    let device = try await openDevice()
     let print = try Print(parsing: template, for: device)
     try await act(on: device) {
       fp_device_delete_print(device.pointer, print.pointer, $0, $1, $2)
@@ -238,7 +244,7 @@ package actor LibfprintReader: FingerprintReader {
   }
 
   package func clearStorage() async throws(ReaderError) {
-    let device = try openDevice()
+    let device = try await openDevice()
     try await act(on: device) {
       fp_device_clear_storage(device.pointer, $0, $1, $2)
     } finish: { result in
@@ -270,6 +276,7 @@ package actor LibfprintReader: FingerprintReader {
       GLibError.catching { _ = fp_device_resume_finish(device.pointer, result, $0) }
     }
     isSuspended = false
+    hasSlept = true
     running?.isSuspended = false
     if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
   }
@@ -279,10 +286,32 @@ package actor LibfprintReader: FingerprintReader {
   /// Makes the libfprint call with a cancellable, a callback and the callback's data.
   private typealias Start = (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
 
-  private func openDevice() throws(ReaderError) -> Device {
+  /// The open device, or the one that has come back in its place: some readers become another device to the system in
+  /// its sleep, and what was open before is a ghost, on which every call fails.
+  private func openDevice() async throws(ReaderError) -> Device {
+    if let ghost = opened, ghost.device.isRemoved, hasSlept, running == nil, !isSuspended {
+      try? await close()
+      try await reopen(ghost.id)
+    }
     guard let device = opened?.device else { throw .device("no reader is open") }
     try checkIdle(device)
     return device
+  }
+
+  /// Opens the reader that is at the same place as before the sleep. It may need a moment to come back.
+  private func reopen(_ id: String) async throws(ReaderError) {
+    for attempt in 1...Self.searches {
+      // libfprint looks at what is attached once for each context.
+      catalogue = nil
+      do throws(ReaderError) {
+        _ = try await open(id, for: .own)
+        return
+      } catch .absent where attempt < Self.searches {
+        do { try await Task.sleep(for: Self.pause) } catch { throw .cancelled }
+      } catch .absent {
+        throw .removed
+      }
+    }
   }
 
   private func checkIdle(_ device: Device) throws(ReaderError) {
