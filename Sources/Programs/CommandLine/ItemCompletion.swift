@@ -22,7 +22,9 @@ extension CompletionKind {
   }
 
   private static func names(_ words: [String]) async -> [String] {
-    guard let options = try? GlobalOptions.parse(place(in: words)), let session = try? Session(options) else {
+    guard let options = try? GlobalOptions.parse(place(in: words)),
+      let session = try? Session(options, CommandConnection(for: []))
+    else {
       return []
     }
     guard let store = try? await session.store(),
