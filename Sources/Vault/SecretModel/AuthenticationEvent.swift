@@ -82,4 +82,14 @@ public enum Notice: Sendable {
   case leftOnChip(Finger, ReaderError)
   /// The last wrong passcode starts a delay, in seconds.
   case passcodeDelay(Int)
+  /// Another request has the reader; this one waits for its turn.
+  case readerInUse(ReaderUse)
+}
+
+/// Whose request has the reader while another waits.
+public enum ReaderUse: Sendable, Hashable {
+  /// A program of the same user: its name, where that is known, and the items it is about to read.
+  case program(String?, items: [ItemName])
+  /// Another user's, of which no more is told.
+  case anotherUser
 }

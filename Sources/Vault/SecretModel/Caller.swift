@@ -5,6 +5,8 @@ package struct Caller: Sendable, Hashable {
   /// The program, told by its start time from another that gets its number later; nil where the vault is in the
   /// caller's own process.
   package var process: ProcessInstance?
+  /// What the program is called in prompts, where that is known: never a permission.
+  package var label: String?
 
   /// One run of a program.
   package struct ProcessInstance: Sendable, Hashable {
@@ -18,8 +20,9 @@ package struct Caller: Sendable, Hashable {
     }
   }
 
-  package init(user: UInt32, process: ProcessInstance? = nil) {
+  package init(user: UInt32, process: ProcessInstance? = nil, label: String? = nil) {
     self.user = user
     self.process = process
+    self.label = label
   }
 }

@@ -41,8 +41,8 @@ extension Vault {
   func enroll(_ finger: Finger, _ request: Request) async throws(VaultError) -> SetChange {
     try await asking(request) { context throws(VaultError) in
       try await self.authorizeChange(context)
-      return try await self.withReader(context) { reader throws(VaultError) in
-        try await self.enroll(finger, on: reader, context)
+      return try await self.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
+        try await self.enroll(finger, on: lease, context)
       }
     }
   }
@@ -83,25 +83,25 @@ extension Vault {
     let lost = try replace(stored, with: set, adding: [])
     for gone in removed where gone.onChip && !stored.set.reader.isFprintd {
       guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
-      await deleteFromChip(print.template, gone.finger, set, context)
+      await deleteFromChip(print.template, gone.finger, set, nil, context)
     }
     return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
   }
 
-  private func enroll(_ finger: Finger, on reader: ReaderDescription, _ context: Context)
+  private func enroll(_ finger: Finger, on lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> SetChange
   {
-    let store = store
+    let (store, reader) = (store, lease.description)
     // Whatever others have changed is theirs, and not this enrolment's.
-    if reader.identity.isFprintd { _ = try await fprintdSetIfAny(on: reader, context) }
+    if reader.identity.isFprintd { _ = try await fprintdSetIfAny(on: lease, context) }
     let stored = try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
     let known = try stored.map { stored throws(VaultError) in try self.prints(of: stored) } ?? []
-    let (template, lift) = try await enrolTemplate(finger, reader, context)
+    let (template, lift) = try await enrolTemplate(finger, lease, context)
     let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
     let onChip = reader.features.contains(.storage)
     do throws(VaultError) {
       if reader.features.contains(.storageList) {
-        let chip = try await chipList(knowing: known + [print], context)
+        let chip = try await chipList(lease, knowing: known + [print], context)
         guard chip.present.contains(print.id) else { throw .reader(.notOnChip) }
         if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
       }
@@ -110,7 +110,7 @@ extension Vault {
       let others = known.filter { other in
         stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
       }
-      try await confirm(print, finger, others: others, stored?.set, reader, context)
+      try await confirm(print, finger, others: others, stored?.set, lease, context)
       var set =
         stored?.set
         ?? EnrolmentSet(owner: store.owner, reader: reader.identity, nature: reader.nature, admission: .passcode)
@@ -122,17 +122,17 @@ extension Vault {
           id: print.id, finger: finger, onChip: onChip, templateDigest: Digest.sha256(template.bytes),
           enrolled: Int64(time(nil))))
       let lost = try replace(stored, with: set, adding: [print])
-      opened?.chipChecked = true
+      lease.checkedSet = (try? store.read { moment in try moment.set(of: reader.identity, reader.nature) })?.digest
       for old in replaced where old.onChip && !reader.identity.isFprintd {
         guard let print = known.first(where: { $0.id == old.id }) else { continue }
-        await deleteFromChip(print.template, finger, set, context)
+        await deleteFromChip(print.template, finger, set, lease, context)
       }
       return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
     } catch {
       // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
       if onChip {
-        let deletion = Task(executorPreference: BackgroundThread.shared) { [source = self.reader] in
-          try await source.delete(template)
+        let deletion = Task(executorPreference: BackgroundThread.shared) {
+          try await lease.ask { try await $0.delete(template) }
         }
         if case .failure(let error) = await deletion.result {
           context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
@@ -142,24 +142,25 @@ extension Vault {
     }
   }
 
-  private func enrolTemplate(_ finger: Finger, _ reader: ReaderDescription, _ context: Context)
+  private func enrolTemplate(_ finger: Finger, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (Template, FingerLift)
   {
-    let request = TouchRequest(purpose: .enroll(finger), reader: reader, passcodeInstead: false)
+    let request = TouchRequest(purpose: .enroll(finger), reader: lease.description, passcodeInstead: false)
     let activity = Activity()
-    let lift = FingerLift()
+    let lift = lease.beginScan()
     let events = context.events
-    let template = try await answer(context, activity: activity) { source in
-      try await source.enroll(as: finger) { event in
-        activity.note()
-        lift.note(event)
-        switch event {
-        case .fingerNeeded: events.yield(.touchWanted(request))
-        case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
-        case .retry(let reason): events.yield(.retry(reason))
-        default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
-        }
+    let observer: ScanObserver = { event in
+      activity.note()
+      lift.note(event)
+      switch event {
+      case .fingerNeeded: events.yield(.touchWanted(request))
+      case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
+      case .retry(let reason): events.yield(.retry(reason))
+      default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
+    }
+    let template = try await answer(context, activity: activity) {
+      try await lease.ask { try await $0.enroll(as: finger, observer: observer) }
     }
     return (template, lift)
   }
@@ -167,27 +168,29 @@ extension Vault {
   /// The confirming touch: the new print must match it, and no other finger's may.
   private func confirm(
     _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?,
-    _ reader: ReaderDescription, _ context: Context
+    _ lease: ReaderLease, _ context: Context
   ) async throws(VaultError) {
+    let reader = lease.description
     let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
     let events = context.events
     var failed = 0
     while true {
       let nonce = ScanNonce(bytes: randomID())
-      let lift = FingerLift()
-      lastLift = lift
+      let lift = lease.beginScan()
       let observer: ScanObserver = { event in
         lift.note(event)
         if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
-      let scan = try await answer(context) { source in
-        // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses
-        // by itself to enrol a finger that it has under another name.
-        if others.isEmpty || reader.identity.isFprintd || !reader.features.contains(.identify) {
-          return try await source.verify(print, nonce: nonce, observer: observer)
+      // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses by
+      // itself to enrol a finger that it has under another name.
+      let verifies = others.isEmpty || reader.identity.isFprintd || !reader.features.contains(.identify)
+      let scan = try await answer(context) {
+        try await lease.ask { source in
+          verifies
+            ? try await source.verify(print, nonce: nonce, observer: observer)
+            : try await source.identify(others + [print], nonce: nonce, observer: observer)
         }
-        return try await source.identify(others + [print], nonce: nonce, observer: observer)
       }
       guard scan.nonce == nonce else { throw .touchRefused }
       switch scan.outcome {
@@ -257,21 +260,30 @@ extension Vault {
     return set
   }
 
-  private func deleteFromChip(_ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ context: Context) async {
+  /// - Parameter lease: nil where the request has not claimed the reader.
+  private func deleteFromChip(
+    _ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ lease: ReaderLease?, _ context: Context
+  ) async {
     do throws(VaultError) {
-      if let opened {
-        guard opened.description.identity == set.reader else { throw .reader(.absent) }
-        try await answer(context) { source in try await source.delete(template) }
+      if let lease {
+        try await answer(context) { try await lease.ask { try await $0.delete(template) } }
       } else {
-        try await withReader(context) { reader throws(VaultError) in
-          guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
-          try await self.answer(context) { source in try await source.delete(template) }
-        }
+        try await delete(template, from: set, context)
       }
     } catch {
       let reason: ReaderError = if case .reader(let error) = error { error } else { .absent }
       guard reason != .notOnChip else { return }
       context.events.yield(.notice(.leftOnChip(finger, reason)))
+    }
+  }
+
+  /// Has the reader of a set forget a print.
+  func delete(_ template: Template, from set: EnrolmentSet, _ context: Context) async throws(VaultError) {
+    try await withReader(for: nil, context) { lease throws(VaultError) in
+      guard lease.description.identity == set.reader, lease.description.nature == set.nature else {
+        throw .reader(.absent)
+      }
+      try await self.answer(context) { try await lease.ask { try await $0.delete(template) } }
     }
   }
 

@@ -16,17 +16,17 @@ extension Vault {
   /// - Parameter isAuthorized: the passcode was given for this change.
   /// - Throws: `fingersNotAccepted` where the reader is not physical and its fingers, as they are now, were not accepted
   ///   with the passcode. Nothing is changed then.
-  func fprintdSet(on reader: ReaderDescription, _ context: Context, isAuthorized: Bool = false)
+  func fprintdSet(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
-    let store = store
+    let (store, reader) = (store, lease.description)
     let stored = try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
     let known = try stored.map { stored throws(VaultError) in try prints(of: stored) } ?? []
     guard isAuthorized || known.count == stored?.set.enrolments.count ?? 0 else {
       // One that was edited in the store is no change of fprintd's.
       throw .storeDamaged("a fingerprint template does not verify")
     }
-    let list = try await fprintdList(knowing: known, stored, context)
+    let list = try await fprintdList(lease, knowing: known, stored, context)
     if let stored, list.unknown.isEmpty, list.present.count == stored.set.enrolments.count,
       !stored.set.enrolments.isEmpty, stored.set.counts || !isAuthorized
     {
@@ -39,7 +39,7 @@ extension Vault {
       throw .printsGone(stored.set.enrolments.map(\.finger))
     }
     guard isAuthorized || reader.nature == .physical else { throw .fingersNotAccepted(reader.nature) }
-    guard try await fprintdList(knowing: known, stored, context) == list else { throw .setChanged }
+    guard try await fprintdList(lease, knowing: known, stored, context) == list else { throw .setChanged }
     if stored == nil, !isAuthorized {
       guard try adapter() != .libfprint else { throw .notEnrolled }
     }
@@ -50,11 +50,11 @@ extension Vault {
 
   /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where
   /// nothing is bound to them.
-  private func fprintdList(knowing known: [EnrolledPrint], _ stored: StoredSet?, _ context: Context)
-    async throws(VaultError) -> ChipList
-  {
+  private func fprintdList(
+    _ lease: ReaderLease, knowing known: [EnrolledPrint], _ stored: StoredSet?, _ context: Context
+  ) async throws(VaultError) -> ChipList {
     do throws(VaultError) {
-      return try await chipList(knowing: known, context)
+      return try await chipList(lease, knowing: known, context)
     } catch {
       guard case .reader(.permissionDenied) = error, let stored else { throw error }
       let isBound = try store.read { moment in
@@ -63,7 +63,7 @@ extension Vault {
           arguments: [stored.set.generation.data]) ?? true
       }
       guard !isBound else { throw error }
-      return try await chipList(knowing: [], context)
+      return try await chipList(lease, knowing: [], context)
     }
   }
 
@@ -100,9 +100,9 @@ extension Vault {
     let (handle, _) = openContext(ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)), of: itself)
     defer { closeContext(handle, .cancelled, of: itself) }
     return try await asking(Request(of: itself, Asking(in: handle))) { context throws(VaultError) in
-      try await self.withReader(context) { reader throws(VaultError) in
-        guard reader.identity.isFprintd else { return nil }
-        return try await self.fprintdSet(on: reader, context).set
+      try await self.withReader(for: nil, context) { lease throws(VaultError) in
+        guard lease.description.identity.isFprintd else { return nil }
+        return try await self.fprintdSet(on: lease, context).set
       }
     }
   }
@@ -117,16 +117,18 @@ extension Vault {
       return
     }
     guard attached.identity.isFprintd, attached.nature != .physical else { return }
-    try await withReader(context) { reader throws(VaultError) in
-      guard reader.identity == attached.identity, reader.nature == attached.nature else { throw .reader(.absent) }
-      _ = try await self.fprintdSetIfAny(on: reader, context)
+    try await withReader(for: nil, context) { lease throws(VaultError) in
+      guard lease.description.identity == attached.identity, lease.description.nature == attached.nature else {
+        throw .reader(.absent)
+      }
+      _ = try await self.fprintdSetIfAny(on: lease, context)
     }
   }
 
   /// The same after the passcode, where no finger need be enrolled yet.
-  func fprintdSetIfAny(on reader: ReaderDescription, _ context: Context) async throws(VaultError) -> StoredSet? {
+  func fprintdSetIfAny(on lease: ReaderLease, _ context: Context) async throws(VaultError) -> StoredSet? {
     do throws(VaultError) {
-      return try await fprintdSet(on: reader, context, isAuthorized: true).set
+      return try await fprintdSet(on: lease, context, isAuthorized: true).set
     } catch {
       if case .notEnrolled = error { return nil }
       throw error
@@ -139,10 +141,7 @@ extension Vault {
   ) async throws(VaultError) {
     guard let print = prints.first(where: { $0.id == enrolment.id }) else { return }
     do throws(VaultError) {
-      try await withReader(context) { reader throws(VaultError) in
-        guard reader.identity == set.reader, reader.nature == set.nature else { throw .reader(.absent) }
-        try await self.answer(context) { source in try await source.delete(print.template) }
-      }
+      try await delete(print.template, from: set, context)
     } catch {
       if case .reader(.notOnChip) = error { return }
       throw error

@@ -9,82 +9,58 @@ extension Vault {
   /// Claims the reader for one request. One request at a time has it, of all programs and stores of the user: the next
   /// one waits here, so that no scan can be credited to the other. `body` releases what it releases while the reader is
   /// still open: the answer does not wait for the reader to be closed.
+  ///
+  /// - Parameter purpose: what a touch is asked for; nil where none is.
   func withReader<T: Sendable>(
-    _ context: Context, unlessLockedOut: Bool = false, _ body: (ReaderDescription) async throws(VaultError) -> T
+    for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false,
+    _ body: (ReaderLease) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
-    await closing?.value
-    var claim = ReaderClaim(store: try await lock(store.directory.scanLock, context))
-    if unlessLockedOut {
-      // Only now is it certain how the others' scans have ended.
-      let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
-      guard !lockedOut else { throw .biometryLockout }
+    let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose)
+    let claim = try await turn(context) { [desk, lock = store.directory.scanLock] told in
+      try await desk.claim(for: applicant, storeLock: lock, told: told)
     }
     do throws(VaultError) {
-      let wanted = try await wantedReader(context)
-      if let path = try readerLocks.path(of: wanted) { claim.reader = try await lock(path, context) }
-      try await fingerOff(claim.noted)
-      let reader = try await open(wanted, context)
-      let value = try await body(reader)
-      release(claim)
+      if unlessLockedOut {
+        // Only now is it certain how the others' scans have ended.
+        let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
+        guard !lockedOut else { throw .biometryLockout }
+      }
+      let wanted = try await wantedReader(claim, context)
+      try await turn(context) { told in try await claim.lock(wanted) { told(.program(nil, items: [])) } }
+      let value = try await body(try await answer(context) { try await claim.open(wanted) })
+      claim.end(.succeeded)
       return value
     } catch {
-      release(claim)
+      let isCancelled = if case .cancelled = error { !context.fallbackChosen } else { false }
+      claim.end(isCancelled ? .cancelled : .failed)
       throw error
     }
   }
 
-  private func lock(_ path: String, _ context: Context) async throws(VaultError) -> FileLock {
-    let deadline = ContinuousClock.now + (context.options.timeout ?? .seconds(3600))
-    while true {
-      if let lock = try FileLock.trying(path, .exclusive) { return lock }
-      guard ContinuousClock.now < deadline else { throw .busy("another program is waiting for a finger") }
-      guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-      try? await Task.sleep(for: .milliseconds(50))
-    }
-  }
-
-  /// A finger that still rests on the sensor from the request before, perhaps another program's, must not answer this
-  /// one: the last holder left the time of its scan's end where it did not see the finger lifted.
-  private func fingerOff(_ lock: FileLock) async throws(VaultError) {
-    guard let end = lock.note else { return }
-    let now = store.clock.now()
-    guard end <= now, now - end < FingerLift.assumedAfter else { return }
-    try? await Task.sleep(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
-  }
-
-  private func wantedReader(_ context: Context) async throws(VaultError) -> ReaderDescription {
-    if let opened { return opened.description }
-    return try choose(from: try await answer(context) { reader in try await reader.readers() })
-  }
-
-  private func open(_ wanted: ReaderDescription, _ context: Context) async throws(VaultError) -> ReaderDescription {
-    if let opened { return opened.description }
-    let description = try await answer(context) { reader in try await reader.open(wanted.id) }
-    opened = OpenedReader(description: description)
-    return description
-  }
-
-  private func release(_ claim: ReaderClaim) {
-    // Without a scan the time that the last holder left still says all there is to say.
-    if let lastLift { claim.noted.leave(lastLift.isLifted ? 0 : store.clock.now()) }
-    lastLift = nil
-    guard !holdsReader, opened != nil else { return }
-    opened = nil
-    closing = Task(executorPreference: BackgroundThread.shared) { [reader] in
-      try? await reader.close()
-      withExtendedLifetime(claim) {}
-    }
-  }
-
-  /// What the reader answers to one question, in the vault's words where it fails. A cancel, a chosen passcode and the
-  /// timeout end the waiting.
-  func answer<T: Sendable>(
-    _ context: Context, activity: Activity? = nil,
-    _ question: @escaping @Sendable (any FingerprintReader) async throws -> T
+  /// Waits for the requests ahead of this one, which the listener is told of.
+  private func turn<T: Sendable>(
+    _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (ReaderUse) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
-    switch await ended(
-      Task(executorPreference: BackgroundThread.shared) { [reader] in try await question(reader) }, context, activity)
-    {
+    do throws(VaultError) {
+      return try await answer(context) { [events = context.events] in
+        try await wait { use in events.yield(.notice(.readerInUse(use))) }
+      }
+    } catch .timedOut {
+      throw .busy("another program is waiting for a finger")
+    }
+  }
+
+  private func wantedReader(_ claim: ReaderClaim, _ context: Context) async throws(VaultError) -> ReaderDescription {
+    if let opened = claim.opened { return opened.description }
+    return try choose(from: try await answer(context) { [desk] in try await desk.reader.readers() })
+  }
+
+  /// The answer to one question, in the vault's words where it fails. A cancel, a chosen passcode and the timeout end
+  /// the waiting.
+  func answer<T: Sendable>(
+    _ context: Context, activity: Activity? = nil, _ question: @escaping @Sendable () async throws -> T
+  ) async throws(VaultError) -> T {
+    switch await ended(Task(executorPreference: BackgroundThread.shared, operation: question), context, activity) {
     case .success(let value): return value
     case .failure(let error): throw failure(error, context)
     }
@@ -93,15 +69,10 @@ extension Vault {
   /// What a failure of the reader means to the request.
   func failure(_ error: any Error, _ context: Context) -> VaultError {
     switch error as? ReaderError {
-    case .cancelled where context.cancelled || Task.isCancelled || context.fallbackChosen: return .cancelled
-    case .cancelled: return context.timedOut ? .timedOut : .cancelled
+    case .cancelled: return .cancelled
     case .duplicate: return .fingerDuplicate(nil)
     // What others have changed is taken over, and told, at the next request.
     case .printsChanged: return .setChanged
-    case .processDied(let how):
-      // Whatever was open is not any more.
-      opened = nil
-      return .reader(.processDied(how))
     case .some(let error): return .reader(error)
     case .none: return error as? VaultError ?? .internalError("\(type(of: error))")
     }
@@ -112,12 +83,12 @@ extension Vault {
   /// A reader that both fprintd and libfprint drive is two readers. Where nobody has named one, it is one of the kind
   /// that this store has recorded.
   package func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
-    if let device {
+    if case .named(let device) = desk.preference {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
     let (sets, adapter) = try store.read { moment in (try moment.enrolledSets().map(\.set), moment.authority.adapter) }
-    let recorded = followsRecordedAdapter ? adapter : nil
+    let recorded = desk.preference == .recorded ? adapter : nil
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in
       sets.contains { $0.reader == reader.identity && $0.nature == reader.nature }
@@ -128,9 +99,9 @@ extension Vault {
 
   /// The reader that is attached now, without opening it.
   func attachedReader() async throws(VaultError) -> ReaderDescription {
-    if let opened { return opened.description }
+    if let held = await desk.heldReader { return held }
     do {
-      return try choose(from: try await reader.readers())
+      return try choose(from: try await desk.reader.readers())
     } catch let error as VaultError {
       throw error
     } catch {
@@ -142,7 +113,7 @@ extension Vault {
   package func readers() async throws(VaultError) -> ReaderList {
     let attached: [ReaderDescription]
     do {
-      attached = try await reader.readers()
+      attached = try await desk.reader.readers()
     } catch {
       return ReaderList(readers: [], chosen: nil, problem: .reader(error))
     }
@@ -173,18 +144,18 @@ extension Vault {
   /// A finger that is gone from the chip's own list was removed elsewhere, or the reader misreports. Either way what is
   /// bound to the set is closed at once, and opens again when the list holds every print. Nothing is destroyed by what a
   /// reader says: that takes the passcode, with which the finger is taken out of the set (`unenroll`).
-  func gallery(of stored: StoredSet, on reader: ReaderDescription, readingBound: Bool, _ context: Context)
+  func gallery(of stored: StoredSet, on lease: ReaderLease, readingBound: Bool, _ context: Context)
     async throws(VaultError) -> [EnrolledPrint]
   {
     let prints = try prints(of: stored)
     guard !prints.isEmpty else { throw .storeDamaged("no fingerprint template verifies") }
-    guard reader.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip),
-      opened?.chipChecked == false
+    guard lease.description.features.contains(.storageList), stored.set.enrolments.contains(where: \.onChip),
+      lease.checkedSet != stored.digest
     else { return prints }
-    let chip = try await chipList(knowing: prints, context)
+    let chip = try await chipList(lease, knowing: prints, context)
     let present = prints.filter { chip.present.contains($0.id) }
     guard present.count < prints.count else {
-      opened?.chipChecked = true
+      lease.checkedSet = stored.digest
       return prints
     }
     let gone = stored.set.enrolments.filter { !chip.present.contains($0.id) }.map(\.finger)
@@ -193,8 +164,10 @@ extension Vault {
     return present
   }
 
-  func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError) -> ChipList {
-    try await answer(context) { reader in try await reader.storedPrints(knowing: prints) }
+  func chipList(_ lease: ReaderLease, knowing prints: [EnrolledPrint], _ context: Context)
+    async throws(VaultError) -> ChipList
+  {
+    try await answer(context) { try await lease.ask { try await $0.storedPrints(knowing: prints) } }
   }
 
   /// The templates of a set, each checked against the digest its record holds; one that does not verify is left out,

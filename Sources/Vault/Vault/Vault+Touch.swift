@@ -5,13 +5,6 @@ import Keys
 import SecureMemory
 import Synchronization
 
-/// The reader as it is open now.
-struct OpenedReader {
-  var description: ReaderDescription
-  /// Since the reader was opened, the chip's own list was found to hold all of the store's prints.
-  var chipChecked = false
-}
-
 extension Vault {
   /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
   /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
@@ -26,8 +19,9 @@ extension Vault {
     context.fallbackOffered = context.fallbackExists && context.options.fallback == .atOnce
     defer { (context.fallbackExists, context.fallbackOffered) = (false, false) }
     do throws(VaultError) {
-      return try await withReader(context, unlessLockedOut: true) { reader throws(VaultError) in
-        guard let presence = try await self.touches(touching, reader, context) else { return nil }
+      return try await withReader(for: touching.purpose, context, unlessLockedOut: true) {
+        lease throws(VaultError) in
+        guard let presence = try await self.touches(touching, lease, context) else { return nil }
         // The reader may find a match before it hears of the end.
         try Self.requireRunning(context)
         let grant = try PresenceGrant(consuming: presence, owner: self.store.owner, now: self.touchClock())
@@ -47,9 +41,10 @@ extension Vault {
     }
   }
 
-  private func touches(_ touching: Touching, _ reader: ReaderDescription, _ context: Context)
+  private func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> VerifiedPresence?
   {
+    let reader = lease.description
     // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
     let sets = try verifiedSets()
     for item in touching.bound where item.requirement.always(.boundFinger) {
@@ -63,14 +58,14 @@ extension Vault {
     // A context's touch may open bound items later: it is as strict as reading one.
     let bound = touching.onlyBound || touching.scope == .context
     if reader.identity.isFprintd {
-      (current, gallery) = try await fprintdSet(on: reader, context)
+      (current, gallery) = try await fprintdSet(on: lease, context)
       // What was bound to the set before is dead.
       for item in touching.bound where item.requirement.always(.boundFinger) {
         guard item.row.generation == current.set.generation else { throw .setChanged }
       }
     } else {
       current = try enrolled(on: reader)
-      gallery = try await self.gallery(of: current, on: reader, readingBound: bound, context)
+      gallery = try await self.gallery(of: current, on: lease, readingBound: bound, context)
     }
     var failed = 0
     while true {
@@ -80,7 +75,7 @@ extension Vault {
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
         gallery: gallery, nonce: nonce, armedAt: touchClock())
-      switch try await scan(challenge.gallery, on: reader, nonce, request, context) {
+      switch try await scan(challenge.gallery, on: lease, nonce, request, context) {
       case .matched(let answer):
         let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: touchClock())
         try settleMatch(presence.enrolment)
@@ -109,19 +104,20 @@ extension Vault {
 
   /// One armed scan, charged before it starts and settled by how it ended.
   private func scan(
-    _ gallery: [EnrolledPrint], on reader: ReaderDescription, _ nonce: ScanNonce, _ request: TouchRequest,
+    _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest,
     _ context: Context
   ) async throws(VaultError) -> ScanResult {
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
     guard !context.fallbackChosen else { return .fallbackChosen }
     try store.commit(charge: true) { change in try change.authority.lockout.arm(nonce.bytes) }
-    let finger = FingerLift()
-    lastLift = finger
-    let armed = Task(executorPreference: BackgroundThread.shared) { [source = self.reader, events = context.events] in
-      try await source.look(for: gallery, on: reader, nonce: nonce) { event in
-        finger.note(event)
-        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
-        if let shown = AuthenticationEvent(event) { events.yield(shown) }
+    let finger = lease.beginScan()
+    let armed = Task(executorPreference: BackgroundThread.shared) { [events = context.events] in
+      try await lease.ask { reader in
+        try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
+          finger.note(event)
+          if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+          if let shown = AuthenticationEvent(event) { events.yield(shown) }
+        }
       }
     }
     let result = await ended(armed, context)
@@ -156,30 +152,19 @@ extension Vault {
   func ended<T: Sendable>(_ action: Task<T, any Error>, _ context: Context, _ activity: Activity? = nil) async
     -> Result<T, any Error>
   {
-    context.timedOut = false
     context.scanCancel = { action.cancel() }
     // Cancelled between the last look and now: nobody else will tell the action.
     if context.cancelled || Task.isCancelled { action.cancel() }
-    context.actions += 1
-    let (watched, number) = (ObjectIdentifier(context), context.actions)
-    let timer = context.options.timeout.map { timeout in
-      IdleTimer(timeout, activity ?? Activity()) {
-        Task(executorPreference: BackgroundThread.shared) { await self.expire(watched, action: number) }
-      }
-    }
+    let timer = context.options.timeout.map { IdleTimer($0, activity ?? Activity()) { action.cancel() } }
     let result = await action.result
     timer?.cancel()
     context.scanCancel = nil
-    return result
-  }
-
-  private func expire(_ watched: ObjectIdentifier, action number: UInt64) {
-    // The answer may have come meanwhile: then there is nothing to end, or another action that has its own time.
-    guard let context = contexts.values.first(where: { ObjectIdentifier($0) == watched }), context.actions == number,
-      let cancel = context.scanCancel
-    else { return }
-    context.timedOut = true
-    cancel()
+    guard case .failure(let error) = result, timer?.hasExpired == true else { return result }
+    guard !context.cancelled, !Task.isCancelled, !context.fallbackChosen else { return result }
+    switch error {
+    case ReaderError.cancelled, VaultError.cancelled: return .failure(VaultError.timedOut)
+    default: return result
+    }
   }
 
   private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {

@@ -1,5 +1,5 @@
 import Executors
-package import Fingerprint
+import Fingerprint
 import GRDB
 import Glibc
 package import Keys
@@ -17,40 +17,27 @@ package actor Vault {
   /// The user whose items and fingers these are.
   package nonisolated let owner: UInt32
   let store: Store
-  let reader: any FingerprintReader
-  /// The id or name of the reader wanted; nil for the first there is.
-  let device: String?
-  /// Keeps the reader open between requests, for one that cannot be opened twice (a recording).
-  let holdsReader: Bool
-  /// Nobody has named a reader or its kind: the store's own record decides between fprintd and libfprint.
-  let followsRecordedAdapter: Bool
-  let readerLocks: ReaderLocks
   /// Where passcodes and passwords become keys.
   let scrypt: ScryptQueue
+  /// Gives the reader to one request at a time.
+  package nonisolated let desk: ReaderDesk
   /// What the user's login sessions allow.
   let gate: any SessionGate
   /// The clock that touches are dated by.
   let touchClock: @Sendable () -> UInt64
-  var opened: OpenedReader?
-  /// Whether the finger of the last scan has left the sensor.
-  var lastLift: FingerLift?
-  /// The release of the last request's reader, which nobody who has an answer waits for.
-  var closing: Task<Void, Never>?
   var contexts: [ContextHandle: Context] = [:]
   /// Who holds the vault itself, as a client of it; and whose contexts those are that the vault opens for itself.
   let itself: Client
   /// The emptying of the log that deletions have asked for.
   var forgetting: Task<Void, Never>?
 
-  /// Opens the store of `owner`. Nothing starts `reader` before a finger is needed. `clock`, `touchClock`, `floor` and `readerLocks` are
-  /// for tests. Vaults in one process share one `scrypt`. `classKeys` outlives the vault where
-  /// its maker keeps it: what was unlocked stays so.
+  /// Opens the store of `owner`. Nothing starts a reader process before a finger is needed. `clock`, `touchClock` and
+  /// `floor` are for tests. Vaults in one process share one `scrypt`. `classKeys` outlives the vault where its maker keeps
+  /// it: what was unlocked stays so.
   package init(
-    at path: String, reader: any FingerprintReader, device: String? = nil, holdsReader: Bool = false,
-    followsRecordedAdapter: Bool = false, owner: UInt32 = geteuid(), clock: BootClock = .system,
+    at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
-    readerLocks: ReaderLocks? = nil, scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(),
-    classKeys: ClassKeys = ClassKeys()
+    scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys()
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -70,11 +57,7 @@ package actor Vault {
       clock: clock, floor: floor, classKeys: classKeys)
     self.owner = owner
     itself = Client(Caller(user: owner))
-    self.reader = reader
-    self.device = device
-    self.holdsReader = holdsReader
-    self.followsRecordedAdapter = followsRecordedAdapter
-    self.readerLocks = readerLocks ?? ReaderLocks(of: owner)
+    self.desk = desk
     self.touchClock = touchClock
     self.scrypt = scrypt
     self.gate = gate
@@ -83,22 +66,19 @@ package actor Vault {
   /// Gets the cryptography ready, for a store that will be opened soon.
   package static func prepare() { Algorithms.prepare() }
 
-  /// Ends every context, and the reader process.
-  package func shutdown() async {
-    for context in contexts.values { end(context, .systemCancelled) }
-    contexts = [:]
+  /// Ends every context and closes the database, which empties its log. No call works afterwards.
+  package func close() async {
+    endContexts()
     // Whoever ends does not wait for changes that might still come.
     forgetting?.cancel()
     await forgetting?.value
-    await closing?.value
-    await reader.shutdown()
-    opened = nil
+    store.database.close()
   }
 
-  /// Ends like ``shutdown()``, and closes the database, which empties its log. No call works afterwards.
-  package func close() async {
-    await shutdown()
-    store.database.close()
+  /// Ends every context with `systemCancelled`.
+  package func endContexts() {
+    for context in contexts.values { end(context, .systemCancelled) }
+    contexts = [:]
   }
 
   package func status() async throws(VaultError) -> VaultStatus {

@@ -22,6 +22,7 @@ package final class LocalVaultConnection: VaultConnection {
 
   private struct OpenStore {
     let vault: Vault
+    let desk: ReaderDesk
     let session: VaultSession
   }
 
@@ -38,9 +39,11 @@ package final class LocalVaultConnection: VaultConnection {
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
       guard state.open == nil else { throw .invalidRequest("this connection has an open store") }
-      let vault = try Vault(at: place.folder, for: caller.user)
+      let folder = try place.folder
+      let desk = ReaderDesk(for: folder)
+      let vault = try Vault(at: folder.directory, desk: desk, owner: caller.user)
       let session = try VaultSession(of: vault, for: caller)
-      state.open = OpenStore(vault: vault, session: session)
+      state.open = OpenStore(vault: vault, desk: desk, session: session)
       return session
     }
   }
@@ -77,6 +80,7 @@ package final class LocalVaultConnection: VaultConnection {
       return state.open
     }
     await open?.session.close()
+    await open?.desk.shutdown()
     await open?.vault.close()
   }
 }
@@ -93,15 +97,14 @@ extension StorePlace {
   }
 }
 
-extension Vault {
-  fileprivate init(at place: StoreFolder, for owner: UInt32) throws(VaultError) {
+extension ReaderDesk {
+  /// The readers of a store in this process, for it alone.
+  fileprivate init(for place: StoreFolder) {
     // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
     let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
     // A recording plays once: the device must stay open from the first call to the last.
     let holdsReader = if case .replay = place.reader { true } else { false }
-    try self.init(
-      at: place.directory, reader: reader, device: place.reader.device, holdsReader: holdsReader,
-      followsRecordedAdapter: place.reader == .automatic, owner: owner)
+    self.init(reader, preference: ReaderPreference(place.reader), holdsReader: holdsReader)
   }
 }

@@ -1,5 +1,4 @@
 package import Fingerprint
-import Keys
 import Processes
 import ReaderClient
 import SecretModel
@@ -11,16 +10,15 @@ package enum ServiceReader: Sendable {
   case child(ReaderSelection)
 }
 
-extension ServiceReader {
-  func vault(at path: String, owner: UInt32, scrypt: ScryptQueue, floor: Scrypt.Floor) throws(VaultError) -> Vault {
-    switch self {
+extension ReaderDesk {
+  /// The readers of the service, for the vaults of all its users.
+  init(for reader: ServiceReader) {
+    switch reader {
     case .child(let selection):
-      try Vault(
-        at: path,
-        reader: ReaderProcess(
+      self.init(
+        ReaderProcess(
           program: HelperPlaces.reader.locate() ?? HelperPlaces.reader.installed[0], selection: selection),
-        device: selection.device, followsRecordedAdapter: selection == .automatic, owner: owner, floor: floor,
-        scrypt: scrypt)
+        preference: ReaderPreference(selection))
     }
   }
 }

@@ -13,7 +13,7 @@ package final class SystemVaults: Sendable {
     package var folder: String
     /// How long a store that nobody uses stays open.
     package var idleTime = Duration.seconds(60)
-    /// The readers of a store that is being opened.
+    /// The readers, which all stores share.
     package var reader: ServiceReader
     /// The name of a user's account; nil where there is none. May block.
     package var accountName: @Sendable (UInt32) -> String?
@@ -37,15 +37,19 @@ package final class SystemVaults: Sendable {
   }
 
   private let configuration: Configuration
+  private let desk: ReaderDesk
   private let stores = Mutex<[UInt32: UserStore]>([:])
 
-  package init(_ configuration: Configuration) { self.configuration = configuration }
+  package init(_ configuration: Configuration) {
+    self.configuration = configuration
+    desk = ReaderDesk(for: configuration.reader)
+  }
 
   /// What is served to one connection of this caller.
   package func connection(for caller: Caller) -> any VaultConnection {
     let store = stores.withLock { stores in
       if let store = stores[caller.user] { return store }
-      let store = UserStore(of: caller.user, configuration)
+      let store = UserStore(of: caller.user, configuration, desk)
       stores[caller.user] = store
       return store
     }
@@ -55,6 +59,7 @@ package final class SystemVaults: Sendable {
   /// Closes every store. Connections must have ended before.
   package func close() async {
     for store in stores.withLock({ Array($0.values) }) { await store.close() }
+    await desk.shutdown()
   }
 }
 

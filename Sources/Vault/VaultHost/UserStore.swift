@@ -27,6 +27,7 @@ actor UserStore {
 
   private let user: UInt32
   private let configuration: SystemVaults.Configuration
+  private let desk: ReaderDesk
   private var opened = Opened.closed
   /// How many sessions use the vault.
   private var sessions = 0
@@ -36,9 +37,11 @@ actor UserStore {
   private var draft: Draft?
   private var isCreating = false
 
-  init(of user: UInt32, _ configuration: SystemVaults.Configuration) {
+  /// - Parameter desk: shared by all users' stores.
+  init(of user: UInt32, _ configuration: SystemVaults.Configuration, _ desk: ReaderDesk) {
     self.user = user
     self.configuration = configuration
+    self.desk = desk
   }
 
   // MARK: Opening
@@ -99,8 +102,8 @@ actor UserStore {
     if case .open(let vault, _) = opened { return vault }
     let vault: Vault
     do throws(VaultError) {
-      vault = try configuration.reader.vault(
-        at: place, owner: user, scrypt: configuration.scrypt, floor: configuration.floor)
+      vault = try Vault(
+        at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(

@@ -17,7 +17,8 @@ struct EveryItemTests {
     try await TestStore.with { store in
       try await store.set("mail/alice", "own", "--access", "none")
       let vault = try Vault(
-        at: store.directory, reader: ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic))
+        at: store.directory,
+        desk: ReaderDesk(ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)))
       var ids: [String: ItemID] = [:]
       func add(_ description: String, _ itemClass: ItemClass, _ group: String, _ texts: [AttributeName: String])
         async throws
@@ -36,7 +37,6 @@ struct EveryItemTests {
       try await add("first", .genericPassword, Self.notes, [.service: "twice"])
       try await add("second", .genericPassword, Self.browser, [.service: "twice"])
       try await add("nameless", .genericPassword, Self.browser, [:])
-      await vault.shutdown()
       try await body(store, ids)
     }
   }

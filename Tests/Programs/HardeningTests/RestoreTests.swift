@@ -56,8 +56,8 @@ struct RestoreTests {
 
     func open(at path: String? = nil, clock: BootClock = Self.clock(0)) throws -> Vault {
       try Vault(
-        at: path ?? store.path, reader: reader, clock: clock, floor: .weakForTests,
-        readerLocks: ReaderLocks(runtimeFolder: store.folder))
+        at: path ?? store.path, desk: ReaderDesk(reader, locks: ReaderLocks(runtimeFolder: store.folder)), clock: clock,
+        floor: .weakForTests)
     }
 
     static func clock(_ hours: UInt64) -> BootClock {

@@ -98,6 +98,12 @@ package final class Person: Sendable {
 }
 
 extension Vault {
+  /// Ends every context, and the reader process of a vault that shares its desk with no other.
+  package func shutdown() async {
+    endContexts()
+    await desk.shutdown()
+  }
+
   /// Stores a secret as a person with this passcode would.
   package func put(
     _ name: String, _ secret: String, _ constraint: AccessControl.Constraint = .none,

@@ -36,17 +36,21 @@ package final class ScratchStore: Sendable {
 
   /// Opens the store. Without a reader of its own, any request for a finger finds none.
   ///
-  /// - Parameter runtimeFolder: where the locks of readers are; the store's own where none is named, so that tests that
-  ///   run together do not wait for each other.
+  /// - Parameters:
+  ///   - runtimeFolder: where the locks of readers are; the store's own where none is named, so that tests that run
+  ///     together do not wait for each other.
+  ///   - desk: shared with other vaults; in place of one of the vault's own.
   package func open(
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil,
-    gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys()
+    gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys(), desk: ReaderDesk? = nil
   ) throws -> Vault {
-    try Vault(
-      at: path, reader: reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic),
-      holdsReader: holdsReader, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests,
-      readerLocks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder), gate: gate, classKeys: classKeys)
+    let own = ReaderDesk(
+      reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic), holdsReader: holdsReader,
+      locks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
+    return try Vault(
+      at: path, desk: desk ?? own, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests, gate: gate,
+      classKeys: classKeys)
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.

@@ -40,6 +40,8 @@ struct ValueTests {
     told += [
       .unknownPrintsOnChip(4), .goneFromChip([.leftRing]), .changedElsewhere([.leftIndex], lost: [Self.name]),
       .leftOnChip(.rightThumb, .permissionDenied("x")), .passcodeDelay(30),
+      .readerInUse(.anotherUser), .readerInUse(.program(nil, items: [])),
+      .readerInUse(.program("mail", items: [Self.name])),
     ].map { .notice($0) }
     let stub = StubVault()
     let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))

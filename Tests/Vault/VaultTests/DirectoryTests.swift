@@ -45,7 +45,7 @@ struct DirectoryTests {
     let link = store.folder + "/link"
     symlink(near, link)
     let paths = [near + "/store", link + "/store", store.folder + "/./link/../near/store"]
-    func open() throws { for path in paths { _ = try Vault(at: path, reader: NoReader.reader, floor: .weakForTests) } }
+    func open() throws { for path in paths { _ = try Vault(at: path, desk: NoReader.desk, floor: .weakForTests) } }
     try open()
     // Far above the store, where the folder right above it is private.
     for mode in [0o707, 0o777] as [mode_t] {
@@ -97,13 +97,13 @@ struct DirectoryTests {
     }
     _ = try store.open()
     #expect(throws: VaultError.storeNotFound(store.folder + "/none")) {
-      try Vault(at: store.folder + "/none", reader: NoReader.reader)
+      try Vault(at: store.folder + "/none", desk: NoReader.desk)
     }
   }
 
   private func expectUnsafe(_ path: String, _ what: Comment) {
     #expect(what) {
-      _ = try Vault(at: path, reader: NoReader.reader)
+      _ = try Vault(at: path, desk: NoReader.desk)
     } throws: { error in
       if case .unsafeDirectory = error as? VaultError { true } else { false }
     }

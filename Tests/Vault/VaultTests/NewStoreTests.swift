@@ -34,7 +34,7 @@ struct NewStoreTests {
     #expect(info.st_mode & 0o7777 == 0o700)
     try new.keep()
     #expect(try names == ["another", "store"])
-    let vault = try Vault(at: place, reader: NoReader.reader, floor: .weakForTests)
+    let vault = try Vault(at: place, desk: NoReader.desk, floor: .weakForTests)
     try await Person(newPasscode: "new passcode", recoveryKey: draft.recoveryKey.text).with(vault) {
       _ = try await vault.recover(in: $0)
     }

@@ -1,10 +1,11 @@
 import Fingerprint
 import ReaderClient
+import Vault
 import VaultDriver
 
-/// A reader process that cannot be started: for calls that must not need one.
+/// A desk whose reader process cannot be started: for calls that must not need one.
 enum NoReader {
-  static var reader: any FingerprintReader {
-    ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)
+  static var desk: ReaderDesk {
+    ReaderDesk(ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic))
   }
 }

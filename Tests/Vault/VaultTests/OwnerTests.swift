@@ -53,7 +53,7 @@ struct OwnerTests {
     let store = try await ScratchStore(owner: 1000)
     let vault = try store.open()
     let item = try await vault.add("item", [])
-    let foreign = try Vault(at: store.path, reader: NoReader.reader, owner: 1001, floor: .weakForTests)
+    let foreign = try Vault(at: store.path, desk: NoReader.desk, owner: 1001, floor: .weakForTests)
     let session = try VaultSession(of: foreign, for: Caller(user: 1001))
     #expect(try await session.allItems(.everything).isEmpty)
     await #expect(throws: VaultError.itemGone) { _ = try await session.secrets(.ids([item]), .nobody) }

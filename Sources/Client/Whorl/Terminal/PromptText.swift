@@ -76,6 +76,12 @@ package enum PromptText {
           : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is accepted in \(Spoken.duration(seconds))."
+    case .readerInUse(.anotherUser):
+      "Another user's request has the reader; this one waits for it."
+    case .readerInUse(.program(let name, let items)):
+      "\(name ?? "Another program") has the reader"
+        + (items.isEmpty ? "" : " for \(items.map(\.description).joined(separator: ", "))")
+        + "; this request waits for it."
     }
   }
 }

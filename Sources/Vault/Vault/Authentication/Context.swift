@@ -10,8 +10,6 @@ final class Context {
   var question: Question?
   /// Cancels the action the reader is armed for.
   var scanCancel: (() -> Void)?
-  /// How many actions of the reader there have been.
-  var actions: UInt64 = 0
   var running = false
   /// How many calls there have been.
   var calls: UInt64 = 0
@@ -28,7 +26,6 @@ final class Context {
   var evidence = Evidence()
   /// Given by the program, in place of asking the person.
   var applicationPassword: SecretBox?
-  var timedOut = false
 
   init(of client: Client, options: ContextOptions, events: EventSource) {
     self.client = client

@@ -146,6 +146,9 @@ extension Notice {
     case .leftOnChip(let finger, let error):
       ["notice": .string("left-on-chip"), "finger": finger.busValue, "error": error.busValue]
     case .passcodeDelay(let seconds): ["notice": .string("passcode-delay"), "seconds": seconds.busValue]
+    case .readerInUse(.program(let name, let items)):
+      ["notice": .string("reader-in-use"), "user": .string("same"), "program": name?.busValue, "items": items.busValue]
+    case .readerInUse(.anotherUser): ["notice": .string("reader-in-use"), "user": .string("another")]
     }
   }
 
@@ -156,6 +159,13 @@ extension Notice {
     case "changed-elsewhere": self = .changedElsewhere(try record.take("fingers"), lost: try record.take("lost"))
     case "left-on-chip": self = .leftOnChip(try record.take("finger"), try record.take("error"))
     case "passcode-delay": self = .passcodeDelay(try record.take("seconds"))
+    case "reader-in-use":
+      switch try record.take("user", as: Word.self).word {
+      case "same":
+        self = .readerInUse(.program(try record.takeIfPresent("program"), items: try record.take("items")))
+      case "another": self = .readerInUse(.anotherUser)
+      default: throw .unreadable(Self.self)
+      }
     default: throw .unreadable(Self.self)
     }
   }

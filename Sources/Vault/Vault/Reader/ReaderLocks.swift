@@ -37,14 +37,3 @@ package struct ReaderLocks: Sendable {
       && info.st_mode & 0o077 == 0
   }
 }
-
-/// The right of one request to use the reader, held until the reader is released.
-struct ReaderClaim: Sendable {
-  /// One program of the store at a time counts a scan.
-  let store: FileLock
-  /// And one request of the user has the reader; nil where it has no lock of its own.
-  var reader: FileLock?
-
-  /// The lock that tells the next request when the last finger was not seen to leave.
-  var noted: FileLock { reader ?? store }
-}

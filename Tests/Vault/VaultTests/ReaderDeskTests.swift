@@ -1,0 +1,265 @@
+import Fingerprint
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("The desk that gives a reader to one request at a time")
+struct ReaderDeskTests {
+  private let store: ScratchStore
+  private let desk: ReaderDesk
+
+  init() async throws {
+    store = try await ScratchStore()
+    desk = ReaderDesk(ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder))
+  }
+
+  /// A claim for a program of this name, in a store of its own.
+  private func claim(
+    _ program: String, user: UInt32 = 1000, told: @escaping @Sendable (ReaderUse) -> Void = { _ in }
+  ) async throws(VaultError) -> ReaderClaim {
+    let item = ItemName(unchecked: "item of \(program)", account: "")
+    return try await desk.claim(
+      for: ReaderApplicant(
+        caller: Caller(user: user, label: program), purpose: .read(items: [item], reason: nil)),
+      storeLock: "\(store.folder)/\(program).lock", told: told)
+  }
+
+  /// Asks for the reader in a task of its own, and returns when that waits.
+  private func waiting(_ program: String, user: UInt32 = 1000, _ order: Order) async throws -> Task<
+    ReaderClaim, any Error
+  > {
+    let told = Order()
+    let task = Task {
+      let claim = try await claim(program, user: user) { use in
+        told.note("\(use)")
+        order.tell(program, use)
+      }
+      order.note(program)
+      return claim
+    }
+    while told.noted.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+    return task
+  }
+
+  /// What happened, in order.
+  private final class Order: Sendable {
+    private let state = Mutex<(noted: [String], told: [String: [ReaderUse]])>(([], [:]))
+    var noted: [String] { state.withLock { $0.noted } }
+    var told: [String: [ReaderUse]] { state.withLock { $0.told } }
+    func note(_ text: String) { state.withLock { $0.noted.append(text) } }
+    func tell(_ program: String, _ use: ReaderUse) { state.withLock { $0.told[program, default: []].append(use) } }
+  }
+
+  @Test("lets three that wait have it in the order in which they came, and tells each whose request is ahead")
+  func order() async throws {
+    let order = Order()
+    let first = try await claim("first")
+    let second = try await waiting("second", order)
+    let third = try await waiting("third", user: 1001, order)
+    let fourth = try await waiting("fourth", order)
+    first.end(.succeeded)
+    for task in [second, third, fourth] { try await task.value.end(.succeeded) }
+    #expect(order.noted == ["second", "third", "fourth"])
+    func use(of program: String) -> ReaderUse {
+      .program(program, items: [ItemName(unchecked: "item of \(program)", account: "")])
+    }
+    #expect(order.told["second"] == [use(of: "first")])
+    #expect(order.told["third"] == [.anotherUser, .anotherUser], "another user's items are not named")
+    #expect(order.told["fourth"] == [use(of: "first"), use(of: "second"), .anotherUser])
+  }
+
+  @Test("lets a request leave that is cancelled while it waits, and the others go on")
+  func cancelled() async throws {
+    let order = Order()
+    let first = try await claim("first")
+    let second = try await waiting("second", order)
+    let third = try await waiting("third", order)
+    second.cancel()
+    await #expect(throws: VaultError.cancelled) { _ = try await second.value }
+    first.end(.succeeded)
+    try await third.value.end(.succeeded)
+    #expect(order.noted == ["third"])
+    let early = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      let last = try await claim("last")
+      last.end(.failed)
+    }
+    _ = await early.result
+    try await claim("next").end(.failed)
+  }
+
+  @Test("lets a program that cancelled wait for those that came after it, until it has succeeded")
+  func coolingDown() async throws {
+    try await claim("impatient").end(.cancelled)
+    for isCooling in [true, false] {
+      let order = Order()
+      let holder = try await claim("holder")
+      let impatient = try await waiting("impatient", order)
+      let other = try await waiting("other", order)
+      holder.end(.succeeded)
+      if isCooling {
+        try await other.value.end(.succeeded)
+        try await impatient.value.end(.succeeded)
+      } else {
+        try await impatient.value.end(.succeeded)
+        try await other.value.end(.succeeded)
+      }
+    }
+  }
+
+  @Test("lets no finger of one user's scan answer the next user's: that is armed a second after, or when it has left")
+  func restingFinger() async throws {
+    for leaves in [false, true] {
+      let first = try await claim("first", user: 1000)
+      let wanted = try #require(try await desk.reader.readers().first)
+      let lift = try await first.open(wanted).beginScan()
+      lift.note(.fingerPresent)
+      if leaves { lift.note(.fingerLifted) }
+      let ended = ScanClock.now()
+      first.end(.succeeded)
+      let second = try await claim("second", user: 1001)
+      _ = try await second.open(wanted)
+      #expect(leaves || ScanClock.now() - ended >= FingerLift.assumedAfter)
+      second.end(.failed)
+    }
+  }
+}
+
+@Suite("How long a program waits that cancels again and again")
+struct CoolDownTests {
+  private let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "program"))
+  private static let second: UInt64 = 1_000_000_000
+
+  @Test("is longer each time, up to half a minute, and forgotten with a success or after five minutes")
+  func times() {
+    var coolDowns = CoolDowns()
+    var now: UInt64 = 100 * Self.second
+    var waits: [UInt64] = []
+    for _ in 1...7 {
+      coolDowns.cancelled(program, now: now)
+      let end = coolDowns.end(for: program, now: now)
+      waits.append((end - now) / Self.second)
+      #expect(coolDowns.end(for: program, now: end) == 0, "over")
+      now = end
+    }
+    #expect(waits == [1, 2, 4, 8, 16, 30, 30])
+    #expect(coolDowns.end(for: ReaderApplicant.Program(of: Caller(user: 1001, label: "program")), now: now - 1) == 0)
+    coolDowns.succeeded(program)
+    #expect(coolDowns.end(for: program, now: now - 1) == 0)
+    coolDowns.cancelled(program, now: now)
+    coolDowns.cancelled(program, now: now + CoolDowns.memory)
+    #expect(coolDowns.end(for: program, now: now + CoolDowns.memory) == now + CoolDowns.memory + Self.second)
+  }
+}
+
+@Suite("Two users' vaults on one reader")
+struct SharedReaderTests {
+  /// The store of one user, with a finger of one person.
+  private struct Household {
+    let image: ImageReaderStore
+    let stores: [ScratchStore]
+    let desk: ReaderDesk
+    let vaults: [Vault]
+    let sessions: [VaultSession]
+
+    init() async throws {
+      image = try await ImageReaderStore()
+      stores = [try await ScratchStore(owner: 1000), try await ScratchStore(owner: 1001)]
+      let desk = ReaderDesk(image.process, locks: ReaderLocks(runtimeFolder: image.store.folder))
+      self.desk = desk
+      vaults = try stores.map { try $0.open(desk: desk) }
+      sessions = try zip(vaults, stores).map {
+        try VaultSession(of: $0, for: Caller(user: $1.owner, label: "program of \($1.owner)"))
+      }
+      for (index, vault) in vaults.enumerated() {
+        let touches = (1...6).map { image.press(.rightIndex, person: index + 1, UInt64($0)) }
+        let person = Person(passcodes: [ScratchStore.passcode], touches: touches)
+        _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+        try await vault.put("item", "of \(index)", .anyFinger)
+      }
+    }
+
+    func get(_ index: Int, by person: Person, timeout: Duration = .seconds(30)) async throws -> String {
+      let session = sessions[index]
+      let name = try ItemName(parsing: "item")
+      return try await person.with(session, ContextOptions(timeout: timeout)) {
+        try await session.secrets(.names([name]), Asking(in: $0))[0].text
+      }
+    }
+
+    /// Presses a user's finger once the other user's person was told to wait.
+    func pressWhen(_ index: Int, waits other: Person) -> @Sendable () async throws -> Void {
+      let press = image.press(.rightIndex, person: index + 1)
+      return {
+        while !other.isTold { try await Task.sleep(for: .milliseconds(5)) }
+        try await press()
+      }
+    }
+  }
+
+  @Test("have it one after the other, each by a touch of its own user's finger")
+  func oneAfterTheOther() async throws {
+    let house = try await Household()
+    let second = Person(touches: [house.image.press(.rightIndex, person: 2)])
+    let first = Person(touches: [house.pressWhen(0, waits: second)])
+    let reading = Task { try await house.get(0, by: first) }
+    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(try await house.get(1, by: second) == "of 1")
+    #expect(try await reading.value == "of 0")
+    #expect(first.touchesWanted == 1)
+    #expect(second.touchesWanted == 1)
+    for vault in house.vaults { #expect(try await vault.status().failures == 0) }
+    await house.desk.shutdown()
+  }
+
+  @Test("are not both answered by one touch, and the fingers of one open nothing of the other")
+  func oneTouch() async throws {
+    let house = try await Household()
+    // Whoever waits is armed with the other's finger off, and nobody touches again.
+    let second = Person()
+    let first = Person(touches: [house.pressWhen(0, waits: second)])
+    let reading = Task { try await house.get(0, by: first) }
+    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    await #expect(throws: VaultError.timedOut) { try await house.get(1, by: second, timeout: .seconds(3)) }
+    #expect(try await reading.value == "of 0")
+    #expect(second.touchesWanted == 1)
+    let stranger = Person(touches: (1...3).map { _ in house.image.press(.rightIndex, person: 1) })
+    await #expect(throws: VaultError.authenticationFailed) { try await house.get(1, by: stranger) }
+    #expect(try await house.vaults[1].status().failures == 3)
+    #expect(try await house.vaults[0].status().failures == 0)
+    await house.desk.shutdown()
+  }
+
+  @Test("wait no longer than their own timeout, and can be cancelled while they wait")
+  func bounded() async throws {
+    let house = try await Household()
+    let first = Person()
+    let reading = Task { try await house.get(0, by: first) }
+    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    await #expect(throws: VaultError.busy("another program is waiting for a finger")) {
+      try await house.get(1, by: Person(), timeout: .milliseconds(300))
+    }
+    let session = house.sessions[1]
+    let (handle, events) = try await session.openContext(ContextOptions())
+    let waiting = Task { try await session.secrets(.names([ItemName(parsing: "item")]), Asking(in: handle)) }
+    for await event in events {
+      guard case .notice(.readerInUse(.anotherUser)) = event.event else { continue }
+      await session.respond(handle, .cancel)
+      break
+    }
+    await #expect(throws: VaultError.cancelled) { _ = try await waiting.value }
+    reading.cancel()
+    await #expect(throws: VaultError.cancelled) { try await reading.value }
+    let person = Person(touches: [house.image.press(.rightIndex, person: 2)])
+    #expect(try await house.get(1, by: person) == "of 1")
+    await house.desk.shutdown()
+  }
+}
+
+extension Person {
+  fileprivate var isTold: Bool { events.contains { if case .notice(.readerInUse) = $0 { true } else { false } } }
+  fileprivate var touchesWanted: Int { events.count { if case .touchWanted = $0 { true } else { false } } }
+}
