@@ -38,8 +38,10 @@ package struct NoSessionGate: SessionGate {
   package func refusal(for caller: Caller) async -> SessionRefusal? { nil }
 
   package func untilRefused(for caller: Caller) async -> SessionRefusal {
-    // Nothing ever changes: the sleep ends when the task is cancelled.
-    while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+    // Nothing ever changes: the wait ends when the task is cancelled.
+    let (changes, source) = AsyncStream.makeStream(of: Void.self)
+    for await _ in changes {}
+    withExtendedLifetime(source) {}
     return .unknown
   }
 

@@ -159,7 +159,7 @@ extension Vault {
       default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
     }
-    let template = try await answer(context, activity: activity) {
+    let template = try await touchAnswer(context, activity: activity) {
       try await lease.ask { try await $0.enroll(as: finger, observer: observer) }
     }
     return (template, lift)
@@ -185,7 +185,7 @@ extension Vault {
       // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses by
       // itself to enrol a finger that it has under another name.
       let verifies = others.isEmpty || reader.identity.isFprintd || !reader.features.contains(.identify)
-      let scan = try await answer(context) {
+      let scan = try await touchAnswer(context) {
         try await lease.ask { source in
           verifies
             ? try await source.verify(print, nonce: nonce, observer: observer)

@@ -10,11 +10,12 @@ extension Vault {
   /// one waits here, so that no scan can be credited to the other. `body` releases what it releases while the reader is
   /// still open: the answer does not wait for the reader to be closed.
   ///
-  /// - Parameter purpose: what a touch is asked for; nil where none is.
+  /// - Parameter purpose: what a touch is asked for, where the caller's session allows that; nil where none is.
   func withReader<T: Sendable>(
     for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false,
     _ body: (ReaderLease) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
+    if purpose != nil { try await requireAllowed(context) }
     let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose)
     let claim = try await turn(context) { [desk, lock = store.directory.scanLock] told in
       try await desk.claim(for: applicant, storeLock: lock, told: told)
@@ -61,6 +62,19 @@ extension Vault {
     _ context: Context, activity: Activity? = nil, _ question: @escaping @Sendable () async throws -> T
   ) async throws(VaultError) -> T {
     switch await ended(Task(executorPreference: BackgroundThread.shared, operation: question), context, activity) {
+    case .success(let value): return value
+    case .failure(let error): throw failure(error, context)
+    }
+  }
+
+  /// The answer to a question for which the reader waits for a finger: as ``answer(_:activity:_:)``, where the state of the
+  /// caller's login session allows it, and for as long.
+  func touchAnswer<T: Sendable>(
+    _ context: Context, activity: Activity? = nil, _ question: @escaping @Sendable () async throws -> T
+  ) async throws(VaultError) -> T {
+    try await requireAllowed(context)
+    let action = Task(executorPreference: BackgroundThread.shared, operation: question)
+    switch await whileAllowed(action, context, activity) {
     case .success(let value): return value
     case .failure(let error): throw failure(error, context)
     }

@@ -107,6 +107,7 @@ extension Vault {
     _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest,
     _ context: Context
   ) async throws(VaultError) -> ScanResult {
+    try await requireAllowed(context)
     guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
     guard !context.fallbackChosen else { return .fallbackChosen }
     try store.commit(charge: true) { change in try change.authority.lockout.arm(nonce.bytes) }
@@ -120,7 +121,7 @@ extension Vault {
         }
       }
     }
-    let result = await ended(armed, context)
+    let result = await whileAllowed(armed, context)
     switch result {
     case .success(let answer) where answer.nonce != nonce:
       try settleFailure(nonce)
@@ -144,6 +145,31 @@ extension Vault {
       if case .reader(.processDied) = failure {} else if !finger.wasSeen { try settleRefund(nonce) }
       if case .cancelled = failure, context.fallbackChosen, !context.cancelled { return .fallbackChosen }
       throw failure
+    }
+  }
+
+  /// Refuses where the state of the caller's login session forbids to ask for a finger.
+  func requireAllowed(_ context: Context) async throws(VaultError) {
+    if let refusal = await gate.refusal(for: context.client.caller) { throw .sessionRefused(refusal) }
+  }
+
+  /// Waits for an action that has armed the reader, and ends it when the caller's session does not allow it any more.
+  func whileAllowed<T: Sendable>(_ action: Task<T, any Error>, _ context: Context, _ activity: Activity? = nil) async
+    -> Result<T, any Error>
+  {
+    let refused = RefusedMeanwhile()
+    let watch = Task(executorPreference: BackgroundThread.shared) { [gate, caller = context.client.caller] in
+      let refusal = await gate.untilRefused(for: caller)
+      guard !Task.isCancelled else { return }
+      refused.note(refusal)
+      action.cancel()
+    }
+    defer { watch.cancel() }
+    let result = await ended(action, context, activity)
+    guard let refusal = refused.reason, !context.cancelled, case .failure(let error) = result else { return result }
+    switch error {
+    case ReaderError.cancelled, VaultError.cancelled: return .failure(VaultError.sessionRefused(refusal))
+    default: return result
     }
   }
 
@@ -191,6 +217,14 @@ extension Vault {
   }
 }
 
+/// Why a session does not allow any more what is being waited for.
+private final class RefusedMeanwhile: Sendable {
+  private let state = Mutex<SessionRefusal?>(nil)
+
+  var reason: SessionRefusal? { state.withLock { $0 } }
+  func note(_ refusal: SessionRefusal) { state.withLock { $0 = refusal } }
+}
+
 extension FingerprintReader {
   /// Identification, or verification where there is one print: also for a reader that can do nothing else.
   func look(
@@ -219,7 +253,7 @@ extension VaultError {
   fileprivate var leavesPasscode: Bool {
     switch self {
     case .authenticationFailed, .biometryLockout, .notEnrolled, .fingersNotAccepted, .printsGone, .reader,
-      .storeDamaged:
+      .storeDamaged, .sessionRefused:
       true
     default: false
     }

@@ -1,0 +1,112 @@
+import Fingerprint
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("What a login session forbids")
+struct SessionGateTests {
+  /// A login session as a test wants it.
+  private final class Session: SessionGate {
+    private let refused = Mutex<SessionRefusal?>(nil)
+
+    func refuse(_ reason: SessionRefusal?) { refused.withLock { $0 = reason } }
+    func refusal(for caller: Caller) async -> SessionRefusal? { refused.withLock { $0 } }
+    func isUnlocked(_ user: UInt32) async -> Bool { refused.withLock { $0 != .locked } }
+
+    func untilRefused(for caller: Caller) async -> SessionRefusal {
+      while !Task.isCancelled {
+        if let reason = refused.withLock({ $0 }) { return reason }
+        try? await Task.sleep(for: .milliseconds(2))
+      }
+      return .unknown
+    }
+  }
+
+  private let image: ImageReaderStore
+  private let session = Session()
+  private let vault: Vault
+  private let steps = Steps()
+
+  private final class Steps: Sendable {
+    private let seen = Mutex<[InterposedReader.Step]>([])
+    func note(_ step: InterposedReader.Step) { seen.withLock { $0.append(step) } }
+    func take() -> [InterposedReader.Step] {
+      seen.withLock { seen in
+        defer { seen = [] }
+        return seen
+      }
+    }
+  }
+
+  init() async throws {
+    image = try await ImageReaderStore()
+    vault = try image.store.open(
+      reader: InterposedReader(real: image.process, at: { [steps] in steps.note($0) }), gate: session)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("finger", "secret", .anyFinger)
+    try await vault.put("presence", "secret", .presence)
+    _ = steps.take()
+  }
+
+  @Test("is refused with its reason before anything is asked of the reader, and costs nothing")
+  func before() async throws {
+    for reason in SessionRefusal.allCases {
+      session.refuse(reason)
+      let person = Person(touches: [image.press(.rightIndex)])
+      await #expect(throws: VaultError.sessionRefused(reason)) { try await vault.get("finger", by: person) }
+      #expect(person.events.isEmpty)
+      await #expect(throws: VaultError.sessionRefused(reason)) { try await image.enroll(.leftIndex, in: vault) }
+    }
+    #expect(steps.take().isEmpty, "the reader was not even looked for")
+    #expect(try await vault.status().failures == 0)
+    session.refuse(nil)
+    #expect(try await vault.get("finger", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+    await vault.shutdown()
+  }
+
+  @Test("ends a scan that is armed, at no cost where no finger was seen, and with its charge where one was")
+  func during() async throws {
+    let locked = Person(touches: [{ session.refuse(.locked) }])
+    await #expect(throws: VaultError.sessionRefused(.locked)) { try await vault.get("finger", by: locked) }
+    #expect(locked.events.count == 1, "the touch that was wanted")
+    #expect(try await vault.status().failures == 0)
+    session.refuse(nil)
+    let (handle, events) = try await vault.openContext()
+    let reading = Task { try await vault.read([ItemName(parsing: "finger")], reason: nil, in: handle) }
+    let press = image.press(.leftRing)
+    for await event in events {
+      if case .touchWanted = event.event { try await press() }
+      guard case .fingerPresent(true) = event.event else { continue }
+      session.refuse(.sleeping)
+      break
+    }
+    await #expect(throws: (any Error).self) { _ = try await reading.value }
+    #expect(try await vault.status().failures == 1)
+    await vault.shutdown()
+  }
+
+  @Test("ends an enrolment, which changes nothing")
+  func enrolment() async throws {
+    let before = try await vault.status().sets[0].digest
+    let stage = image.press(.leftIndex)
+    let person = Person(passcodes: [ScratchStore.passcode], touches: [stage, { session.refuse(.inactive) }])
+    await #expect(throws: VaultError.sessionRefused(.inactive)) {
+      try await person.with(vault) { try await vault.enroll(.leftIndex, in: $0) }
+    }
+    #expect(try await vault.status().sets[0].digest == before)
+    await vault.shutdown()
+  }
+
+  @Test("leaves the passcode where that may take the finger's place")
+  func passcode() async throws {
+    session.refuse(.remote)
+    let person = Person(passcodes: [ScratchStore.passcode])
+    #expect(try await vault.get("presence", by: person) == "secret")
+    let reasons = person.events.compactMap { event -> VaultError? in
+      if case .fingerUnavailable(let error) = event { error } else { nil }
+    }
+    #expect(reasons == [.sessionRefused(.remote)])
+  }
+}
