@@ -30,7 +30,6 @@ extension ReaderIdentity {
     self.init(driver: Self.fprintd + name)
   }
 
-  /// Whether the reader is driven by fprintd, which then keeps the prints: this user's, and whichever program had them
-  /// enrolled.
-  package var isFprintd: Bool { driver.hasPrefix(Self.fprintd) }
+  /// Through what the reader is driven.
+  package var adapter: ReaderAdapter { driver.hasPrefix(Self.fprintd) ? .fprintd : .libfprint }
 }

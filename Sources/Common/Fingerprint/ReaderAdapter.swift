@@ -5,7 +5,3 @@ package enum ReaderAdapter: String, Sendable, Hashable, CaseIterable {
   /// By libfprint in the reader process.
   case libfprint
 }
-
-extension ReaderIdentity {
-  package var adapter: ReaderAdapter { isFprintd ? .fprintd : .libfprint }
-}

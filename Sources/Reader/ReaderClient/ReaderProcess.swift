@@ -174,10 +174,10 @@ package actor ReaderProcess: FingerprintReader {
 
   /// Whether a process that was started for this selection may offer such a reader.
   private func isExpected(_ reader: ReaderDescription) -> Bool {
-    switch (selection, reader.identity.isFprintd) {
-    case (.fprintd, true), (.automatic, true): reader.nature == fprintd.nature
-    case (.fprintd, false), (_, true): false
-    case (_, false): reader.nature == selection.nature
+    switch (selection, reader.identity.adapter) {
+    case (.fprintd, .fprintd), (.automatic, .fprintd): reader.nature == fprintd.nature
+    case (.fprintd, .libfprint), (_, .fprintd): false
+    case (_, .libfprint): reader.nature == selection.nature
     }
   }
 

@@ -3,6 +3,9 @@ package import Fingerprint
 /// What `auto` stands for in this store. It is recorded with the first finger and changed by command alone: fingers
 /// enrolled in the desktop's settings later, or an fprintd that comes or goes, strand nothing.
 extension Vault {
+  /// The readers attached, and the one that this store would use.
+  func readerList() async -> ReaderList { await readers.list() }
+
   /// The recorded choice; nil before any finger was enrolled.
   package func adapter() throws(VaultError) -> ReaderAdapter? {
     try store.read { moment in moment.authority.adapter }
@@ -21,7 +24,7 @@ extension Vault {
     try await asking(request) { context throws(VaultError) in
       try await self.authorizeChange(context)
       try store.commit { change in change.authority.adapter = adapter }
-      if adapter == .fprintd { try await self.acceptFingers(context) }
+      if adapter == .fprintd { try await self.fprintd.accept(context) }
     }
   }
 }

@@ -24,14 +24,14 @@ extension Vault {
       }
       guard passwords.contains(where: { $0 != nil }) else {
         return try await self.gathering(touching, context, plan: plan) { evidence throws(VaultError) in
-          try Self.requireRunning(context)
+          try context.requireRunning()
           return try body(wanted, evidence)
         }
       }
       let evidence = try await self.gathering(touching, context, plan: plan) { evidence throws(VaultError) in evidence }
-      try Self.requireRunning(context)
+      try context.requireRunning()
       let items = try await self.unlocked(wanted, with: passwords, evidence)
-      try Self.requireRunning(context)
+      try context.requireRunning()
       return try body(items, evidence)
     }
   }
@@ -73,11 +73,6 @@ extension Vault {
     }
   }
 
-  /// Refuses where the call was cancelled, or its context closed, after the last question was answered.
-  static func requireRunning(_ context: Context) throws(VaultError) {
-    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
-  }
-
   private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
     -> Evidence
   {
@@ -95,7 +90,7 @@ extension Vault {
       }
       return AuthenticationPlan(satisfied ? [] : [requirement])
     } then: { evidence throws(VaultError) in
-      try Self.requireRunning(context)
+      try context.requireRunning()
       return evidence
     }
   }
@@ -106,7 +101,7 @@ extension Vault {
     then body: (Evidence) throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     var evidence = try store.read { moment in try moment.evidence(of: context) }
-    if let grant = evidence.grant, try await !stillHolds(grant) { evidence.grant = nil }
+    if let grant = evidence.grant, try await !fprintd.stillHolds(grant) { evidence.grant = nil }
     var open = plan(evidence)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
     if evidence.passcode == nil, open.needsPasscode || preferred {
@@ -117,7 +112,7 @@ extension Vault {
     }
     guard !open.isSatisfied else { return try body(evidence) }
     let shown = evidence
-    let answer = try await byTouch(touching, passcodeSuffices: open.passcodeSuffices, context) {
+    let answer = try await authenticator.byTouch(touching, passcodeSuffices: open.passcodeSuffices, context) {
       grant throws(VaultError) in
       var evidence = shown
       evidence.grant = grant

@@ -11,16 +11,16 @@ extension Vault {
     var biometry = Biometry(
       hasReader: false, problem: lockedOut ? .biometryLockout : nil, state: nil, passcodeSet: passcodeSet)
     do throws(VaultError) {
-      let reader = try await attachedReader()
+      let reader = try await readers.attached()
       biometry.hasReader = true
       biometry.state = known.state(on: reader)
-      if reader.identity.isFprintd {
+      if reader.printKeeper == .service {
         // Followed first: the fingers may have been changed there.
         biometry.state = nil
-        _ = try await fprintdSet()
-        biometry.state = try enrolledSets().state(on: reader)
+        _ = try await fprintd.look()
+        biometry.state = try sets.enrolled().state(on: reader)
       } else {
-        _ = try enrolled(on: reader)
+        _ = try sets.enrolled(on: reader)
       }
     } catch {
       biometry.problem = error
@@ -28,8 +28,8 @@ extension Vault {
         // There was one when the fingers were enrolled.
         if case .reader(.absent) = error, !known.isEmpty { biometry.problem = .reader(.removed) }
         // Of fprintd's fingers nobody knows now.
-        if known.count == 1, !known[0].set.reader.isFprintd { biometry.state = known[0].digest }
-      } else if known.count == 1, !known[0].set.reader.isFprintd {
+        if known.count == 1, known[0].set.reader.adapter == .libfprint { biometry.state = known[0].digest }
+      } else if known.count == 1, known[0].set.reader.adapter == .libfprint {
         biometry.state = known[0].digest
       }
     }
@@ -39,13 +39,15 @@ extension Vault {
   /// The digest of the enrolment set of the reader attached, or of the only one there is; nil where no finger is
   /// enrolled.
   package func enrolmentState() async throws(VaultError) -> [UInt8]? {
-    var sets = try enrolledSets()
-    if sets.contains(where: \.set.reader.isFprintd), try await attachedReader().identity.isFprintd {
-      _ = try await fprintdSet()
-      sets = try enrolledSets()
+    var enrolled = try sets.enrolled()
+    if enrolled.contains(where: { $0.set.reader.adapter == .fprintd }),
+      try await readers.attached().printKeeper == .service
+    {
+      _ = try await fprintd.look()
+      enrolled = try sets.enrolled()
     }
-    guard sets.count > 1 else { return sets.first?.digest }
-    return sets.state(on: try await attachedReader())
+    guard enrolled.count > 1 else { return enrolled.first?.digest }
+    return enrolled.state(on: try await readers.attached())
   }
 }
 
@@ -53,6 +55,6 @@ extension [StoredSet] {
   /// The digest of the only set, or of that of a reader where there are several.
   fileprivate func state(on reader: ReaderDescription) -> [UInt8]? {
     guard count > 1 else { return first?.digest }
-    return first { $0.set.reader == reader.identity && $0.set.nature == reader.nature }?.digest
+    return first { $0.set.isOn(reader) }?.digest
   }
 }

@@ -35,11 +35,8 @@ extension Vault {
     switch consume response {
     case .secret(let question, let secret): context.answer(question, with: SecretBox(secret))
     case .decline(let question): context.answer(question, with: nil)
-    case .fallback:
-      guard context.fallbackOffered else { return }
-      context.fallbackChosen = true
-      context.scanCancel?()
-    case .cancel: cancel(context)
+    case .fallback: context.chooseFallback()
+    case .cancel: context.cancel()
     }
   }
 
@@ -51,12 +48,6 @@ extension Vault {
     } else {
       context?.applicationPassword = nil
     }
-  }
-
-  private func cancel(_ context: Context) {
-    context.cancelled = true
-    context.scanCancel?()
-    context.answerQuestion(with: nil)
   }
 
   /// Ends the context: a running call ends with `reason`, every later one with `contextInvalidated`, what the context was
@@ -76,8 +67,7 @@ extension Vault {
   }
 
   func end(_ context: Context, _ reason: VaultError) {
-    context.cancelReason = reason
-    cancel(context)
+    context.cancel(because: reason)
     context.evidence = Evidence()
     context.applicationPassword = nil
     context.events.finish()
@@ -108,15 +98,12 @@ extension Vault {
       throw .contextInvalidated
     }
     if let options = request.asking.options { context.options = options }
-    context.running = true
-    context.calls += 1
+    context.begin()
     let call = context.calls
     defer {
       context.running = false
       context.giveTurn()
     }
-    context.cancelled = false
-    context.fallbackChosen = false
     do {
       return try await withTaskCancellationHandler {
         try await body(context)
@@ -124,7 +111,8 @@ extension Vault {
         Task(executorPreference: BackgroundThread.shared) { await self.cancel(handle, call: call) }
       }
     } catch VaultError.cancelled {
-      throw context.cancelReason ?? .cancelled
+      if case .cancelled(let reason) = context.course { throw reason }
+      throw VaultError.cancelled
     } catch let error as VaultError {
       throw error
     } catch {
@@ -134,20 +122,20 @@ extension Vault {
 
   /// A cancelled task is heard of late; by then the context may be busy with another call.
   private func cancel(_ handle: ContextHandle, call: UInt64) {
-    if let context = contexts[handle], context.running, context.calls == call { cancel(context) }
+    if let context = contexts[handle], context.running, context.calls == call { context.cancel() }
   }
 
   /// Asks for a secret; nil when the listener declines.
   func ask(_ request: SecretRequest, _ context: Context) async throws(VaultError) -> SecretBox? {
     let supplied = if case .passcode = request { context.options.passcodeSupplied } else { false }
     guard supplied || !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
-    guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+    try context.requireRunning()
     let answer: SecretBox? = await withCheckedContinuation { continuation in
       // A cancel that came since has found nobody waiting.
-      guard !context.cancelled else { return continuation.resume(returning: nil) }
+      guard !context.isCancelled else { return continuation.resume(returning: nil) }
       context.question = .init(number: context.events.yield(.secretWanted(request)), call: continuation)
     }
-    guard !context.cancelled else { throw .cancelled }
+    guard !context.isCancelled else { throw .cancelled }
     return answer
   }
 }

@@ -97,7 +97,7 @@ extension Vault {
     }
   }
 
-  package func hasReader() async -> Bool { (try? await attachedReader()) != nil }
+  package func hasReader() async -> Bool { (try? await readers.attached()) != nil }
 
   package func enroll(_ finger: Finger, in handle: ContextHandle) async throws(VaultError) -> SetChange {
     try await enroll(finger, direct(handle))

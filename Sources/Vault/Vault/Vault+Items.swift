@@ -143,23 +143,21 @@ extension Vault {
 
   /// The set a new item is bound to: the only one with fingers, or else that of the reader attached now.
   func setForBinding() async throws(VaultError) -> StoredSet {
-    let sets = try enrolledSets()
-    if sets.count == 1, let only = sets.first, !only.set.reader.isFprintd { return only }
-    let wanted = try await attachedReaderOrNone(sets)
-    if wanted?.identity.isFprintd == true, let set = try await fprintdSet() {
-      try requireDigests(of: set)
+    let enrolled = try sets.enrolled()
+    if enrolled.count == 1, let only = enrolled.first, only.set.reader.adapter == .libfprint { return only }
+    let wanted = try await attachedReaderOrNone(enrolled)
+    if wanted?.printKeeper == .service, let set = try await fprintd.look() {
+      try fprintd.requireDigests(of: set)
       return set
     }
-    guard let set = sets.first(where: { $0.set.reader == wanted?.identity && $0.set.nature == wanted?.nature }) else {
-      throw .notEnrolled
-    }
+    guard let wanted, let set = enrolled.first(where: { $0.set.isOn(wanted) }) else { throw .notEnrolled }
     return set
   }
 
   /// The reader attached. That there is none says no more than that no finger is enrolled, where none is.
   private func attachedReaderOrNone(_ sets: [StoredSet]) async throws(VaultError) -> ReaderDescription? {
     do throws(VaultError) {
-      return try await attachedReader()
+      return try await readers.attached()
     } catch {
       if sets.isEmpty { throw .notEnrolled }
       throw error
@@ -167,20 +165,15 @@ extension Vault {
   }
 
   private func anyEnrolledSet() async throws(VaultError) -> StoredSet {
-    if let set = try enrolledSets().first { return set }
+    if let set = try sets.enrolled().first { return set }
     do throws(VaultError) {
-      guard let set = try await fprintdSet() else { throw .notEnrolled }
+      guard let set = try await fprintd.look() else { throw .notEnrolled }
       return set
     } catch {
       if case .reader(.absent) = error { throw .notEnrolled }
       if case .reader(.cannotStart) = error { throw .notEnrolled }
       throw error
     }
-  }
-
-  /// The sets that have fingers which may be used.
-  func enrolledSets() throws(VaultError) -> [StoredSet] {
-    try store.read { moment in try moment.enrolledSets() }
   }
 
   /// Empties the log a moment later, once for many changes: the caller waits for its own change alone.

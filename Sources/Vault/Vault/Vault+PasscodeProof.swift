@@ -24,7 +24,7 @@ extension Vault {
         let key = try Self.unwrap(slot, under: stretched.secret, store.keys.databaseID, otherwise: .wrongPasscode)
         try accept(key)
         // Nothing follows for a call that was cancelled while scrypt ran.
-        guard !context.cancelled, !Task.isCancelled else { throw .cancelled }
+        try context.requireRunning()
         return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
       } catch .wrongPasscode {
         let delay = try store.read { moment in moment.authority.lockout.passcode.remainingDelay(store.clock) }

@@ -23,17 +23,21 @@ package actor Vault {
   package nonisolated let desk: ReaderDesk
   /// What the user's login sessions allow.
   let gate: any SessionGate
-  /// The clock that touches are dated by.
-  let touchClock: @Sendable () -> UInt64
+  let readers: ReaderAccess
+  let sets: EnrolmentSets
+  let fprintd: FprintdSets
+  let enrolment: FingerEnrolment
+  let authenticator: Authenticator
   var contexts: [ContextHandle: Context] = [:]
   /// Who holds the vault itself, as a client of it; and whose contexts those are that the vault opens for itself.
   let itself: Client
   /// The emptying of the log that deletions have asked for.
   var forgetting: Task<Void, Never>?
 
-  /// Opens the store of `owner`. Nothing starts a reader process before a finger is needed. `clock`, `touchClock` and
-  /// `floor` are for tests. Vaults in one process share one `scrypt`. `classKeys` outlives the vault where its maker keeps
-  /// it: what was unlocked stays so.
+  /// Opens the store of `owner`. Nothing starts a reader process before a finger is needed, and nobody is asked for one
+  /// whose login session `gate` refuses. Vaults in one process share one `scrypt`, and may share a `desk`. `classKeys`
+  /// outlives the vault where its maker keeps it: what was unlocked stays so. `clock`, `touchClock` and `floor` are for
+  /// tests.
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
@@ -58,7 +62,11 @@ package actor Vault {
     self.owner = owner
     itself = Client(Caller(user: owner))
     self.desk = desk
-    self.touchClock = touchClock
+    readers = ReaderAccess(store: store, desk: desk, gate: gate)
+    sets = EnrolmentSets(store: store)
+    fprintd = FprintdSets(readers: readers, sets: sets)
+    enrolment = FingerEnrolment(readers: readers, sets: sets, fprintd: fprintd)
+    authenticator = Authenticator(readers: readers, sets: sets, fprintd: fprintd, touchClock: touchClock)
     self.scrypt = scrypt
     self.gate = gate
   }
@@ -115,7 +123,7 @@ package actor Vault {
     if status.damagedSets > 0 {
       problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
     }
-    for set in try verifiedSets() where try prints(of: set).count < set.set.enrolments.count {
+    for set in try sets.verified() where try sets.prints(of: set).count < set.set.enrolments.count {
       problems.append("fingerprint templates do not verify: enrol those fingers again")
     }
     return problems.map { .storeDamaged($0) } + restoreProblem(status)

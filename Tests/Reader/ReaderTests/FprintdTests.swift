@@ -17,7 +17,7 @@ struct FprintdTests {
         let readers = try await reader.process.readers()
         let description = try #require(readers.first)
         #expect(readers.count == 1)
-        #expect(description.identity.isFprintd)
+        #expect(description.identity.adapter == .fprintd)
         #expect(description.id == "fprintd:\(description.name)")
         #expect(description.nature == .virtual)
         let opened = try await reader.process.open(description.id)

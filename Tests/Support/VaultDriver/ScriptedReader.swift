@@ -70,7 +70,7 @@ package final class ScriptedReader: FingerprintReader {
   }
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
-    guard description.identity.isFprintd else { throw .notSupported }
+    guard description.identity.adapter == .fprintd else { throw .notSupported }
     let present = prints.filter { known in fingers.contains { $0.template == known.template } }
     let unknown = fingers.map(\.template).filter { template in !present.contains { $0.template == template } }
     return ChipList(present: Set(present.map(\.id)), unknown: unknown)

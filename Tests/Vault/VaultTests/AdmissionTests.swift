@@ -60,8 +60,8 @@ extension Vault {
   }
 
   fileprivate func releaseByProvenTouch(_ item: ItemID) throws -> String {
-    let set = try #require(try verifiedSets().first)
-    let prints = try prints(of: set)
+    let set = try #require(try sets.verified().first)
+    let prints = try sets.prints(of: set)
     let nonce = ScanNonce(bytes: randomID())
     let challenge = Challenge(
       owner: store.owner, scope: .context, setDigest: set.digest, generation: set.set.generation, gallery: prints,

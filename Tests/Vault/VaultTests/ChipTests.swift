@@ -200,6 +200,8 @@ struct ChipTests {
 }
 
 extension Vault {
+  fileprivate func prints(of set: StoredSet) throws -> [EnrolledPrint] { try sets.prints(of: set) }
+
   /// The store's only enrolment set.
   fileprivate func storedSet() throws -> StoredSet {
     let store = store

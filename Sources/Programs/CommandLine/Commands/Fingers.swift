@@ -29,7 +29,8 @@ struct Fingers: Command {
       for finger in set.fingers {
         table.add([
           finger.finger.rawValue, reader,
-          set.reader.isFprintd ? "by fprintd" : finger.onChip ? "on chip" : "in the store",
+          set.reader.adapter == .fprintd
+            ? "by fprintd" : finger.onChip ? "on chip" : "in the store",
           Spoken.time(finger.enrolled),
         ])
       }

@@ -38,11 +38,12 @@ struct ReaderList: Command {
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
     }
-    let ofFprintd = Swift.Set(readers.filter(\.identity.isFprintd).map(\.name))
+    let ofFprintd = Swift.Set(readers.filter { $0.identity.adapter == .fprintd }.map(\.name))
     for reader in readers {
       let identity = reader.identity
       var lines = [
-        ("driver", identity.isFprintd ? "fprintd's own" : identity.driver), ("id", reader.id),
+        ("driver", identity.adapter == .fprintd ? "fprintd's own" : identity.driver),
+        ("id", reader.id),
         ("through", Self.through(reader, ofFprintd)), ("nature", reader.nature.rawValue),
       ]
       if let vendor = identity.vendor, let product = identity.product {

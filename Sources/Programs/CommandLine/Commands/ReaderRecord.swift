@@ -89,7 +89,7 @@ struct ReaderRecord: Command {
     let chosen: ReaderDescription
     do {
       chosen = try session.chosen(
-        from: try await listing.readers().filter { !$0.identity.isFprintd }, named: session.selection.device)
+        from: try await listing.readers().filter { $0.identity.adapter == .libfprint }, named: session.selection.device)
     } catch {
       await listing.shutdown()
       throw session.explained(error)

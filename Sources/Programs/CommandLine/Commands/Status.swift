@@ -79,7 +79,9 @@ struct Status: Command {
   }
 
   private static func words(for reader: ReaderDescription) -> String {
-    let kind = reader.identity.isFprintd ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
+    let kind =
+      reader.identity.adapter == .fprintd
+      ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
     return Spoken.reader(reader) + kind
   }
 
@@ -89,12 +91,14 @@ struct Status: Command {
     let reason: String
 
     init?(_ list: SecretModel.ReaderList, _ status: VaultStatus, _ session: Session) {
-      guard let chosen = list.chosen, chosen.identity.isFprintd || chosen.nature == .physical else { return nil }
+      guard let chosen = list.chosen,
+        chosen.identity.adapter == .fprintd || chosen.nature == .physical
+      else { return nil }
       reader = chosen
       reason =
         switch (session.selection, status.adapter) {
         case (.automatic, let recorded?): recorded.reason
-        case (.automatic, nil) where chosen.identity.isFprintd: "fprintd has it"
+        case (.automatic, nil) where chosen.identity.adapter == .fprintd: "fprintd has it"
         case (.automatic, nil): "fprintd has none"
         default: "asked for with \(session.selection)"
         }

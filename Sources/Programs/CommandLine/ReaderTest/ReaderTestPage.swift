@@ -12,7 +12,7 @@ struct ReaderTestPage {
     let identity = reader.identity
     var facts = [
       ("Reader", Spoken.reader(reader)), ("Through", identity.adapter.rawValue),
-      ("Driver", identity.isFprintd ? "not told by fprintd" : identity.driver),
+      ("Driver", identity.adapter == .fprintd ? "not told by fprintd" : identity.driver),
     ]
     if let vendor = identity.vendor, let product = identity.product {
       facts.append(("USB", "\(Hexadecimal.text(of: vendor)):\(Hexadecimal.text(of: product))"))

@@ -12,7 +12,6 @@ final class IdleTimer: Sendable {
   private let activity: Activity
   private let expired: @Sendable () -> Void
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
-  private let over = Mutex(false)
 
   init(_ timeout: Duration, _ activity: Activity, expired: @escaping @Sendable () -> Void) {
     (self.timeout, self.activity, self.expired) = (timeout, activity, expired)
@@ -27,9 +26,6 @@ final class IdleTimer: Sendable {
 
   deinit { cancel() }
 
-  /// Whether nothing happened for so long.
-  var hasExpired: Bool { over.withLock { $0 } }
-
   func cancel() {
     timer.withLock { timer in
       timer?.cancel()
@@ -39,10 +35,7 @@ final class IdleTimer: Sendable {
 
   private func look() {
     let idle = activity.idle
-    guard idle < timeout else {
-      over.withLock { $0 = true }
-      return expired()
-    }
+    guard idle < timeout else { return expired() }
     timer.withLock { $0?.schedule(deadline: Self.deadline(after: timeout - idle)) }
   }
 

@@ -142,7 +142,7 @@ extension VaultSession {
     try await vault.use(adapter, request(asking))
   }
 
-  package func readers() async throws(VaultError) -> ReaderList { try await vault.readers() }
+  package func readers() async throws(VaultError) -> ReaderList { await vault.readerList() }
 
   package func status() async throws(VaultError) -> VaultStatus { try await vault.status() }
 

@@ -1,0 +1,213 @@
+import Fingerprint
+import GRDB
+import Keys
+
+/// Asks for enrolled fingers, and makes of a match what it permits.
+struct Authenticator {
+  let readers: ReaderAccess
+  let sets: EnrolmentSets
+  let fprintd: FprintdSets
+  /// The clock that touches are dated by.
+  let touchClock: @Sendable () -> UInt64
+
+  private var store: Store { readers.store }
+
+  /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
+  /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
+  nonisolated(nonsending) func byTouch<T: Sendable>(
+    _ touching: Touching, passcodeSuffices: Bool, _ context: Context, _ body: (PresenceGrant) throws(VaultError) -> T
+  ) async throws(VaultError) -> T? {
+    guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
+    let store = store
+    let passcodeInstead = passcodeSuffices ? try store.read { moment in try moment.slot(.passcode) != nil } : false
+    // Without a passcode in the finger's place, the fallback is the caller's own.
+    if passcodeInstead || context.options.fallback == .callersAfterNoMatch {
+      context.fallback = context.options.fallback == .atOnce ? .offered : .later
+    }
+    defer { context.fallback = .none }
+    do throws(VaultError) {
+      return try await readers.withReader(for: touching.purpose, context, unlessLockedOut: true) {
+        lease throws(VaultError) in
+        guard let presence = try await touches(touching, lease, context) else { return nil }
+        // The reader may find a match before it hears of the end.
+        try context.requireRunning()
+        let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: touchClock())
+        if context.options.keepsEvidence {
+          context.client.lastMatch = Client.Match(grant: grant.forContexts, at: store.clock.now())
+        }
+        return try body(grant)
+      }
+    } catch {
+      if case .cancelled = error, context.fallbackIsChosen {
+        guard passcodeInstead else { throw .userFallback }
+        return nil
+      }
+      guard passcodeInstead, error.leavesPasscode else { throw error }
+      context.events.yield(.fingerUnavailable(error))
+      return nil
+    }
+  }
+
+  private nonisolated(nonsending) func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
+    async throws(VaultError) -> VerifiedPresence?
+  {
+    let (current, gallery) = try await gallery(for: touching, lease, context)
+    var failed = 0
+    while true {
+      let request = TouchRequest(
+        purpose: touching.purpose, reader: lease.description, passcodeInstead: context.fallback == .offered)
+      let nonce = ScanNonce(bytes: randomID())
+      let challenge = Challenge(
+        owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
+        gallery: gallery, nonce: nonce, armedAt: touchClock())
+      switch try await scan(challenge.gallery, on: lease, nonce, request, context) {
+      case .matched(let answer):
+        let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: touchClock())
+        try settleMatch(presence.enrolment)
+        context.events.yield(.matched)
+        return presence
+      case .retry(let reason): context.events.yield(.retry(reason))
+      case .noMatch(let beforeLockout):
+        failed += 1
+        context.events.yield(.noMatch(remaining: min(Lockout.perRequest - failed, beforeLockout)))
+        guard failed < Lockout.perRequest else { throw .authenticationFailed }
+        if context.fallback == .later, context.options.fallback != .never { context.fallback = .offered }
+      case .fallbackChosen: throw .cancelled
+      }
+    }
+  }
+
+  /// The set that a touch is compared with, and its prints.
+  private nonisolated(nonsending) func gallery(for touching: Touching, _ lease: ReaderLease, _ context: Context)
+    async throws(VaultError) -> (StoredSet, [EnrolledPrint])
+  {
+    let bound = touching.bound.filter { $0.requirement.always(.boundFinger) }
+    // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
+    let verified = try sets.verified()
+    for item in bound {
+      let owner = verified.first { $0.set.generation == item.row.generation }
+      guard owner?.set.isOn(lease.description) == true else { throw .differentReader(item.record.name) }
+    }
+    guard lease.description.printKeeper == .service else {
+      let current = try sets.enrolled(on: lease.description)
+      // A context's touch may open bound items later: it is as strict as reading one.
+      let readingBound = touching.onlyBound || touching.scope == .context
+      return (current, try await sets.gallery(of: current, on: lease, readingBound: readingBound, context))
+    }
+    let (current, prints) = try await fprintd.follow(on: lease, context)
+    // What was bound to the set before is dead.
+    guard bound.allSatisfy({ $0.row.generation == current.set.generation }) else { throw .setChanged }
+    return (current, prints)
+  }
+
+  private enum ScanResult {
+    case matched(ScanAnswer)
+    /// And as many more may fail before fingers are locked out.
+    case noMatch(beforeLockout: Int)
+    case retry(RetryReason)
+    case fallbackChosen
+  }
+
+  /// One armed scan, charged before it starts and settled by how it ended.
+  private nonisolated(nonsending) func scan(
+    _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest, _ context: Context
+  ) async throws(VaultError) -> ScanResult {
+    try await readers.requireAllowed(context)
+    try context.requireRunning()
+    guard !context.fallbackIsChosen else { return .fallbackChosen }
+    try store.commit(charge: true) { change in try change.authority.lockout.arm(nonce.bytes) }
+    let finger = lease.beginScan()
+    let events = context.events
+    let answer: ScanAnswer
+    do throws(VaultError) {
+      answer = try await context.outcome(underGate: readers.gate) {
+        try await lease.ask { reader in
+          try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
+            finger.note(event)
+            if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+            if let shown = AuthenticationEvent(event) { events.yield(shown) }
+          }
+        }
+      }
+    } catch {
+      // Nobody has learnt anything where no finger was seen. Once one was, ending the scan in time would make tries
+      // free: a match is found sooner than it is ruled out. A reader that died may have seen one.
+      if case .reader(.processDied) = error {} else if !finger.wasSeen { try settleRefund(nonce) }
+      if case .cancelled = error, context.fallbackIsChosen { return .fallbackChosen }
+      throw error
+    }
+    guard answer.nonce == nonce else {
+      try settleFailure(nonce)
+      throw .touchRefused
+    }
+    switch answer.outcome {
+    case .match: return .matched(answer)
+    case .retry(let reason):
+      try settleRefund(nonce)
+      await finger.lifted(within: context.options.timeout)
+      return .retry(reason)
+    case .noMatch:
+      let beforeLockout = try settleFailure(nonce)
+      await finger.lifted(within: context.options.timeout)
+      return .noMatch(beforeLockout: beforeLockout)
+    }
+  }
+
+  private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {
+    try store.commit { change in
+      change.authority.lockout.matched()
+      // Only an order of trying: the most recently matched comes first next time.
+      try change.db.execute(
+        sql: "UPDATE enrolment SET last_match = 1 + (SELECT max(last_match) FROM enrolment) WHERE id = ?",
+        arguments: [enrolment.bytes.data])
+    }
+  }
+
+  /// Gives back how many more may fail.
+  @discardableResult
+  private func settleFailure(_ nonce: ScanNonce) throws(VaultError) -> Int {
+    try store.commit { change in
+      change.authority.lockout.failed(nonce.bytes)
+      return change.authority.lockout.remaining
+    }
+  }
+
+  private func settleRefund(_ nonce: ScanNonce) throws(VaultError) {
+    try store.commit { change in change.authority.lockout.refund(nonce.bytes) }
+  }
+}
+
+extension FingerprintReader {
+  /// Identification, or verification where there is one print: also for a reader that can do nothing else.
+  func look(
+    for prints: [EnrolledPrint], on reader: ReaderDescription, nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    if !reader.features.contains(.identify), prints.count == 1 {
+      return try await verify(prints[0], nonce: nonce, observer: observer)
+    }
+    return try await identify(prints, nonce: nonce, observer: observer)
+  }
+}
+
+extension AuthenticationEvent {
+  /// What a listener is shown of a scan; the vault itself tells of retries and stages where they count.
+  init?(_ event: ScanEvent) {
+    switch event {
+    case .fingerPresent: self = .fingerPresent(true)
+    case .fingerLifted: self = .fingerPresent(false)
+    default: return nil
+    }
+  }
+}
+
+extension VaultError {
+  /// Whether the passcode may take the finger's place after this.
+  fileprivate var leavesPasscode: Bool {
+    switch self {
+    case .authenticationFailed, .biometryLockout, .notEnrolled, .fingersNotAccepted, .printsGone, .reader,
+      .storeDamaged, .sessionRefused:
+      true
+    default: false
+    }
+  }
+}

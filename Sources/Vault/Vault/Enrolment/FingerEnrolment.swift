@@ -1,0 +1,227 @@
+import Executors
+import Fingerprint
+import Glibc
+import Keys
+
+/// Enrols fingers and takes them out of their set. Whoever asks has given the passcode, or the recovery key where none is
+/// set.
+struct FingerEnrolment {
+  let readers: ReaderAccess
+  let sets: EnrolmentSets
+  let fprintd: FprintdSets
+
+  /// Enrols a finger, or enrols it anew.
+  ///
+  /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
+  /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
+  nonisolated(nonsending) func enroll(_ finger: Finger, _ context: Context) async throws(VaultError) -> SetChange {
+    try await readers.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
+      try await enroll(finger, on: lease, context)
+    }
+  }
+
+  /// The set that loses a finger, or all: that of the reader attached, or the only one that holds the finger.
+  nonisolated(nonsending) func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
+    let holding = try sets.verified().filter { stored in
+      guard let finger else { return !stored.set.enrolments.isEmpty }
+      return stored.set.enrolments.contains { $0.finger == finger }
+    }
+    guard let first = holding.first else {
+      if let finger { throw .fingerNotEnrolled(finger) }
+      throw .notEnrolled
+    }
+    if holding.count == 1 { return first }
+    let attached = try await readers.attached()
+    guard let set = holding.first(where: { $0.set.isOn(attached) }) else { throw .notEnrolled }
+    return set
+  }
+
+  /// Takes one finger, or all of them, out of a set. The reader is needed only to clear its chip.
+  nonisolated(nonsending) func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    var set = stored.set
+    let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
+    set.enrolments.removeAll { removed.contains($0) }
+    let prints = try sets.prints(of: stored)
+    let isOfFprintd = set.reader.adapter == .fprintd
+    if isOfFprintd {
+      // There the finger would come back by itself: fprintd has to forget it first.
+      for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
+    }
+    let lost = try sets.replace(stored, with: set, adding: [])
+    for gone in removed where gone.onChip && !isOfFprintd {
+      guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
+      await deleteFromChip(print.template, gone.finger, set, nil, context)
+    }
+    return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+  }
+
+  private nonisolated(nonsending) func enroll(_ finger: Finger, on lease: ReaderLease, _ context: Context)
+    async throws(VaultError) -> SetChange
+  {
+    let reader = lease.description
+    // Whatever others have changed is theirs, and not this enrolment's.
+    if reader.printKeeper == .service { try await fprintd.takeOver(on: lease, context) }
+    let stored = try sets.set(on: reader)
+    let known = try stored.map { stored throws(VaultError) in try sets.prints(of: stored) } ?? []
+    let (template, lift) = try await template(of: finger, lease, context)
+    let print = EnrolledPrint(id: EnrolmentID(bytes: randomID()), template: template)
+    do throws(VaultError) {
+      if reader.features.contains(.storageList) {
+        let chip = try await lease.chipList(knowing: known + [print], context)
+        guard chip.present.contains(print.id) else { throw .reader(.notOnChip) }
+        if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
+      }
+      // The finger of the last stage must not answer for the confirming touch.
+      await lift.lifted(within: context.options.timeout)
+      let others = known.filter { other in
+        stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
+      }
+      try await confirm(print, finger, others: others, stored?.set, lease, context)
+      return try await add(print, finger, to: stored, knowing: known, lease, context)
+    } catch {
+      // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
+      if reader.printKeeper != .store {
+        let deletion = Task(executorPreference: BackgroundThread.shared) {
+          try await lease.ask { try await $0.delete(template) }
+        }
+        if case .failure(let error) = await deletion.result {
+          context.events.yield(.notice(.leftOnChip(finger, error as? ReaderError ?? .device("\(type(of: error))"))))
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Puts the confirmed print into the set, in the place of the finger's earlier one.
+  private nonisolated(nonsending) func add(
+    _ print: EnrolledPrint, _ finger: Finger, to stored: StoredSet?, knowing known: [EnrolledPrint],
+    _ lease: ReaderLease, _ context: Context
+  ) async throws(VaultError) -> SetChange {
+    let reader = lease.description
+    var set =
+      stored?.set
+      ?? EnrolmentSet(owner: sets.store.owner, reader: reader.identity, nature: reader.nature, admission: .passcode)
+    set.admission = .passcode
+    let replaced = set.enrolments.filter { $0.finger == finger }
+    set.enrolments.removeAll { $0.finger == finger }
+    set.enrolments.append(
+      .init(
+        id: print.id, finger: finger, onChip: reader.printKeeper != .store,
+        templateDigest: Digest.sha256(print.template.bytes), enrolled: Int64(time(nil))))
+    let lost = try sets.replace(stored, with: set, adding: [print])
+    lease.checkedSet = (try? sets.set(on: reader))?.digest
+    for old in replaced where old.onChip && reader.printKeeper == .chip {
+      guard let print = known.first(where: { $0.id == old.id }) else { continue }
+      await deleteFromChip(print.template, finger, set, lease, context)
+    }
+    return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
+  }
+
+  private nonisolated(nonsending) func template(of finger: Finger, _ lease: ReaderLease, _ context: Context)
+    async throws(VaultError) -> (Template, FingerLift)
+  {
+    let request = TouchRequest(purpose: .enroll(finger), reader: lease.description, passcodeInstead: false)
+    let activity = Activity()
+    let lift = lease.beginScan()
+    let events = context.events
+    let observer: ScanObserver = { event in
+      activity.note()
+      lift.note(event)
+      switch event {
+      case .fingerNeeded: events.yield(.touchWanted(request))
+      case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
+      case .retry(let reason): events.yield(.retry(reason))
+      default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
+      }
+    }
+    let template = try await readers.touch(context, activity: activity) {
+      try await lease.ask { try await $0.enroll(as: finger, observer: observer) }
+    }
+    return (template, lift)
+  }
+
+  /// The confirming touch: the new print must match it, and no other finger's may.
+  private nonisolated(nonsending) func confirm(
+    _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?, _ lease: ReaderLease,
+    _ context: Context
+  ) async throws(VaultError) {
+    let reader = lease.description
+    let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
+    let events = context.events
+    var failed = 0
+    while true {
+      let nonce = ScanNonce(bytes: randomID())
+      let lift = lease.beginScan()
+      let observer: ScanObserver = { event in
+        lift.note(event)
+        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+        if let shown = AuthenticationEvent(event) { events.yield(shown) }
+      }
+      // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses by
+      // itself to enrol a finger that it has under another name.
+      let verifies = others.isEmpty || reader.printKeeper == .service || !reader.features.contains(.identify)
+      let scan = try await readers.touch(context) {
+        try await lease.ask { source in
+          verifies
+            ? try await source.verify(print, nonce: nonce, observer: observer)
+            : try await source.identify(others + [print], nonce: nonce, observer: observer)
+        }
+      }
+      guard scan.nonce == nonce else { throw .touchRefused }
+      switch scan.outcome {
+      case .match(print.id):
+        events.yield(.matched)
+        return
+      case .match(let other): throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
+      case .retry(let reason): events.yield(.retry(reason))
+      case .noMatch:
+        failed += 1
+        events.yield(.noMatch(remaining: Lockout.perRequest - failed))
+        guard failed < Lockout.perRequest else { throw .authenticationFailed }
+      }
+      await lift.lifted(within: context.options.timeout)
+    }
+  }
+
+  /// Has fprintd forget a finger; one that it has not any more is forgotten already.
+  private nonisolated(nonsending) func deleteFromFprintd(
+    _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
+  ) async throws(VaultError) {
+    guard let print = prints.first(where: { $0.id == enrolment.id }) else { return }
+    do throws(VaultError) {
+      try await delete(print.template, from: set, context)
+    } catch {
+      if case .reader(.notOnChip) = error { return }
+      throw error
+    }
+  }
+
+  /// - Parameter lease: nil where the request has not claimed the reader.
+  private nonisolated(nonsending) func deleteFromChip(
+    _ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ lease: ReaderLease?, _ context: Context
+  ) async {
+    do throws(VaultError) {
+      if let lease {
+        try await context.outcome { try await lease.ask { try await $0.delete(template) } }
+      } else {
+        try await delete(template, from: set, context)
+      }
+    } catch {
+      let reason: ReaderError = if case .reader(let error) = error { error } else { .absent }
+      guard reason != .notOnChip else { return }
+      context.events.yield(.notice(.leftOnChip(finger, reason)))
+    }
+  }
+
+  /// Has the reader of a set forget a print.
+  private nonisolated(nonsending) func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
+    async throws(VaultError)
+  {
+    try await readers.withReader(for: nil, context) { lease throws(VaultError) in
+      guard set.isOn(lease.description) else { throw .reader(.absent) }
+      try await context.outcome { try await lease.ask { try await $0.delete(template) } }
+    }
+  }
+}
