@@ -239,7 +239,9 @@ public final class AuthenticationContext: Sendable {
           observers.yield(numbered.event)
           // Skip prompts whose call has already returned.
           if numbered.event.isQuestion, !session.isAsking { return }
-          await prompt.handle(numbered.event, in: session.with(event: numbered.number))
+          let session = session.with(event: numbered.number)
+          await prompt.handle(numbered.event, in: session)
+          await session.shown(numbered.event)
         }
         observers.finish()
       }

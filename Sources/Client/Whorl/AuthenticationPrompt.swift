@@ -56,6 +56,12 @@ public struct PromptSession: Sendable {
     await service.respond(handle, .secret(question: event, secret))
   }
 
+  /// Says that an event was shown, where the vault arms the reader no sooner.
+  package func shown(_ event: AuthenticationEvent) async {
+    guard case .touchWanted(let request) = event, request.awaitsPrompt else { return }
+    await service.respond(handle, .ready(question: self.event))
+  }
+
   /// Says that no answer can be given to the `secretWanted` that this session was given with.
   public func decline() async { await service.respond(handle, .decline(question: event)) }
 }

@@ -108,7 +108,11 @@ struct Session {
     let listener = PromptListener(events)
     let person = PromptSession(service: store, handle: context, words: words)
     let listening = Task(executorPreference: BackgroundThread()) {
-      await listener.run { await prompt.handle($0.event, in: person.with(event: $0.number)) }
+      await listener.run { numbered in
+        let person = person.with(event: numbered.number)
+        await prompt.handle(numbered.event, in: person)
+        await person.shown(numbered.event)
+      }
     }
     Interruption.onSignal { Task { await store.respond(context, .cancel) } }
     let result: Result<Answer, any Error>

@@ -9,7 +9,7 @@ package struct ContextHandle: Sendable, Hashable {
 
 /// What happens while a context authenticates or enrols; whoever shows the prompt reads these in order.
 public enum AuthenticationEvent: Sendable {
-  /// The reader is armed: ask for a touch.
+  /// A touch is wanted: ask for it. The reader is armed, or waits until the prompt stands (``TouchRequest/awaitsPrompt``).
   case touchWanted(TouchRequest)
   /// A finger is on the sensor, or has left it.
   case fingerPresent(Bool)
@@ -50,10 +50,14 @@ public struct TouchRequest: Sendable {
   /// Whether the fallback may be chosen instead: the passcode or, where the policy knows none, the caller's own.
   public var passcodeInstead: Bool
 
-  package init(purpose: Purpose, reader: ReaderDescription, passcodeInstead: Bool) {
+  /// Whether the reader is armed only when whoever shows the prompt has said that it stands (`ContextResponse.ready`).
+  package var awaitsPrompt: Bool
+
+  package init(purpose: Purpose, reader: ReaderDescription, passcodeInstead: Bool, awaitsPrompt: Bool = false) {
     self.purpose = purpose
     self.reader = reader
     self.passcodeInstead = passcodeInstead
+    self.awaitsPrompt = awaitsPrompt
   }
 }
 

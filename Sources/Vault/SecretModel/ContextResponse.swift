@@ -6,6 +6,8 @@ package enum ContextResponse: ~Copyable, Sendable {
   case secret(question: Int, SecretBytes)
   /// No answer can be given to this question.
   case decline(question: Int)
+  /// The prompt for the touch that this event wants stands: the reader may be armed.
+  case ready(question: Int)
   /// The fallback in place of a touch: the passcode, or the caller's own. Does nothing where the touch that is wanted has
   /// none.
   case fallback

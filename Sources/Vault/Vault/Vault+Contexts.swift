@@ -35,6 +35,7 @@ extension Vault {
     switch consume response {
     case .secret(let question, let secret): context.answer(question, with: SecretBox(secret))
     case .decline(let question): context.answer(question, with: nil)
+    case .ready(let question): context.promptStands(for: question)
     case .fallback: context.chooseFallback()
     case .cancel: context.cancel()
     }

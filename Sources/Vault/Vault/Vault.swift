@@ -41,7 +41,8 @@ package actor Vault {
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
-    scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys()
+    scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce,
+    classKeys: ClassKeys = ClassKeys()
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -62,7 +63,7 @@ package actor Vault {
     self.owner = owner
     itself = Client(Caller(user: owner))
     self.desk = desk
-    readers = ReaderAccess(store: store, desk: desk, gate: gate)
+    readers = ReaderAccess(store: store, desk: desk, gate: gate, arming: arming)
     sets = EnrolmentSets(store: store)
     fprintd = FprintdSets(readers: readers, sets: sets)
     enrolment = FingerEnrolment(readers: readers, sets: sets, fprintd: fprintd)

@@ -103,7 +103,8 @@ actor UserStore {
     let vault: Vault
     do throws(VaultError) {
       vault = try Vault(
-        at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt)
+        at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
+        arming: .whenPromptStands)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(

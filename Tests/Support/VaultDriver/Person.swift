@@ -89,7 +89,8 @@ package final class Person: Sendable {
       } else {
         await respond(.decline(question: numbered.number))
       }
-    case .touchWanted:
+    case .touchWanted(let request):
+      if request.awaitsPrompt { await respond(.ready(question: numbered.number)) }
       let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }
       try? await touch?()
     default: break

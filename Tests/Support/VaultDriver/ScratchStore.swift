@@ -43,14 +43,15 @@ package final class ScratchStore: Sendable {
   package func open(
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil,
-    gate: any SessionGate = NoSessionGate(), classKeys: ClassKeys = ClassKeys(), desk: ReaderDesk? = nil
+    gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce, classKeys: ClassKeys = ClassKeys(),
+    desk: ReaderDesk? = nil
   ) throws -> Vault {
     let own = ReaderDesk(
       reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic), holdsReader: holdsReader,
       locks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
     return try Vault(
       at: path, desk: desk ?? own, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests, gate: gate,
-      classKeys: classKeys)
+      arming: arming, classKeys: classKeys)
   }
 
   /// Copies the store's files, as somebody would who wants to put them back later.

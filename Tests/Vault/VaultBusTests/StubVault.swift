@@ -77,6 +77,7 @@ final class StubVault: VaultService, VaultConnection {
     switch consume response {
     case .secret(let question, let secret): word = "secret \(question): \(secret.text)"
     case .decline(let question): word = "decline \(question)"
+    case .ready(let question): word = "ready \(question)"
     case .fallback: word = "fallback"
     case .cancel: word = "cancel"
     }

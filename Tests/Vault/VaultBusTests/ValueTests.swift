@@ -32,7 +32,8 @@ struct ValueTests {
       .evaluate(reason: nil), .enroll(.leftThumb), .confirm(.rightLittle),
     ] {
       told.append(.touchWanted(TouchRequest(purpose: purpose, reader: Self.usb, passcodeInstead: true)))
-      told.append(.touchWanted(TouchRequest(purpose: purpose, reader: Self.virtual, passcodeInstead: false)))
+      told.append(
+        .touchWanted(TouchRequest(purpose: purpose, reader: Self.virtual, passcodeInstead: false, awaitsPrompt: true)))
     }
     told += [.passcode(attempt: 3), .newPasscode, .recoveryKey, .applicationPassword(Self.name)].map {
       .secretWanted($0)

@@ -14,7 +14,7 @@ struct Authenticator {
 
   /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
   /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
-  nonisolated(nonsending) func byTouch<T: Sendable>(
+  func byTouch<T: Sendable>(
     _ touching: Touching, passcodeSuffices: Bool, _ context: Context, _ body: (PresenceGrant) throws(VaultError) -> T
   ) async throws(VaultError) -> T? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
@@ -48,14 +48,15 @@ struct Authenticator {
     }
   }
 
-  private nonisolated(nonsending) func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
+  private func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> VerifiedPresence?
   {
     let (current, gallery) = try await gallery(for: touching, lease, context)
     var failed = 0
     while true {
-      let request = TouchRequest(
-        purpose: touching.purpose, reader: lease.description, passcodeInstead: context.fallback == .offered)
+      let request = readers.request(
+        for: touching.purpose, on: lease, passcodeInstead: context.fallback == .offered)
+      try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
@@ -78,7 +79,7 @@ struct Authenticator {
   }
 
   /// The set that a touch is compared with, and its prints.
-  private nonisolated(nonsending) func gallery(for touching: Touching, _ lease: ReaderLease, _ context: Context)
+  private func gallery(for touching: Touching, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (StoredSet, [EnrolledPrint])
   {
     let bound = touching.bound.filter { $0.requirement.always(.boundFinger) }
@@ -109,7 +110,7 @@ struct Authenticator {
   }
 
   /// One armed scan, charged before it starts and settled by how it ended.
-  private nonisolated(nonsending) func scan(
+  private func scan(
     _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest, _ context: Context
   ) async throws(VaultError) -> ScanResult {
     try await readers.requireAllowed(context)
@@ -120,11 +121,11 @@ struct Authenticator {
     let events = context.events
     let answer: ScanAnswer
     do throws(VaultError) {
-      answer = try await context.outcome(underGate: readers.gate) {
+      answer = try await context.outcome(within: readers.arming.longestTouch, underGate: readers.gate) {
         try await lease.ask { reader in
           try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
             finger.note(event)
-            if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+            if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
             if let shown = AuthenticationEvent(event) { events.yield(shown) }
           }
         }

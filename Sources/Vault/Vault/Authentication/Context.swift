@@ -23,6 +23,8 @@ final class Context {
   var evidence = Evidence()
   /// Given by the program, in place of asking the person.
   var applicationPassword: SecretBox?
+  /// The prompt that is being shown, and who waits until it stands.
+  private var prompt: (event: Int, stands: AsyncStream<Void>.Continuation)?
   /// Cancels the action of the reader that is waited for.
   private var cancelAction: (() -> Void)?
 
@@ -110,14 +112,33 @@ final class Context {
     question = nil
   }
 
+  /// Has the prompt for a touch shown, and waits until the listener says that it stands.
+  func prompt(
+    for request: TouchRequest, within limit: Duration, underGate gate: any SessionGate
+  ) async throws(VaultError) {
+    let (standing, stands) = AsyncStream.makeStream(of: Void.self)
+    prompt = (events.yield(.touchWanted(request)), stands)
+    defer { prompt = nil }
+    try await outcome(within: limit, underGate: gate) {
+      for await _ in standing { return }
+      throw ReaderError.cancelled
+    }
+  }
+
+  /// The prompt that this event wanted stands.
+  func promptStands(for event: Int) {
+    if let prompt, prompt.event == event { prompt.stands.yield() }
+  }
+
   /// What the reader answers to a question, in the vault's words where it fails. A cancel and a chosen fallback end the
   /// waiting with `cancelled`, the context's timeout ends it when nothing has happened for so long.
   ///
   /// - Parameters:
   ///   - activity: when something last happened.
+  ///   - limit: ends the waiting sooner than the context's timeout would.
   ///   - gate: for a question that arms the reader: ends the waiting when the caller's session does not allow it any more.
-  nonisolated(nonsending) func outcome<T: Sendable>(
-    activity: Activity = Activity(), underGate gate: (any SessionGate)? = nil,
+  func outcome<T: Sendable>(
+    activity: Activity = Activity(), within limit: Duration? = nil, underGate gate: (any SessionGate)? = nil,
     of question: @escaping @Sendable () async throws -> T
   ) async throws(VaultError) -> T {
     let action = Task(executorPreference: BackgroundThread.shared, operation: question)
@@ -125,7 +146,8 @@ final class Context {
     cancelAction = { action.cancel() }
     // Cancelled between the last look and now: nobody else will tell the action.
     if isCancelled || Task.isCancelled { action.cancel() }
-    let timer = options.timeout.map { IdleTimer($0, activity) { ending.end(.timedOut) } }
+    let timeout = [options.timeout, limit].compactMap { $0 }.min()
+    let timer = timeout.map { IdleTimer($0, activity) { ending.end(.timedOut) } }
     let watch = gate.map { gate in
       Task(executorPreference: BackgroundThread.shared) { [caller = client.caller] in
         ending.end(.sessionRefused(await gate.untilRefused(for: caller)))

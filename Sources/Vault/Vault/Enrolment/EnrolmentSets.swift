@@ -29,7 +29,7 @@ struct EnrolmentSets {
   /// A finger that is gone from the chip's own list was removed elsewhere, or the reader misreports. Either way what is
   /// bound to the set is closed at once, and opens again when the list holds every print. Nothing is destroyed by what a
   /// reader says: that takes the passcode, with which the finger is taken out of the set (`unenroll`).
-  nonisolated(nonsending) func gallery(
+  func gallery(
     of stored: StoredSet, on lease: ReaderLease, readingBound: Bool, _ context: Context
   ) async throws(VaultError) -> [EnrolledPrint] {
     let prints = try prints(of: stored)
@@ -118,7 +118,7 @@ struct EnrolmentSets {
 
 extension ReaderLease {
   /// What the chip holds, or fprintd.
-  nonisolated(nonsending) func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError)
+  func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError)
     -> ChipList
   {
     try await context.outcome { try await ask { try await $0.storedPrints(knowing: prints) } }

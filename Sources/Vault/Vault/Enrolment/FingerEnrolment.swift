@@ -14,14 +14,14 @@ struct FingerEnrolment {
   ///
   /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
   /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
-  nonisolated(nonsending) func enroll(_ finger: Finger, _ context: Context) async throws(VaultError) -> SetChange {
+  func enroll(_ finger: Finger, _ context: Context) async throws(VaultError) -> SetChange {
     try await readers.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
       try await enroll(finger, on: lease, context)
     }
   }
 
   /// The set that loses a finger, or all: that of the reader attached, or the only one that holds the finger.
-  nonisolated(nonsending) func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
+  func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
     let holding = try sets.verified().filter { stored in
       guard let finger else { return !stored.set.enrolments.isEmpty }
       return stored.set.enrolments.contains { $0.finger == finger }
@@ -37,7 +37,7 @@ struct FingerEnrolment {
   }
 
   /// Takes one finger, or all of them, out of a set. The reader is needed only to clear its chip.
-  nonisolated(nonsending) func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
+  func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
     async throws(VaultError) -> SetChange
   {
     var set = stored.set
@@ -57,7 +57,7 @@ struct FingerEnrolment {
     return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
   }
 
-  private nonisolated(nonsending) func enroll(_ finger: Finger, on lease: ReaderLease, _ context: Context)
+  private func enroll(_ finger: Finger, on lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> SetChange
   {
     let reader = lease.description
@@ -95,7 +95,7 @@ struct FingerEnrolment {
   }
 
   /// Puts the confirmed print into the set, in the place of the finger's earlier one.
-  private nonisolated(nonsending) func add(
+  private func add(
     _ print: EnrolledPrint, _ finger: Finger, to stored: StoredSet?, knowing known: [EnrolledPrint],
     _ lease: ReaderLease, _ context: Context
   ) async throws(VaultError) -> SetChange {
@@ -119,10 +119,14 @@ struct FingerEnrolment {
     return SetChange(finger: finger, fingers: set.enrolledFingers, lost: lost)
   }
 
-  private nonisolated(nonsending) func template(of finger: Finger, _ lease: ReaderLease, _ context: Context)
+  private func template(of finger: Finger, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (Template, FingerLift)
   {
-    let request = TouchRequest(purpose: .enroll(finger), reader: lease.description, passcodeInstead: false)
+    var request = readers.request(for: .enroll(finger), on: lease)
+    try await readers.prompt(for: request, context)
+    // From now on the reader itself says when the finger is wanted again.
+    request.awaitsPrompt = false
+    let stage = request
     let activity = Activity()
     let lift = lease.beginScan()
     let events = context.events
@@ -130,7 +134,7 @@ struct FingerEnrolment {
       activity.note()
       lift.note(event)
       switch event {
-      case .fingerNeeded: events.yield(.touchWanted(request))
+      case .fingerNeeded: events.yield(.touchWanted(stage))
       case .stage(let completed, let total): events.yield(.enrolmentStage(completed: completed, of: total))
       case .retry(let reason): events.yield(.retry(reason))
       default: if let shown = AuthenticationEvent(event) { events.yield(shown) }
@@ -143,20 +147,21 @@ struct FingerEnrolment {
   }
 
   /// The confirming touch: the new print must match it, and no other finger's may.
-  private nonisolated(nonsending) func confirm(
+  private func confirm(
     _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?, _ lease: ReaderLease,
     _ context: Context
   ) async throws(VaultError) {
     let reader = lease.description
-    let request = TouchRequest(purpose: .confirm(finger), reader: reader, passcodeInstead: false)
+    let request = readers.request(for: .confirm(finger), on: lease)
     let events = context.events
     var failed = 0
     while true {
+      try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
       let lift = lease.beginScan()
       let observer: ScanObserver = { event in
         lift.note(event)
-        if case .fingerNeeded = event { events.yield(.touchWanted(request)) }
+        if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
       // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses by
@@ -186,7 +191,7 @@ struct FingerEnrolment {
   }
 
   /// Has fprintd forget a finger; one that it has not any more is forgotten already.
-  private nonisolated(nonsending) func deleteFromFprintd(
+  private func deleteFromFprintd(
     _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
   ) async throws(VaultError) {
     guard let print = prints.first(where: { $0.id == enrolment.id }) else { return }
@@ -199,7 +204,7 @@ struct FingerEnrolment {
   }
 
   /// - Parameter lease: nil where the request has not claimed the reader.
-  private nonisolated(nonsending) func deleteFromChip(
+  private func deleteFromChip(
     _ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ lease: ReaderLease?, _ context: Context
   ) async {
     do throws(VaultError) {
@@ -216,7 +221,7 @@ struct FingerEnrolment {
   }
 
   /// Has the reader of a set forget a print.
-  private nonisolated(nonsending) func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
+  private func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
     async throws(VaultError)
   {
     try await readers.withReader(for: nil, context) { lease throws(VaultError) in

@@ -21,7 +21,7 @@ struct FprintdSets {
   /// - Parameter isAuthorized: the passcode was given for this change.
   /// - Throws: `fingersNotAccepted` where the reader is not physical and its fingers, as they are now, were not accepted
   ///   with the passcode. Nothing is changed then.
-  nonisolated(nonsending) func follow(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
+  func follow(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
     let (store, reader) = (store, lease.description)
@@ -56,7 +56,7 @@ struct FprintdSets {
 
   /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where
   /// nothing is bound to them.
-  private nonisolated(nonsending) func list(
+  private func list(
     _ lease: ReaderLease, knowing known: [EnrolledPrint], _ stored: StoredSet?, _ context: Context
   ) async throws(VaultError) -> ChipList {
     do throws(VaultError) {
@@ -101,7 +101,7 @@ struct FprintdSets {
   }
 
   /// The same for a call that asks for no touch: claims the reader for a moment. Nil where it is none of fprintd's.
-  nonisolated(nonsending) func look() async throws(VaultError) -> StoredSet? {
+  func look() async throws(VaultError) -> StoredSet? {
     guard try await readers.attached().printKeeper == .service else { return nil }
     let context = Context(askingNobodyFor: store.owner)
     return try await readers.withReader(for: nil, context) { lease throws(VaultError) in
@@ -111,7 +111,7 @@ struct FprintdSets {
   }
 
   /// Takes over the fingers that the reader attached has now, after the passcode, where they do not count without it.
-  nonisolated(nonsending) func accept(_ context: Context) async throws(VaultError) {
+  func accept(_ context: Context) async throws(VaultError) {
     let attached: ReaderDescription
     do throws(VaultError) {
       attached = try await readers.attached()
@@ -129,7 +129,7 @@ struct FprintdSets {
   }
 
   /// The same after the passcode, where no finger need be enrolled yet.
-  nonisolated(nonsending) func takeOver(on lease: ReaderLease, _ context: Context) async throws(VaultError) {
+  func takeOver(on lease: ReaderLease, _ context: Context) async throws(VaultError) {
     do throws(VaultError) {
       _ = try await follow(on: lease, context, isAuthorized: true)
     } catch {
@@ -138,7 +138,7 @@ struct FprintdSets {
   }
 
   /// Whether the set that a match was for is still fprintd's, where it is fprintd's at all.
-  nonisolated(nonsending) func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
+  func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
     let set = try store.read { moment in try moment.set(of: grant) }
     guard let before = set else { return false }
     guard before.set.reader.adapter == .fprintd else { return true }

@@ -5,15 +5,16 @@ struct ReaderAccess {
   let store: Store
   let desk: ReaderDesk
   let gate: any SessionGate
+  let arming: ArmingPolicy
 
   /// Claims the reader for one request. One request at a time has it, of all programs and stores of the user: the next
   /// one waits here, so that no scan can be credited to the other. `body` releases what it releases while the reader is
   /// still open: the answer does not wait for the reader to be closed.
   ///
   /// - Parameter purpose: what a touch is asked for, where the caller's session allows that; nil where none is.
-  nonisolated(nonsending) func withReader<T: Sendable>(
+  func withReader<T: Sendable>(
     for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false,
-    _ body: nonisolated(nonsending) (ReaderLease) async throws(VaultError) -> T
+    _ body: (ReaderLease) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     if purpose != nil { try await requireAllowed(context) }
     let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose)
@@ -39,21 +40,37 @@ struct ReaderAccess {
   }
 
   /// Refuses where the state of the caller's login session forbids to ask for a finger.
-  nonisolated(nonsending) func requireAllowed(_ context: Context) async throws(VaultError) {
+  func requireAllowed(_ context: Context) async throws(VaultError) {
     if let refusal = await gate.refusal(for: context.client.caller) { throw .sessionRefused(refusal) }
   }
 
   /// The answer to a question for which the reader waits for a finger: where the caller's session allows it, and for as
   /// long.
-  nonisolated(nonsending) func touch<T: Sendable>(
+  func touch<T: Sendable>(
     _ context: Context, activity: Activity = Activity(), _ question: @escaping @Sendable () async throws -> T
   ) async throws(VaultError) -> T {
     try await requireAllowed(context)
-    return try await context.outcome(activity: activity, underGate: gate, of: question)
+    return try await context.outcome(
+      activity: activity, within: arming.longestTouch, underGate: gate, of: question)
+  }
+
+  /// What is wanted of the person who reads the prompt.
+  func request(for purpose: TouchRequest.Purpose, on lease: ReaderLease, passcodeInstead: Bool = false) -> TouchRequest
+  {
+    TouchRequest(
+      purpose: purpose, reader: lease.description, passcodeInstead: passcodeInstead,
+      awaitsPrompt: arming == .whenPromptStands)
+  }
+
+  /// Has the prompt for a touch shown, where the reader is armed no sooner, and waits until it stands.
+  func prompt(for request: TouchRequest, _ context: Context) async throws(VaultError) {
+    guard request.awaitsPrompt else { return }
+    try await requireAllowed(context)
+    try await context.prompt(for: request, within: ArmingPolicy.longestPrompt, underGate: gate)
   }
 
   /// Waits for the requests ahead of this one, which the listener is told of.
-  private nonisolated(nonsending) func turn<T: Sendable>(
+  private func turn<T: Sendable>(
     _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (ReaderUse) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     do throws(VaultError) {
@@ -63,7 +80,7 @@ struct ReaderAccess {
     } catch .timedOut { throw .busy("another program is waiting for a finger") }
   }
 
-  private nonisolated(nonsending) func wanted(_ claim: ReaderClaim, _ context: Context) async throws(VaultError)
+  private func wanted(_ claim: ReaderClaim, _ context: Context) async throws(VaultError)
     -> ReaderDescription
   {
     if let opened = claim.opened { return opened.description }
@@ -88,7 +105,7 @@ struct ReaderAccess {
   }
 
   /// The reader that is attached now, without opening it.
-  nonisolated(nonsending) func attached() async throws(VaultError) -> ReaderDescription {
+  func attached() async throws(VaultError) -> ReaderDescription {
     if let held = await desk.heldReader { return held }
     let readers: [ReaderDescription]
     do { readers = try await desk.reader.readers() } catch { throw .reader(error) }
@@ -96,7 +113,7 @@ struct ReaderAccess {
   }
 
   /// The readers attached, and the one that this store would use.
-  nonisolated(nonsending) func list() async -> ReaderList {
+  func list() async -> ReaderList {
     let attached: [ReaderDescription]
     do { attached = try await desk.reader.readers() } catch {
       return ReaderList(readers: [], chosen: nil, problem: .reader(error))

@@ -82,6 +82,7 @@ extension TouchRequest {
   fileprivate var busEntries: [String: BusValue?] {
     var entries: [String: BusValue?] = [
       "reader": reader.busValue, "passcode-instead": passcodeInstead.busValue,
+      "awaits-prompt": awaitsPrompt.busValue,
     ]
     switch purpose {
     case .read(let items, let reason):
@@ -111,7 +112,8 @@ extension TouchRequest {
     default: throw .unreadable(Self.self)
     }
     self.init(
-      purpose: purpose, reader: try record.take("reader"), passcodeInstead: try record.take("passcode-instead"))
+      purpose: purpose, reader: try record.take("reader"), passcodeInstead: try record.take("passcode-instead"),
+      awaitsPrompt: try record.takeIfPresent("awaits-prompt") ?? false)
   }
 }
 

@@ -13,6 +13,7 @@ extension ContextResponse {
       }
       return Self.busValues("secret", question, [file], in: context)
     case .decline(let question): return Self.busValues(declining: question, in: context)
+    case .ready(let question): return Self.busValues("ready", question, in: context)
     case .fallback: return Self.busValues("fallback", in: context)
     case .cancel: return Self.busValues("cancel", in: context)
     }
@@ -37,6 +38,7 @@ extension ContextResponse {
       guard let files = values[2].asArray, files.count == 1 else { throw .unreadable("a response") }
       self = .secret(question: question, try SecretBytes(sealed: files[0], limit: NewItem.secretLimit))
     case "decline": self = .decline(question: question)
+    case "ready": self = .ready(question: question)
     case "fallback": self = .fallback
     case "cancel": self = .cancel
     default: throw .versionMismatch("the vault does not know this response: it is older than this program")
