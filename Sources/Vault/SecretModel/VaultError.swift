@@ -98,6 +98,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case restoreDetected
   /// An earlier copy was put back, and no record vouches for its passcode: only the recovery key accepts it.
   case recoveryKeyRequired
+  /// The store has as many bytes as its user may fill; the value is that limit.
+  case storeFull(limit: Int)
   /// The store was made by a later version, in this format.
   case newerFormat(Int)
   /// The store was made by an earlier version, in this format, which is not read any more.

@@ -36,17 +36,17 @@ package actor Vault {
 
   /// Opens the store of `owner`. Nothing starts a reader process before a finger is needed, and nobody is asked for one
   /// whose login session `gate` refuses. Vaults in one process share one `scrypt`, and may share a `desk`. `classKeys`
-  /// outlives the vault where its maker keeps it: what was unlocked stays so. `clock`, `touchClock` and `floor` are for
-  /// tests.
+  /// outlives the vault where its maker keeps it: what was unlocked stays so. `quota` is the most bytes that the store may
+  /// have; nil: as many as the disk takes. `clock`, `touchClock` and `floor` are for tests.
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
     scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce,
-    classKeys: ClassKeys = ClassKeys()
+    classKeys: ClassKeys = ClassKeys(), quota: Int? = nil
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
-    let database = try StoreDatabase(at: directory.database)
+    let database = try StoreDatabase(at: directory.database, quota: quota)
     let databaseID = try database.identity()
     guard let slot = try database.rawSlot(.device) else { throw .deviceKeyMissing }
     let root: SecretBytes

@@ -20,6 +20,8 @@ package final class SystemVaults: Sendable {
     /// Whether a program may make a store for its user, give one a new key file, or enrol the first finger: what takes a
     /// place that the user has not taken yet. Throws what forbids it. May ask the user, and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
+    /// The most bytes that one user may store.
+    package var quota = 256 << 20
     /// Where all stores stretch their passcodes.
     let scrypt = ScryptQueue()
     /// The least that scrypt must cost; tests alone ask for less.

@@ -104,7 +104,7 @@ actor UserStore {
     do throws(VaultError) {
       vault = try Vault(
         at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
-        arming: .whenPromptStands)
+        arming: .whenPromptStands, quota: configuration.quota)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(

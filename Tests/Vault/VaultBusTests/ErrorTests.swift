@@ -23,7 +23,8 @@ struct ErrorTests {
     .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
     .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
     .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
-    .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .busy("another program"), .timedOut,
+    .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .busy("another program"),
+    .timedOut,
     .inputOutput("No space left on device"), .internalError("here"), .serviceUnavailable("why"),
     .versionMismatch("2.0"), .outcomeUnknown,
   ]

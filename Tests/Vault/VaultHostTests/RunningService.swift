@@ -24,10 +24,11 @@ final class RunningService: Sendable {
   ///   - idleTime: how long a store stays open that nobody uses.
   ///   - connections: the most connections of one user.
   ///   - callBytes: the memory of one user's open calls.
+  ///   - quota: the most bytes of a store.
   ///   - authorizeOwner: stands in for polkit.
   ///   - callers: makes another caller of the one that connected, for a machine with several users.
   init(
-    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20,
+    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, quota: Int = 256 << 20,
     accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
     callers: @escaping @Sendable (Caller) -> Caller = { $0 },
     authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
@@ -43,6 +44,7 @@ final class RunningService: Sendable {
       authorizeOwner: authorizeOwner)
     configuration.idleTime = idleTime
     configuration.floor = .weakForTests
+    configuration.quota = quota
     let vaults = SystemVaults(configuration)
     self.vaults = vaults
     var limits = VaultBusListener.Limits()

@@ -221,6 +221,29 @@ struct ServiceTests {
     try await service.end()
   }
 
+  @Test("lets a user fill no more than the quota, and says so; what is there stays usable")
+  func quota() async throws {
+    let quota = 2 << 20
+    let service = try RunningService(quota: quota)
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let large = String(repeating: "x", count: 500_000)
+    var stored: [ItemID] = []
+    await #expect(throws: VaultError.storeFull(limit: quota)) {
+      for number in 0..<10 {
+        let item = NewItem(.genericPassword, [.service: .text("note"), .account: .text("\(number)")])
+        stored.append(try await vault.add(item, secret: SecretBytes(text: large), replacing: false, .nobody).id)
+      }
+    }
+    #expect((2...4).contains(stored.count))
+    #expect(try await vault.secrets(.ids(stored), .nobody).count == stored.count)
+    #expect(try await vault.delete(.ids([stored[0]])) == 1)
+    _ = try await vault.add(note, secret: SecretBytes(text: large), replacing: false, .nobody)
+    await connection.close()
+    try await service.end()
+  }
+
   @Test("bounds the memory that the open calls of one user take, over all of that user's connections")
   func memory() async throws {
     let service = try RunningService(callBytes: 3 << 20)

@@ -81,7 +81,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       // A store that cannot be used answers for no finger
       case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
         .restoreDetected, .recoveryKeyRequired,
-        .newerFormat, .olderFormat, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch,
+        .newerFormat, .olderFormat, .storeFull, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch,
         .outcomeUnknown:
         .biometryNotAvailable
       }

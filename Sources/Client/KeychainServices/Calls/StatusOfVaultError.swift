@@ -28,6 +28,7 @@ extension VaultError {
     case .storeDamaged: errSecInvalidKeychain
     case .itemDamaged: errSecDecode
     case .newerFormat, .olderFormat: errSecWrongSecVersion
+    case .storeFull: errSecDiskFull
     case .inputOutput: errSecIO
     case .internalError: errSecInternalError
     case .serviceUnavailable, .versionMismatch, .outcomeUnknown: errSecServiceNotAvailable

@@ -166,6 +166,11 @@ extension Failure {
         name: "errSecInvalidKeychain",
         advice: "read its items with the whorl that made it, and store them in a new one ('whorl init')")
 
+    case .storeFull(let limit):
+      self.init(
+        .inputOutput, "the store is full: the service keeps at most \(limit >> 20) MiB of each user",
+        name: "errSecDiskFull", advice: "remove what is not needed, or keep large files encrypted elsewhere")
+
     case .busy(let what):
       self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")
     case .timedOut:

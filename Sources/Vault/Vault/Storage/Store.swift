@@ -104,7 +104,7 @@ final class Store {
       guard let result else { throw VaultError.internalError("a change ended without a result") }
       return result
     } catch {
-      throw VaultError(storage: error)
+      throw database.error(error)
     }
   }
 

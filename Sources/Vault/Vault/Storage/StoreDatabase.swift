@@ -7,9 +7,12 @@ struct StoreDatabase {
   static let format = 3
 
   let queue: DatabaseQueue
+  /// The most bytes that the database may have; nil for as many as the disk takes.
+  private let quota: Int?
 
   /// Opens the database, and refuses one of another format or with foreign parts in it.
-  init(at path: String, creating: Bool = false) throws(VaultError) {
+  init(at path: String, creating: Bool = false, quota: Int? = nil) throws(VaultError) {
+    self.quota = quota
     if creating {
       // SQLite gives its log the mode of the database, and the database that of the umask: make it private first.
       let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -30,6 +33,10 @@ struct StoreDatabase {
           sql: """
             PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL
             """)
+        if let quota {
+          let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4_096
+          try db.execute(sql: "PRAGMA max_page_count = \(quota / pageSize)")
+        }
       }
       queue = try DatabaseQueue(path: path, configuration: configuration)
       if creating {
@@ -124,6 +131,17 @@ extension StoreDatabase {
   /// reading may prevent it; the log then ends with the last program that closes the store.
   func forgetOldPages() {
     _ = try? queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+  }
+
+  /// What a failure of a change means: SQLite says the same of a full disk and of a database that may not grow.
+  func error(_ error: any Error) -> VaultError {
+    if let quota, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, hasFreeDisk { return .storeFull(limit: quota) }
+    return VaultError(storage: error)
+  }
+
+  private var hasFreeDisk: Bool {
+    var system = statvfs()
+    return statvfs(queue.path, &system) != 0 || system.f_bavail * UInt(system.f_frsize) > 1 << 20
   }
 
   /// Closes the database. If no other program has it open, this removes the log.

@@ -52,6 +52,7 @@ extension VaultError {
     case .recoveryKeyRequired: (.recoveryKeyRequired, [])
     case .newerFormat(let format): (.newerFormat, [format.busValue])
     case .olderFormat(let format): (.olderFormat, [format.busValue])
+    case .storeFull(let limit): (.storeFull, [limit.busValue])
     case .busy(let holder): (.busy, [holder.busValue])
     case .timedOut: (.timedOut, [])
     case .inputOutput(let what): (.inputOutput, [what.busValue])
@@ -118,6 +119,7 @@ extension VaultError {
     case .recoveryKeyRequired: self = .recoveryKeyRequired
     case .newerFormat: self = .newerFormat(try detail())
     case .olderFormat: self = .olderFormat(try detail())
+    case .storeFull: self = .storeFull(limit: try detail())
     case .busy: self = .busy(try detail())
     case .timedOut: self = .timedOut
     case .inputOutput: self = .inputOutput(try detail())

@@ -49,6 +49,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
   case recoveryKeyRequired = "RecoveryKeyRequired"
   case newerFormat = "NewerFormat"
   case olderFormat = "OlderFormat"
+  case storeFull = "StoreFull"
 
   case busy = "Busy"
   case timedOut = "TimedOut"
