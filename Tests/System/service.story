@@ -95,8 +95,9 @@ done
 expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 
-# A restart, as an upgrade does it.
-expect 0 "" systemctl restart whorld.service
+# An upgrade restarts the service and says what that means.
+expect 0 "asked for the passcode again" \
+  env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 bronze at_seat bob 'whorl get note/alice'
 expect 0 "active" systemctl is-active whorld.service
