@@ -46,6 +46,9 @@ expect 0 "" at_seat alice 'printf gold | whorl set bank/alice --access current-s
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 gold touching "$stranger $right" at_seat alice 'whorl get bank/alice'
+# From elsewhere than the seat nothing is armed, and what needs no finger is there.
+expect 77 "no finger is asked for" elsewhere alice 'whorl get bank/alice'
+expect 0 silver elsewhere alice 'whorl get note/alice'
 expect 77 "" touching "$stranger $stranger $stranger" at_seat alice 'whorl get bank/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
@@ -86,18 +89,31 @@ expect 0 "key file (private)" at_seat alice 'whorl status --store $PWD/private'
 # Over the limit of connections: told to wait, and nobody else is.
 expect 0 "" at_seat alice 'printf iron | whorl set iron/alice --access none'
 
-# Killed in the middle: the next call works, and nothing is lost.
+# What is unlocked can be locked.
+expect 0 "" at_seat alice 'whorl lock'
+expect 77 "are closed" at_seat alice 'whorl get note/alice'
+expect 0 bronze at_seat bob 'whorl get note/alice'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+expect 0 silver at_seat alice 'whorl get note/alice'
+
+# Killed: the next call works, nothing is lost, and what the passcode had opened is closed.
 for i in 1 2 3; do
   kill -9 "$(pgrep -x whorld)"
+  expect 77 "are closed" at_seat alice 'whorl get note/alice'
+  expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
   expect 0 silver at_seat alice 'whorl get note/alice'
 done
 (sleep 2 && kill -9 "$(pgrep -x whorld)") &
 expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 
 # An upgrade restarts the service and says what that means.
 expect 0 "asked for the passcode again" \
   env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+expect 77 "are closed" at_seat alice 'whorl get bank/alice'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+expect 0 "" at_seat bob 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 bronze at_seat bob 'whorl get note/alice'
 expect 0 "active" systemctl is-active whorld.service
@@ -119,7 +135,7 @@ expect 0 "root:root 755" stat -c '%U:%G %a' /run/whorl
 systemctl stop whorld.socket whorld.service
 expect 69 "does not listen" at_seat alice 'whorl get note/alice'
 systemctl start whorld.socket
-expect 0 silver at_seat alice 'whorl get note/alice'
+expect 77 "are closed" at_seat alice 'whorl get note/alice'
 
 expect 0 "/etc/whorl/system" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
 [ -d "/var/lib/whorl/$(id -u alice)-alice" ] || fail "uninstall took a store away"

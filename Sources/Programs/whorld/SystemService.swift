@@ -11,7 +11,7 @@ internal import VaultHost
 enum SystemService {
   private static let socket = "/run/whorl/bus"
   private static let stores = "/var/lib/whorl"
-  private static let configuration = "/etc/whorl/whorld.conf"
+  private static let settingsFile = "/etc/whorl/whorld.conf"
 
   static func run() -> Never {
     guard geteuid() != 0 else { Usage.fail("--system runs as a user of its own, and never as root") }
@@ -22,15 +22,16 @@ enum SystemService {
     let endings = EndingSignals()
     let settings: ServiceSettings
     do throws(ServiceSettingsError) {
-      settings = try ServiceSettings.read(configuration)
+      settings = try ServiceSettings.read(settingsFile)
     } catch {
       Usage.fail(error.words, status: 78)
     }
     let polkit = Polkit()
-    let vaults = SystemVaults(
-      .init(
-        folder: stores, reader: .child(settings.reader), accountName: { Account.name(of: $0) },
-        authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) }))
+    var configuration = SystemVaults.Configuration(
+      folder: stores, reader: .child(settings.reader), accountName: { Account.name(of: $0) },
+      authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) })
+    configuration.gate = LoginSessions(polkit: polkit)
+    let vaults = SystemVaults(configuration)
     let listener: VaultBusListener
     do throws(VaultError) {
       listener = try VaultBusListener(socket: activation.socket) { vaults.connection(for: $0) }

@@ -20,6 +20,10 @@ package final class SystemVaults: Sendable {
     /// Whether a program may make a store for its user, give one a new key file, or enrol the first finger: what takes a
     /// place that the user has not taken yet. Throws what forbids it. May ask the user, and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
+    /// What the machine's login sessions allow.
+    package var gate: any SessionGate = NoSessionGate()
+    /// What opens a store after the service has started.
+    package var firstUnlock = FirstUnlock.passcode
     /// The most bytes that one user may store.
     package var quota = 256 << 20
     /// Where all stores stretch their passcodes.

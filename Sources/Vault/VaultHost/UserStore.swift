@@ -29,6 +29,8 @@ actor UserStore {
   private let configuration: SystemVaults.Configuration
   private let desk: ReaderDesk
   private var opened = Opened.closed
+  /// What is unlocked of the store at a place: it stays so when the vault is closed.
+  private var unlocked: (place: String, keys: ClassKeys)?
   /// How many sessions use the vault.
   private var sessions = 0
   /// Counts the times that the last session ended, so that an idle time that a new session has ended closes nothing.
@@ -104,7 +106,8 @@ actor UserStore {
     do throws(VaultError) {
       vault = try Vault(
         at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
-        arming: .whenPromptStands, quota: configuration.quota)
+        gate: configuration.gate, arming: .whenPromptStands, classKeys: classKeys(at: place),
+        quota: configuration.quota)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(
@@ -115,6 +118,13 @@ actor UserStore {
     }
     opened = .open(vault, place: place)
     return vault
+  }
+
+  private func classKeys(at place: String) -> ClassKeys {
+    if let unlocked, unlocked.place == place { return unlocked.keys }
+    let keys = ClassKeys(firstUnlock: configuration.firstUnlock)
+    unlocked = (place, keys)
+    return keys
   }
 
   /// The folder of the store: it has the name of the account, so that a user id that is given to somebody else opens
@@ -140,7 +150,8 @@ actor UserStore {
     let passcode = SharedSecret(passcode)
     try await configuration.authorizeOwner(caller)
     let (new, told) = try await Vault.newStore(
-      at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor)
+      at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
+      classKeys: classKeys(at: place))
     draft = Draft(connection: connection, store: new)
     return told
   }
