@@ -105,7 +105,7 @@ struct EvidenceTests {
       now: {
         if let (vault, handle) = closing.withLock({ $0 }) {
           // On a thread of its own: the others may all be busy, and scrypt waits for none of them.
-          Task(executorPreference: BackgroundThread.shared) {
+          Task(executorPreference: BackgroundThread()) {
             await vault.closeContext(handle, reason: .appCancelled)
           }
           // So that it is the next thing the vault does.
