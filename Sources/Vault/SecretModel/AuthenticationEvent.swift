@@ -9,7 +9,7 @@ package struct ContextHandle: Sendable, Hashable {
 
 /// What happens while a context authenticates or enrols; whoever shows the prompt reads these in order.
 public enum AuthenticationEvent: Sendable {
-  /// A touch is wanted: ask for it. The reader is armed, or waits until the prompt stands (``TouchRequest/awaitsPrompt``).
+  /// A touch is wanted: ask for it. The reader is armed, or waits until the prompt stands.
   case touchWanted(TouchRequest)
   /// A finger is on the sensor, or has left it.
   case fingerPresent(Bool)

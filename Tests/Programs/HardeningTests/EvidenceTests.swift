@@ -1,3 +1,4 @@
+import Dispatch
 import Executors
 import Fingerprint
 import Glibc
@@ -105,10 +106,13 @@ struct EvidenceTests {
       now: {
         if let (vault, handle) = closing.withLock({ $0 }) {
           // On a thread of its own: the others may all be busy, and scrypt waits for none of them.
+          let begun = DispatchSemaphore(value: 0)
           Task(executorPreference: BackgroundThread()) {
+            begun.signal()
             await vault.closeContext(handle, reason: .appCancelled)
           }
           // So that it is the next thing the vault does.
+          begun.wait()
           usleep(50_000)
         }
         return system.now()
