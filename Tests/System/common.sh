@@ -15,13 +15,17 @@ user() { id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"
 
 # at_seat NAME COMMAND: runs a shell command in an active session of that user at the machine's own seat.
 at_seat() {
-  systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$1" -p Environment=XDG_SEAT=seat0 \
-    -p "WorkingDirectory=/home/$1" sh -c "$2"
+  elsewhere "$1" "$2" -p Environment=XDG_SEAT=seat0
 }
 
 # elsewhere NAME COMMAND: the same in a session that has no seat.
 elsewhere() {
-  systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$1" -p "WorkingDirectory=/home/$1" sh -c "$2"
+  user=$1
+  command=$2
+  shift 2
+  # Without a terminal or a display logind takes a session for one of a background job.
+  systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$user" -p "WorkingDirectory=/home/$user" \
+    -p "Environment=XDG_SESSION_CLASS=user XDG_SESSION_TYPE=tty" "$@" sh -c "$command"
 }
 
 # touching FINGERS COMMAND...: runs a command and presses the next of FINGERS (words such as right-index:1, finger and
