@@ -168,14 +168,15 @@ package actor ReaderDesk {
 extension FileLock {
   /// Waits for a lock that others hold while they scan.
   ///
-  /// - Parameter told: is called once where somebody else has it.
+  /// - Parameter told: is called once where somebody else still has it after a second. A program that has ended gives it
+  ///   back sooner.
   static func awaited(_ path: String, told: () -> Void) async throws(VaultError) -> FileLock {
-    var isTold = false
+    var looks = 0
     while true {
       if let lock = try trying(path, .exclusive) { return lock }
       guard !Task.isCancelled else { throw .cancelled }
-      if !isTold { told() }
-      isTold = true
+      looks += 1
+      if looks == 20 { told() }
       try? await Task.sleep(for: .milliseconds(50))
     }
   }
