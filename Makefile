@@ -14,7 +14,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign system-test build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign system-test hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,25 +35,43 @@ test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 lint: ## check the format of every Swift file, every script and every workflow; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
-	shellcheck .ci/run udev/generate $(filter-out %.txt,$(wildcard scripts/*)) Tests/System/common.sh
+	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh packaging/debian/*.p* packaging/arch/whorl.install
+	mandoc -T lint -W warning data/man/*.[1-8] Tests/System/*.8
 	yamllint --strict --config-file .yamllint .github .spi.yml
+	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
 
 format: ## put every Swift file into the one format
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
-bench: build ## measure beside GNOME Keyring and pass; installs these for the comparison
-	@scripts/setup bench
+bench: build ## measure beside GNOME Keyring and pass, and the service in a booted Debian; installs what that takes
+	@scripts/setup bench system
 	@scripts/bench
+	@scripts/system-test service-speed
 
 docs: setup ## the documentation of the libraries in .build/docs; a warning fails it
 	@scripts/docs
 
 campaign: setup ## the test suite with its long forms: fuzzing, kills and snapshots by the thousand
-	@WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')
+	@STALL=60 WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')
+	@$(if $(FILTER),,scripts/fuzz-pam-module)
 
-system-test: build ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
+system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
 	@scripts/setup system
 	@scripts/system-test $(STORY)
+
+hardware-test: build ## try readers out: the virtual ones, and the attached one with your own fingers
+	@BIN=.build/release scripts/whorl-tests
+
+deb: build ## Debian packages in .build/packages, looked at by lintian
+	@scripts/setup deb
+	@scripts/deb
+
+rpm: build ## RPM packages in .build/packages, looked at by rpmlint; with the SELinux module
+	@scripts/setup rpm
+	@scripts/rpm
+
+dist: ## source archive of the last commit, with its dependencies, in .build/dist; the same commit gives the same bytes
+	@scripts/dist
 
 build: setup ## release build of the programs in .build/release
 	@scripts/build

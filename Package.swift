@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Strict everywhere, tests too: what the compiler can prove, nobody has to remember.
+// Strict checks for all targets, including tests, so that the compiler enforces as many rules as possible.
 let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
@@ -9,15 +9,15 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// On the way of a call of the vault: an asynchronous function runs where its caller runs, so that a call changes threads
-// only where it has to.
+// For the targets that a call of the vault passes through: asynchronous functions run on their caller's executor, so
+// that a call switches threads only where necessary.
 let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
-// The examples are written as clients write: in the language mode of the code that people bring along.
+// The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 
-// The layers are those of the table in CONTRIBUTING.md: an arrow points down only. `DependencyTableTests` holds this
-// file to it.
+// The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
+// checks this file against the table.
 let package = Package(
   name: "whorl",
   products: [
@@ -29,6 +29,7 @@ let package = Package(
     .executable(name: "whorl", targets: ["whorl"]),
     .executable(name: "whorld", targets: ["whorld"]),
     .executable(name: "whorl-reader", targets: ["whorl-reader"]),
+    .executable(name: "whorl-program-path", targets: ["whorl-program-path"]),
     .executable(name: "whorl-finger", targets: ["whorl-finger"]),
   ],
   dependencies: [
@@ -36,7 +37,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // Layer 0: system libraries, a module map and reasoned shims each
+    // Layer 0: system libraries, each a module map and shims
     .systemLibrary(
       name: "CFprint", path: "Sources/System/CFprint", pkgConfig: "libfprint-2",
       providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
@@ -47,9 +48,11 @@ let package = Package(
     .systemLibrary(name: "CLinux", path: "Sources/System/CLinux"),
     .systemLibrary(
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CExpat", path: "Sources/System/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
-    // What the standard library lacks; below everything
+    // Basic functions that the standard library lacks; has no dependencies
     .target(name: "Primitives", path: "Sources/Common/Primitives", swiftSettings: strict),
 
     // Layer 1
@@ -63,8 +66,8 @@ let package = Package(
 
     // Layer 2
     .target(
-      name: "Processes", dependencies: ["CLinux", "Executors", "SDBus"], path: "Sources/Common/Processes",
-      swiftSettings: strict),
+      name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
+      path: "Sources/Common/Processes", swiftSettings: strict),
     .target(
       name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint",
       swiftSettings: strict),
@@ -86,9 +89,8 @@ let package = Package(
     .target(
       name: "Vault",
       dependencies: [
-        "Executors",
-        "CSQLite", "Primitives", "Processes", "SecureMemory", "SecretModel", "Keys", "KeySchemes", "Fingerprint",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "CSQLite", "Executors", "Fingerprint", "KeySchemes", "Keys", "Primitives", "Processes", "SecretModel",
+        "SecureMemory", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
 
@@ -101,7 +103,6 @@ let package = Package(
       name: "ReaderClient",
       dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
       path: "Sources/Reader/ReaderClient", swiftSettings: strict),
-
     .target(
       name: "VaultBus",
       dependencies: [
@@ -109,7 +110,11 @@ let package = Package(
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
 
-    // What logind and polkit allow
+    // Files in age's format
+    .target(
+      name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat",
+      swiftSettings: strict),
+    // Permissions from logind and polkit
     .target(
       name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
       path: "Sources/Vault/SystemPolicy", swiftSettings: strict),
@@ -118,10 +123,14 @@ let package = Package(
     .target(
       name: "VaultHost",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel",
-        "SecureMemory", "SystemPolicy", "Vault",
+        "AgeFormat", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
+        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "Vault",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
+    .target(
+      name: "Wallets",
+      dependencies: ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
+      path: "Sources/Client/Wallets", swiftSettings: onTheWay),
     .target(
       name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/SystemVault", swiftSettings: strict),
@@ -138,7 +147,10 @@ let package = Package(
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),
 
-    // Layer 7 and 8: the Apple-shaped API
+    // Layer 7 and 8: what other programs keep secrets in, and the Apple-shaped API
+    .target(
+      name: "OtherStores", dependencies: ["CExpat", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
     .target(
       name: "KeychainServices",
       dependencies: ["Executors", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
@@ -147,8 +159,8 @@ let package = Package(
       name: "LocalAuthentication",
       dependencies: ["Executors", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"],
       path: "Sources/Client/LocalAuthentication", swiftSettings: strict),
-    // The same under Apple's name, for code that must stay unchanged: it makes `canImport(Security)` true in every
-    // target of a build.
+    // The same under the name of Apple's module, for code that cannot be changed: it makes `canImport(Security)` true
+    // in every target of a build.
     .target(
       name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
@@ -162,9 +174,8 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "Executors", "Primitives",
-        "Whorl", "SecretModel", "ReaderClient", "Confinement", "Processes", "Recordings", "SecureMemory",
-        "Fingerprint", "CLinux",
+        "CLinux", "Confinement", "Executors", "Fingerprint", "OtherStores", "Primitives", "Processes", "ReaderBus",
+        "ReaderClient", "Recordings", "SecretModel", "SecureMemory", "Wallets", "Whorl",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
@@ -179,11 +190,14 @@ let package = Package(
       name: "whorl-reader",
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
       path: "Sources/Programs/whorl-reader", swiftSettings: strict),
+    // May inspect every process, so it is small and written in C.
+    .executableTarget(
+      name: "whorl-program-path", path: "Sources/Programs/whorl-program-path",
+      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
       name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
-      path: "Tests/Support/whorl-intruder", swiftSettings: strict
-    ),
+      path: "Tests/Support/whorl-intruder", swiftSettings: strict),
     // Checks of GLibKit, for tests: the test runner does not link GLib.
     .executableTarget(
       name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks",
@@ -200,12 +214,12 @@ let package = Package(
       name: "whorl-bench",
       dependencies: [
         "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "SecretModel",
-        "VirtualFinger", "Whorl", "Security",
+        "VirtualFinger", "Whorl", "Security", "SDBus", "VaultBus",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 
-    // The examples, which `Examples/Package.swift` builds as a package of their own: built here too, so that they are
-    // tested with everything else.
+    // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
+    // tests can run them.
     .executableTarget(
       name: "bound-secret", dependencies: ["LocalAuthentication", "KeychainServices"], path: "Examples/BoundSecret",
       swiftSettings: client),
@@ -218,14 +232,12 @@ let package = Package(
       name: "feature-gate", dependencies: ["Whorl"], path: "Examples/FeatureGate", swiftSettings: client),
     .executableTarget(
       name: "internet-password", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/InternetPassword",
-      swiftSettings: client),
+      path: "Examples/InternetPassword", swiftSettings: client),
     .executableTarget(
       name: "password-helper", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/PasswordHelper",
-      swiftSettings: client),
+      path: "Examples/PasswordHelper", swiftSettings: client),
 
-    // Code as articles print it, as a program that tests put a person in front of.
+    // Sample code from published articles, as a program that tests run with a simulated user.
     .executableTarget(
       name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
       swiftSettings: client),
@@ -234,21 +246,22 @@ let package = Package(
     .target(
       name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger",
       swiftSettings: strict),
-    // and what the tests of several layers share: the programs as a user starts them, a search of their own
-    // memory, a vault as a person meets it
+    // and code that the tests of several layers share: running the programs, searching their own memory, a vault with a
+    // simulated user
     .target(
-      name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "VirtualFinger"],
+      name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver", swiftSettings: strict),
     .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
     .target(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
       name: "VaultDriver",
-      dependencies: ["Keys", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
+      dependencies: ["Keys", "SecretModel", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/VaultDriver", swiftSettings: strict),
 
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
-    // runner, and libfprint with those of the reader. The programs are built with the tests and lie beside the runner.
+    // runner, and libfprint with those of the reader. The programs are built with the tests, into the folder of the
+    // runner.
     .testTarget(
       name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests",
       swiftSettings: strict),
@@ -272,6 +285,9 @@ let package = Package(
       name: "KeysTests",
       dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
       path: "Tests/Vault/KeysTests", swiftSettings: strict),
+    .testTarget(
+      name: "AgeFormatTests", dependencies: ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"],
+      path: "Tests/Vault/AgeFormatTests", swiftSettings: strict),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
@@ -291,7 +307,7 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests", swiftSettings: strict),
-    // A vault as a program starts it: the real `whorld` process.
+    // A private vault: the real `whorld` process.
     .testTarget(
       name: "PrivateVaultTests",
       dependencies: [
@@ -302,15 +318,16 @@ let package = Package(
       name: "VaultBusTests",
       dependencies: [
         "CLinux", "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
-        "VaultDriver", "Introspection",
+        "ReaderBus", "ReaderClient", "VaultDriver", "VirtualFinger", "Introspection",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.
     .testTarget(
       name: "VaultHostTests",
       dependencies: [
-        "Fingerprint", "Keys", "Processes", "SecretModel", "SecureMemory", "SystemVault", "Vault", "VaultBus",
-        "VaultDriver", "VaultHost", "Whorl",
+        "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "SecretModel",
+        "SecureMemory", "SystemPolicy", "SystemVault", "Vault", "VaultBus", "VaultDriver", "VaultHost",
+        "VirtualFinger", "Whorl",
       ],
       path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
     .testTarget(
@@ -319,11 +336,10 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver",
-        "VirtualFinger",
+        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver", "VirtualFinger",
       ],
       path: "Tests/Client/SecurityTests", swiftSettings: strict),
-    // Code as articles print it, in the language mode it was written in.
+    // Sample code from published articles, in the language mode it was written for.
     .testTarget(
       name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "Vault", "VaultDriver"],
       path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -334,33 +350,47 @@ let package = Package(
         "VaultDriver", "VirtualFinger",
       ],
       path: "Tests/Client/LocalAuthenticationTests", swiftSettings: strict),
-    // The library over vaults that end and programs that are missing.
+    // The library with vaults that end and programs that are missing.
     .testTarget(
       name: "WhorlTests",
       dependencies: [
         "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
       ],
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
-    // What the product for clients' tests promises, with its public interface alone.
+    // The wallets of a desktop, with the real gnome-keyring-daemon.
+    .testTarget(
+      name: "WalletsTests",
+      dependencies: [
+        "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Vault", "VaultDriver", "Wallets",
+        "Whorl",
+      ],
+      path: "Tests/Client/WalletsTests", swiftSettings: strict),
+    // Files of other password managers, the real gpg, and a Secret Service that answers as it is told.
+    .testTarget(
+      name: "OtherStoresTests",
+      dependencies: [
+        "MemorySearch", "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "VaultDriver", "Whorl",
+      ],
+      path: "Tests/Client/OtherStoresTests", swiftSettings: strict),
+    // The product for clients' tests, through its public interface only.
     .testTarget(
       name: "WhorlTestingTests",
       dependencies: ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"],
       path: "Tests/Client/WhorlTestingTests", swiftSettings: strict),
-    // The built programs, driven as a user drives them; and the promises about the package itself.
+    // The built programs, run as a user would run them; and checks of the package itself.
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
         "Primitives", "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory",
-        "ReaderClient",
+        "ReaderClient", "VaultDriver",
       ],
       path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
-    // The promises, attacked: kills, faults, restores, crowds.
+    // Attacks on the security promises: kills, faults, restores, many clients at once.
     .testTarget(
       name: "HardeningTests",
       dependencies: [
         "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint",
-        "ReaderClient", "Executors",
-        "VirtualFinger",
+        "ReaderClient", "Executors", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Programs/HardeningTests", swiftSettings: strict),

@@ -21,7 +21,7 @@ let package = Package(
     .executableTarget(
       name: "biometry-states", dependencies: [product("LocalAuthentication")], path: "BiometryStates"),
     .executableTarget(name: "sign-in", dependencies: [product("LocalAuthentication")], path: "SignIn"),
-    // For Linux alone: elsewhere it says so.
+    // Linux only: on other systems it prints a message that says so.
     .executableTarget(name: "feature-gate", dependencies: [product("Whorl")], path: "FeatureGate"),
     .executableTarget(
       name: "internet-password", dependencies: [product("LocalAuthentication"), product("KeychainServices")],

@@ -7,6 +7,8 @@ enum Main {
     usage: whorl-bench fill DIR COUNT   make a store with COUNT items
            whorl-bench measure WORK [--json FILE] [--rounds N] [--strict] [--baseline DIR]
            whorl-bench library WORK                      the calls of the library alone
+           whorl-bench service [--rounds N]              the caller's own, empty store in the system service
+           whorl-bench first-answer                      one item of that store, in milliseconds
 
     """
 
@@ -29,6 +31,11 @@ enum Main {
       var report = Report()
       try LibraryTimes(work: words[1]).measure(into: &report)
       print(report.text)
+    case "service" where words.count == 1 || words.count == 3 && words[1] == "--rounds":
+      guard let rounds = words.count == 1 ? 30 : Int(words[2]), rounds > 0 else { fail(usage) }
+      print(try await ServiceTimes(rounds: rounds).report().text)
+    case "first-answer" where words.count == 1:
+      print(try await ServiceTimes.firstAnswer())
     case "measure" where words.count > 1:
       try await measure(Array(words[1...]))
     default: fail(usage)

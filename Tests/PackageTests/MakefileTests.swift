@@ -24,7 +24,7 @@ struct MakefileTests {
       #expect(installed.status == 0, "\(installed.errors)")
       let files = FileManager.default
       #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/bin/whorl").path))
-      for helper in ["whorld", "whorl-reader"] {
+      for helper in ["whorld", "whorl-reader", "may-remove"] {
         #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
         #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))
       }
@@ -55,9 +55,17 @@ struct MakefileTests {
         "opt/whorl/lib/systemd/system/whorld.socket", "opt/whorl/lib/sysusers.d/whorl.conf",
         "opt/whorl/lib/tmpfiles.d/whorl.conf", "usr/share/polkit-1/actions/org.whorl.policy",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Vault1.xml",
+        "opt/whorl/share/dbus-1/interfaces/org.whorl.Login1.xml",
       ] {
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: file).path), "\(file)")
       }
+
+      let module = try #require(
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).first { $0.hasSuffix("/pam_whorl.so") })
+      #expect(module.hasPrefix("usr/lib"))
+      // The module runs the program of this installation.
+      let bytes = try Data(contentsOf: folder.appending(path: module))
+      #expect(bytes.range(of: Data("/opt/whorl/bin/whorl\0".utf8)) != nil)
 
       let removed = try await run("make", "uninstall", environment: places)
       #expect(removed.status == 0, "\(removed.errors)")
@@ -90,6 +98,109 @@ struct MakefileTests {
       let test = try await run("scripts/test", environment: ["PATH": "\(folder.path):\(path)"])
       #expect((test.status == 0) == succeeds, "\(test.output)\(test.errors)")
       if succeeds { #expect(test.output.hasSuffix("\(line)\n")) }
+    }
+  }
+
+  @Test("test says at its end what failed, however much was printed after it")
+  func failures() async throws {
+    try await withTemporaryFolder { folder in
+      let issue = "✘ Test \"opens\" recorded an issue at DoorTests.swift:7:5: Expectation failed: false"
+      try writeScript(
+        """
+        [ "$1" = test ] || exit 0
+        printf '%s\\n' '\(issue)' '✔ Test "closes" passed after 0.1 seconds.' 'Test run with 2 tests in 1 suite failed.'
+        exit 1
+        """,
+        to: folder.appending(path: "swift"))
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+      let test = try await run("scripts/test", environment: ["PATH": "\(folder.path):\(path)"])
+      #expect(test.status == 1)
+      #expect(
+        test.errors == """
+          test: what failed:
+          \(issue)
+          test: status 1; Test run with 2 tests in 1 suite failed.
+
+          """)
+    }
+  }
+
+  /// A test runner that does as the words of the shell say, with `$events` for its file of events.
+  private func writeRunner(_ words: String, to folder: URL) throws {
+    try writeScript(
+      """
+      [ "$1" = test ] || exit 0
+      all=$*
+      while [ "$1" != --event-stream-output-path ]; do shift; done
+      events=$2
+      event() { printf '{"kind":"event","payload":{"kind":"%s","messages":[%s],"testID":"%s"}}\\n' "$@" >>"$events"; }
+      \(words)
+      """,
+      to: folder.appending(path: "swift"))
+  }
+
+  private func runTests(with folder: URL, _ environment: [String: String]) async throws -> Finished {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return try await run(
+      "scripts/test", environment: environment.merging(["PATH": "\(folder.path):\(path)"]) { one, _ in one })
+  }
+
+  /// Each argument: whether the second run is asked for, whether it passes, and the exit status.
+  @Test(
+    "test runs what failed once more, one after another, where that is asked for",
+    arguments: [(true, true, 0), (true, false, 1), (false, true, 1)])
+  func unsteady(isAskedFor: Bool, passes: Bool, status: Int) async throws {
+    try await withTemporaryFolder { folder in
+      try writeRunner(
+        """
+        case $all in *--filter*)
+          echo "$all" >'\(folder.path)/second'
+          echo 'Test run with 3 tests in 1 suite \(passes ? "passed" : "failed") after 1 second.'
+          exit \(passes ? 0 : 1) ;;
+        esac
+        for test in 'House.DoorTests\\/opens(_:)\\/Door.swift:7:4' 'House.BellTests\\/rings()\\/Bell.swift:9:4'; do
+          event testStarted '' "$test"
+          event testEnded '{"symbol":"fail"}' "$test"
+        done
+        event testEnded '{"symbol":"pass"}' 'House.DoorTests\\/closes()\\/Door.swift:17:4'
+        event testEnded '{"symbol":"fail"}' House.DoorTests
+        echo 'Test run with 9 tests in 4 suites failed after 2 seconds with 3 issues.'
+        exit 1
+        """,
+        to: folder)
+      let test = try await runTests(with: folder, ["UNSTEADY": isAskedFor ? "again" : ""])
+      #expect(test.status == status, "\(test.output)\(test.errors)")
+      let failed = "House[.]BellTests/rings[(]|House[.]DoorTests/opens[(]"
+      #expect(
+        test.errors.contains("UNSTEADY: failed beside other tests, and passed alone: \(failed)")
+          == (status == 0))
+      let second = try? String(contentsOf: folder.appending(path: "second"), encoding: .utf8)
+      #expect(second?.contains("--filter ^(\(failed))") ?? false == isAskedFor)
+    }
+  }
+
+  @Test("test ends a run in which nothing happens any more, and names what was running", arguments: [true, false])
+  func stalled(passesLater: Bool) async throws {
+    try await withTemporaryFolder { folder in
+      try writeRunner(
+        """
+        case $all in *--filter*)
+          echo 'Test run with 1 test in 1 suite passed after 1 second.'
+          exit ;;
+        esac
+        event testStarted '' 'House.DoorTests\\/opens()\\/Door.swift:7:4'
+        event testStarted '' 'House.BellTests\\/rings()\\/Bell.swift:9:4'
+        event testEnded '{"symbol":"pass"}' 'House.DoorTests\\/opens()\\/Door.swift:7:4'
+        while :; do sleep 1; done
+        """,
+        to: folder)
+      let test = try await runTests(with: folder, ["STALL": "0", "UNSTEADY": passesLater ? "again" : ""])
+      #expect((test.status == 0) == passesLater, "\(test.output)\(test.errors)")
+      #expect(test.errors.contains("for 0 minutes; running were: House[.]BellTests/rings[(]\n"))
+      if passesLater {
+        #expect(test.errors.contains("--filter") == false)
+        #expect(test.output.hasSuffix("Test run with 1 test in 1 suite passed after 1 second.\n"))
+      }
     }
   }
 }

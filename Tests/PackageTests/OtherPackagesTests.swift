@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Packages for TLS and HTTP beside Whorl")
 struct OtherPackagesTests {
-  // Their first build takes minutes; what it makes is kept in .build for the next run.
+  // The first build takes minutes. Its results are kept in .build for the next run.
   @Test(
     "build in one program with LocalAuthentication and KeychainServices, and read the same certificate",
     .enabled(if: ProcessInfo.processInfo.environment["WHORL_CAMPAIGN"] != nil, "takes minutes: make campaign"))

@@ -3,19 +3,21 @@ import Testing
 
 @Suite("The units of the service")
 struct UnitTests {
-  /// The most that `systemd-analyze security` may say of a unit, in tenths.
-  private static func exposureLimit(_ unit: String) -> Int { unit.hasPrefix("whorl-reader") ? 30 : 18 }
+  /// The highest allowed exposure in `systemd-analyze security`, in tenths.
+  private static func exposureLimit(_ unit: String) -> Int { unit == "whorld.service" ? 18 : 30 }
 
   private static func names(_ suffixes: String...) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "data/systemd").path)
       .filter { name in suffixes.contains { name.hasSuffix($0) } }.sorted()
   }
 
-  /// Puts the units into the folder, with programs that they can name.
+  /// Puts the units into the folder, with the programs that they name.
   private static func put(into folder: URL) throws {
     let programs = folder.appending(path: "libexec/whorl")
     try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-    for program in ["whorld", "whorl-reader"] { try writeScript("", to: programs.appending(path: program)) }
+    for program in ["whorld", "whorl-reader", "whorl-program-path"] {
+      try writeScript("", to: programs.appending(path: program))
+    }
     for name in try names(".service", ".socket") {
       let text = try Repository.text("data/systemd/\(name)").replacingOccurrences(of: "@PREFIX@", with: folder.path)
       try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
@@ -31,7 +33,7 @@ struct UnitTests {
       let paths = units.map { folder.appending(path: $0).path }
       let result = try await run("systemd-analyze", ["verify", "--man=no"] + paths)
       #expect(result.status == 0)
-      // Of the units of this machine it may say what it likes.
+      // Ignore messages about other units of this machine.
       let lines = (result.output + result.errors).split(separator: "\n").filter { line in
         units.contains { line.contains($0) }
       }
@@ -53,7 +55,7 @@ struct UnitTests {
     }
   }
 
-  // With it every client would be nobody.
+  // With PrivateUsers every client would appear as the user nobody.
   @Test("leave the vault the users of the machine")
   func users() throws {
     let unit = try Repository.text("data/systemd/whorld.service")

@@ -100,3 +100,25 @@ END
 typing() {
   { sleep 3 && echo "$1" && sleep 3; } | at_seat "$2" "script -qec \"$3\" /dev/null"
 }
+
+# gdm_files: GDM's own PAM files for passwords and for fingers, as gdm3 of Debian has them.
+gdm_files() {
+  cat >/etc/pam.d/gdm-password <<'END'
+auth    requisite       pam_nologin.so
+auth    required        pam_succeed_if.so user != root quiet_success
+@include common-auth
+auth    optional        pam_gnome_keyring.so
+@include common-account
+session [success=ok ignore=ignore module_unknown=ignore default=bad] pam_selinux.so close
+session required        pam_loginuid.so
+session [success=ok ignore=ignore module_unknown=ignore default=bad] pam_selinux.so open
+session optional        pam_keyinit.so force revoke
+session required        pam_limits.so
+session required        pam_env.so readenv=1
+@include common-session
+session optional        pam_gnome_keyring.so auto_start
+@include common-password
+END
+  sed -e 's/^@include common-auth/auth    required        pam_fprintd.so/' -e '/common-password/d' \
+    /etc/pam.d/gdm-password >/etc/pam.d/gdm-fingerprint
+}

@@ -131,6 +131,9 @@ expect 0 "whorl:whorl 700" stat -c '%U:%G %a' /var/lib/whorl
 case $(journalctl -q --no-pager -u whorld) in *gold* | *silver* | *sesame*) fail "a secret is in the journal" ;; esac
 expect 0 "root:root 755" stat -c '%U:%G %a' /run/whorl
 
+# The unit refuses no thread its priority (EPERM). A machine whose systemd may not raise limits refuses a higher one.
+if journalctl -q --no-pager -u whorld.service | grep 'thread priority.*errno=1$'; then fail "refused"; fi
+
 # A service that does not listen is an error, and no other store is used in its place.
 systemctl stop whorld.socket whorld.service
 expect 69 "does not listen" at_seat alice 'whorl get note/alice'

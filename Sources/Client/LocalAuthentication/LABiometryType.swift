@@ -1,16 +1,16 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-/// The kinds of biometry there are. Linux has fingerprint readers: it is ``touchID`` or ``none`` here.
+/// The kinds of biometry. On Linux it is ``touchID`` or ``none``.
 @nonexhaustive(warn)
 public enum LABiometryType: Int, Sendable {
-  /// No reader is attached, or nobody asked yet.
+  /// No reader is attached, or ``LAContext/canEvaluatePolicy(_:error:)`` was not called yet.
   case none = 0
   /// A fingerprint reader, of whatever make.
   case touchID = 1
-  /// A face; never here.
+  /// A face; never used here.
   case faceID = 2
-  /// An iris; never here.
+  /// An iris; never used here.
   case opticID = 4
 
   /// The earlier name of ``none``.

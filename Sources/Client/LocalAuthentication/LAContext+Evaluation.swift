@@ -7,7 +7,7 @@ internal import Synchronization
 package import Whorl
 
 extension LAContext {
-  /// The context in the store, as the caller has set it up by now.
+  /// The context in the store, with the caller's current settings.
   package func authenticationContext() throws(VaultError) -> AuthenticationContext {
     let (existing, invalidated) = state.withLock { ($0.context, $0.invalidated) }
     guard !invalidated else { throw .contextInvalidated }
@@ -17,7 +17,7 @@ extension LAContext {
     }
     let made = try store().makeContext(prompt: prompt)
     let kept = state.withLock { state in
-      // Another thread may have made one meanwhile; the one that is kept is the only one that is ever used.
+      // Another thread may have made one meanwhile. Only the one that is kept is used.
       if state.context == nil { state.context = made }
       return (context: state.context ?? made, invalidated: state.invalidated)
     }
@@ -36,14 +36,14 @@ extension LAContext {
       options.fallbackTitle = state.localizedFallbackTitle
       options.cancelTitle = state.localizedCancelTitle
       let longest = LATouchIDAuthenticationMaximumAllowableReuseDuration
-      // What is no number at all compares as false, and reuses nothing.
+      // NaN compares as false, so nothing is reused.
       options.reuseDuration =
         state.reuseDuration > 0 ? .milliseconds(Int64(min(state.reuseDuration, longest) * 1000)) : .zero
       return options
     }
   }
 
-  /// Throws what keeps the policy from being evaluated.
+  /// Throws where the policy cannot be evaluated.
   func check(_ policy: LAPolicy) throws(LAError) {
     let wanted = AuthenticationPolicy(policy)
     let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in
@@ -65,14 +65,14 @@ extension LAContext {
     guard wanted != nil else { throw .noCompanion }
   }
 
-  /// Replies that no companion can be used, unless the context is no longer valid.
+  /// Replies that no companion is available, or that the context is invalid.
   func answerWithoutCompanion(_ reply: @escaping @Sendable (Bool, (any Error)?) -> Void) {
     let outcome = state.withLock { $0.invalidated } ? LAError(VaultError.contextInvalidated) : .noCompanion
     replies.async { reply(false, outcome) }
   }
 
-  /// Runs an evaluation and calls the reply with its outcome. The context stays until then, as its caller may have let
-  /// go of it.
+  /// Runs an evaluation and calls the reply with its outcome. Keeps the context alive until then, even if the caller
+  /// has released it.
   func answer(
     _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
@@ -93,7 +93,7 @@ extension LAContext {
     }
   }
 
-  /// Keeps what stands for the set that has just been found usable.
+  /// Keeps the state of the enrolment set after a successful check or evaluation.
   func note(_ domainState: [UInt8]?) {
     guard let domainState else { return }
     state.withLock { $0.domainState = Data(domainState) }
@@ -107,7 +107,7 @@ extension LAContext: AuthenticationContextHolder {
 }
 
 extension AuthenticationPolicy {
-  /// Nil for a policy that only a companion satisfies. Where a finger satisfies it too, a finger is what is asked for.
+  /// Nil for a policy that only a companion satisfies. If a finger satisfies it as well, a finger is asked for.
   init?(_ policy: LAPolicy) {
     switch policy {
     case .deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthenticationWithBiometricsOrCompanion:

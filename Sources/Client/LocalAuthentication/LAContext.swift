@@ -6,23 +6,23 @@ internal import Dispatch
 internal import Synchronization
 package import Whorl
 
-/// Asks the person at the machine to prove who they are, by a finger or the passcode, and keeps what was proven for the
-/// keychain calls it is passed to.
+/// Asks the person at the machine to authenticate with a finger or the passcode, and keeps the proof for keychain calls
+/// that it is passed to.
 ///
-/// A context that has passed an evaluation serves later calls that its proof satisfies, without asking again, until it
-/// is invalidated or let go, or the enrolled fingers change. Success unwraps nothing by itself: a secret comes out of
-/// the store alone, and only for a proof the store has seen.
+/// After an evaluation, later calls that its proof satisfies do not ask again, until the context is invalidated or
+/// released, or the enrolled fingers change. An evaluation itself releases nothing: only the store releases secrets,
+/// for proofs that it has checked itself.
 ///
-/// The store is the one the program finds (`config.json`), and prompts appear where its `defaultPrompt` shows them.
-/// Every property and call may be used from any thread.
+/// The store is the program's default one (`config.json`), and its `defaultPrompt` shows the prompts. Every property
+/// and call may be used from any thread.
 open class LAContext: NSObject {
   let store: @Sendable () throws(VaultError) -> SecretStore
   let prompt: (any AuthenticationPrompt)?
   let state = Mutex(State())
-  /// Where replies are called: none of the caller's threads, and one after the other.
+  /// The serial queue on which replies are called.
   let replies = DispatchQueue(label: "whorl.LAContext.reply")
 
-  /// What the caller has set, and what was learnt.
+  /// The caller's settings, and the results so far.
   struct State {
     /// The context in the store; made when it is first needed.
     var context: AuthenticationContext?
@@ -36,7 +36,7 @@ open class LAContext: NSObject {
     var domainState: Data?
   }
 
-  /// A context that has proven nothing yet. Nothing is opened before the first call.
+  /// A new context. The store is opened at the first call.
   public override init() {
     store = SecretStore.shared
     prompt = nil
@@ -50,20 +50,21 @@ open class LAContext: NSObject {
 
   // MARK: What is shown
 
-  /// The words on the fallback, which appears after the first touch that matched nobody; nil for the usual ones, and an
-  /// empty text hides it. Under a policy without a passcode choosing it ends the evaluation with `userFallback`.
+  /// The title of the fallback, which is offered after the first touch that does not match; nil for the default title.
+  /// An empty text hides the fallback. Under a policy without a passcode, choosing it ends the evaluation with
+  /// `userFallback`.
   open var localizedFallbackTitle: String? {
     get { state.withLock { $0.localizedFallbackTitle } }
     set { state.withLock { $0.localizedFallbackTitle = newValue } }
   }
 
-  /// The words on what cancels; nil for the usual ones.
+  /// The title of the cancel action; nil for the default one.
   open var localizedCancelTitle: String? {
     get { state.withLock { $0.localizedCancelTitle } }
     set { state.withLock { $0.localizedCancelTitle = newValue } }
   }
 
-  /// The reason shown when a keychain call asks through this context. Evaluations are given theirs.
+  /// The reason shown when a keychain call asks through this context. Evaluations have a parameter for theirs.
   open var localizedReason: String {
     get { state.withLock { $0.localizedReason } }
     set { state.withLock { $0.localizedReason = newValue } }
@@ -71,14 +72,14 @@ open class LAContext: NSObject {
 
   // MARK: What is asked
 
-  /// Nothing may be asked of the person: what would have to ask fails with `notInteractive`, and no reader is armed.
+  /// Whether calls fail with `notInteractive` instead of asking the person. No reader is armed then.
   open var interactionNotAllowed: Bool {
     get { state.withLock { $0.interactionNotAllowed } }
     set { state.withLock { $0.interactionNotAllowed = newValue } }
   }
 
-  /// For how many seconds after a match of the same user that match is taken in place of a new touch: 0 unless set,
-  /// and never more than ``LATouchIDAuthenticationMaximumAllowableReuseDuration``, whatever is set.
+  /// For how many seconds an earlier match of the same user is accepted in place of a new touch. 0 by default, and at
+  /// most ``LATouchIDAuthenticationMaximumAllowableReuseDuration``.
   open var touchIDAuthenticationAllowableReuseDuration: TimeInterval {
     get { state.withLock { $0.reuseDuration } }
     set { state.withLock { $0.reuseDuration = newValue } }
@@ -86,15 +87,15 @@ open class LAContext: NSObject {
 
   // MARK: What is known
 
-  /// Whether there is a reader: `none` until ``canEvaluatePolicy(_:error:)`` was called, then `touchID` where one is
-  /// attached, whatever the policy and whatever that call answered.
+  /// Whether there is a reader: `none` until ``canEvaluatePolicy(_:error:)`` was called, then `touchID` if a reader is
+  /// attached, whatever the policy and the result of that call.
   open var biometryType: LABiometryType { state.withLock { $0.biometryType } }
 
-  /// Stands for the fingers that were enrolled when the biometric policy last succeeded in this context, checked or
-  /// evaluated; nil until then. The same 32 bytes until a finger is added, removed or replaced, and different ever after.
+  /// Identifies the fingers that were enrolled when the biometric policy was last checked or evaluated with success in
+  /// this context; nil until then. 32 bytes, which change for good when a finger is added, removed or replaced.
   open var evaluatedPolicyDomainState: Data? { state.withLock { $0.domainState } }
 
-  /// The same in parts, as newer code asks for it.
+  /// The same state in parts, for newer code.
   open var domainState: LADomainState {
     state.withLock { LADomainState(biometryType: $0.biometryType, stateHash: $0.domainState) }
   }
@@ -103,10 +104,10 @@ open class LAContext: NSObject {
 
   /// Whether the policy could be evaluated now. Nothing is asked, and no reader is armed.
   ///
-  /// May be called anywhere, in a reply too; it blocks its thread for as long as listing the readers takes.
+  /// May be called on any thread, also in a reply. Blocks the thread while the readers are listed.
   ///
   /// - Parameters:
-  ///   - policy: what would be evaluated.
+  ///   - policy: the policy to check.
   ///   - error: why not: `biometryNotAvailable`, `biometryDisconnected`, `biometryNotEnrolled`, `biometryLockout`,
   ///     `passcodeNotSet`, `companionNotAvailable` or `invalidContext`.
   @discardableResult
@@ -120,12 +121,13 @@ open class LAContext: NSObject {
     }
   }
 
-  /// Asks the person for the proof the policy wants. While a delay after wrong passcodes runs, one that needs the
-  /// passcode fails with `authenticationFailed`, and the error's description and the prompt say how long it still runs.
+  /// Asks the person for the proof that the policy requires. During a delay after wrong passcodes, an evaluation that
+  /// needs the passcode fails with `authenticationFailed`, and the error's description and the prompt say how long the
+  /// delay still lasts.
   ///
   /// - Parameters:
-  ///   - policy: which proof is wanted.
-  ///   - localizedReason: why, in words for the person. Without any, the evaluation fails with `authenticationFailed`
+  ///   - policy: the policy to evaluate.
+  ///   - localizedReason: the reason, for the person. If it is empty, the evaluation fails with `authenticationFailed`
   ///     before anything is asked (Apple's systems raise an exception).
   ///   - reply: called once, on a queue of the context's own: true, or false with an ``LAError``.
   @preconcurrency
@@ -139,10 +141,10 @@ open class LAContext: NSObject {
     }
   }
 
-  /// Asks the person for the proof the policy wants: true, or an ``LAError`` is thrown.
+  /// Asks the person for the proof that the policy requires. Returns true, or throws an ``LAError``.
   ///
   /// - Parameters:
-  ///   - policy: which proof is wanted.
+  ///   - policy: the policy to evaluate.
   ///   - localizedReason: as in ``evaluatePolicy(_:localizedReason:reply:)``.
   @discardableResult
   open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String) async throws -> Bool {
@@ -151,11 +153,12 @@ open class LAContext: NSObject {
     }
   }
 
-  /// Asks the person for what the access control wants; afterwards the context serves keychain calls on items under it.
+  /// Asks the person for what the access control requires. Keychain calls with the context on such items do not ask
+  /// again.
   ///
   /// - Parameters:
-  ///   - accessControl: what has to be proven. One without a constraint succeeds at once.
-  ///   - operation: what the proof is wanted for. Every operation asks for the same here.
+  ///   - accessControl: the access control. One without a constraint succeeds at once.
+  ///   - operation: the planned operation. It makes no difference here.
   ///   - localizedReason: as in ``evaluatePolicy(_:localizedReason:reply:)``.
   ///   - reply: called once, on a queue of the context's own: true, or false with an ``LAError``.
   @preconcurrency
@@ -169,7 +172,7 @@ open class LAContext: NSObject {
     }
   }
 
-  /// Asks the person for what the access control wants: true, or an ``LAError`` is thrown.
+  /// Asks the person for what the access control requires. Returns true, or throws an ``LAError``.
   @discardableResult
   open func evaluateAccessControl(
     _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String
@@ -192,9 +195,10 @@ open class LAContext: NSObject {
 
   // MARK: Credentials
 
-  /// Supplies a credential, so that it is not asked for; nil takes it away again.
+  /// Supplies a credential, so that it is not asked for; nil removes it.
   ///
-  /// - Returns: false where the type has no use here (`smartCardPIN`), the context is invalid or the store cannot be opened.
+  /// - Returns: false where the type is not supported (`smartCardPIN`), the context is invalid or the store cannot be
+  ///   opened.
   @discardableResult
   open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {
     guard type == .applicationPassword, let context = try? authenticationContext() else { return false }
@@ -210,12 +214,12 @@ open class LAContext: NSObject {
   }
 }
 
-// Unchecked: its one stored variable is behind a lock. As on Apple's systems the class says nothing of it to older code,
-// whose subclasses would have to restate it.
+// Unchecked: its only variable is protected by a lock. As on Apple's systems, code in older language modes does not see
+// the conformance, which its subclasses would have to restate.
 @available(swift, introduced: 6)
 extension LAContext: @unchecked Sendable {}
 
-/// The longest time a match may stand for a later touch, in seconds.
+/// The longest time for which a match may be reused, in seconds.
 public let LATouchIDAuthenticationMaximumAllowableReuseDuration: TimeInterval = 300
 
 extension CheckedContinuation<Bool, any Error> {

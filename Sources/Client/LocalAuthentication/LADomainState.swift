@@ -1,12 +1,13 @@
 public import KeychainServices
 
-/// What stands for the fingers and companions that authentication relies on: compare hashes to learn of a change.
+/// Identifies the fingers and companions that authentication relies on. Compare the hashes to notice a change.
 open class LADomainState: NSObject {
   /// The fingers.
   public let biometry: LADomainStateBiometry
   /// The companions: none here.
   public let companion: LADomainStateCompanion
-  /// Stands for both parts together: that of the fingers, since there are no companions. Nil under the same conditions.
+  /// The state of both parts together: that of the fingers, since there are no companions. Nil under the same
+  /// conditions.
   public let stateHash: Data?
 
   init(biometryType: LABiometryType, stateHash: Data?) {
@@ -18,9 +19,9 @@ open class LADomainState: NSObject {
 
 /// The fingers' part of ``LADomainState``.
 open class LADomainStateBiometry: NSObject {
-  /// As ``LAContext/biometryType``.
+  /// Like ``LAContext/biometryType``.
   public let biometryType: LABiometryType
-  /// As ``LAContext/evaluatedPolicyDomainState``.
+  /// Like ``LAContext/evaluatedPolicyDomainState``.
   public let stateHash: Data?
 
   init(biometryType: LABiometryType, stateHash: Data?) {
@@ -31,7 +32,7 @@ open class LADomainStateBiometry: NSObject {
 
 /// The companions' part of ``LADomainState``: Linux has none.
 open class LADomainStateCompanion: NSObject {
-  /// Nil always.
+  /// Always nil.
   public var stateHash: Data? { nil }
 
   override init() {}

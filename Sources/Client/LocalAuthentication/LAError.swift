@@ -11,13 +11,13 @@ public struct LAError: _BridgedStoredNSError {
     /// The error these codes belong to.
     public typealias _ErrorType = LAError
 
-    /// The person was asked and did not prove who they are: three touches that matched nobody, or wrong passcodes.
+    /// The person was asked and did not prove who they are: three touches that did not match, or wrong passcodes.
     case authenticationFailed = -1
     /// The person cancelled.
     case userCancel = -2
-    /// The person chose the fallback under a policy without a passcode: what follows is the caller's own.
+    /// The person chose the fallback under a policy without a passcode: the caller must provide it.
     case userFallback = -3
-    /// The store, the session or the reader's time went away in the middle, or another program was using them.
+    /// The store or the session ended, the reader timed out, or another program was using them.
     case systemCancel = -4
     /// The store has no passcode, or there is no store.
     case passcodeNotSet = -5
@@ -25,21 +25,21 @@ public struct LAError: _BridgedStoredNSError {
     case biometryNotAvailable = -6
     /// No finger is enrolled on this reader.
     case biometryNotEnrolled = -7
-    /// Five touches in a row matched nobody: biometry waits for the passcode, in every program.
+    /// Five touches in a row did not match. Biometry is locked in every program until the passcode is given.
     case biometryLockout = -8
     /// The program invalidated the context in the middle.
     case appCancel = -9
     /// The context was invalidated before.
     case invalidContext = -10
-    /// There is no watch or other companion here; never given.
+    /// There is no watch or other companion on Linux.
     case companionNotAvailable = -11
-    /// A removable reader was never paired; Linux has no pairing, and this is never given.
+    /// A removable reader was never paired; never used, since Linux has no pairing.
     case biometryNotPaired = -12
     /// The reader was unplugged.
     case biometryDisconnected = -13
-    /// A view has no room for the prompt; there are no such views here, and this is never given.
+    /// A view has no room for the prompt; never used, since there are no such views here.
     case invalidDimensions = -14
-    /// Something would have to be asked, and asking was not allowed.
+    /// The person would have to be asked, which is not allowed.
     case notInteractive = -1004
 
     /// The earlier name of ``biometryNotAvailable``.
@@ -64,13 +64,13 @@ public struct LAError: _BridgedStoredNSError {
   /// ``LAErrorDomain``
   public static var _nsErrorDomain: String { LAErrorDomain }
 
-  /// The person was asked and did not prove who they are: three touches that matched nobody, or wrong passcodes.
+  /// The person was asked and did not prove who they are: three touches that did not match, or wrong passcodes.
   public static var authenticationFailed: Code { .authenticationFailed }
   /// The person cancelled.
   public static var userCancel: Code { .userCancel }
-  /// The person chose the fallback under a policy without a passcode: what follows is the caller's own.
+  /// The person chose the fallback under a policy without a passcode: the caller must provide it.
   public static var userFallback: Code { .userFallback }
-  /// The store, the session or the reader's time went away in the middle, or another program was using them.
+  /// The store or the session ended, the reader timed out, or another program was using them.
   public static var systemCancel: Code { .systemCancel }
   /// The store has no passcode, or there is no store.
   public static var passcodeNotSet: Code { .passcodeNotSet }
@@ -78,21 +78,21 @@ public struct LAError: _BridgedStoredNSError {
   public static var biometryNotAvailable: Code { .biometryNotAvailable }
   /// No finger is enrolled on this reader.
   public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
-  /// Five touches in a row matched nobody: biometry waits for the passcode, in every program.
+  /// Five touches in a row did not match. Biometry is locked in every program until the passcode is given.
   public static var biometryLockout: Code { .biometryLockout }
   /// The program invalidated the context in the middle.
   public static var appCancel: Code { .appCancel }
   /// The context was invalidated before.
   public static var invalidContext: Code { .invalidContext }
-  /// There is no watch or other companion here; never given.
+  /// There is no watch or other companion on Linux.
   public static var companionNotAvailable: Code { .companionNotAvailable }
-  /// A removable reader was never paired; Linux has no pairing, and this is never given.
+  /// A removable reader was never paired; never used, since Linux has no pairing.
   public static var biometryNotPaired: Code { .biometryNotPaired }
   /// The reader was unplugged.
   public static var biometryDisconnected: Code { .biometryDisconnected }
-  /// A view has no room for the prompt; there are no such views here, and this is never given.
+  /// A view has no room for the prompt; never used, since there are no such views here.
   public static var invalidDimensions: Code { .invalidDimensions }
-  /// Something would have to be asked, and asking was not allowed.
+  /// The person would have to be asked, which is not allowed.
   public static var notInteractive: Code { .notInteractive }
   /// The earlier name of ``biometryNotAvailable``.
   public static var touchIDNotAvailable: Code { .biometryNotAvailable }

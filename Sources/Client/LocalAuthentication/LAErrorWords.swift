@@ -2,16 +2,16 @@ internal import KeychainServices
 package import SecretModel
 
 extension LAError {
-  /// What an evaluation of the vault's came to.
+  /// The error for an error of the vault.
   package init(_ error: VaultError) { self.init(_nsError: error.authenticationError) }
 
-  /// A policy wants a companion device, which Linux has none of.
+  /// The error of a policy that requires a companion device, which Linux does not have.
   static var noCompanion: LAError {
     LAError(.companionNotAvailable, userInfo: [NSLocalizedDescriptionKey: Code.companionNotAvailable.words])
   }
 }
 
 extension LAError.Code {
-  /// What people read of it where a caller shows `localizedDescription`.
+  /// The text of `localizedDescription`.
   package var words: String { AuthenticationCode(rawValue: rawValue)?.words ?? "" }
 }

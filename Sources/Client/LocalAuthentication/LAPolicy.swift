@@ -1,14 +1,14 @@
-/// Which proof an evaluation wants.
+/// The proof that an evaluation requires.
 @nonexhaustive(warn)
 public enum LAPolicy: Int, Sendable {
-  /// A finger. No passcode is asked for: the fallback is the caller's own.
+  /// A finger. No passcode is asked for: the caller provides the fallback.
   case deviceOwnerAuthenticationWithBiometrics = 1
-  /// A finger where one can be used, and the passcode where not, where the person chooses it, or after three touches
-  /// that matched nobody.
+  /// A finger if one can be used; otherwise, if the person chooses so, or after three touches that do not match, the
+  /// passcode.
   case deviceOwnerAuthentication = 2
-  /// A watch or another companion, of which there is none here: it fails with `companionNotAvailable`.
+  /// A watch or another companion, which Linux does not have: fails with `companionNotAvailable`.
   case deviceOwnerAuthenticationWithCompanion = 3
-  /// A finger or a companion: a finger here, as under ``deviceOwnerAuthenticationWithBiometrics``.
+  /// A finger or a companion. Here it asks for a finger, like ``deviceOwnerAuthenticationWithBiometrics``.
   case deviceOwnerAuthenticationWithBiometricsOrCompanion = 4
 
   /// The earlier name of ``deviceOwnerAuthenticationWithCompanion``.
@@ -19,7 +19,7 @@ public enum LAPolicy: Int, Sendable {
   }
 }
 
-/// What an access control is evaluated for.
+/// The operation for which an access control is evaluated.
 @nonexhaustive(warn)
 public enum LAAccessControlOperation: Int, Sendable {
   /// Storing an item.
@@ -36,12 +36,12 @@ public enum LAAccessControlOperation: Int, Sendable {
   case useKeyKeyExchange = 5
 }
 
-/// The kinds of credentials a caller can supply itself.
+/// The kinds of credentials that a caller can supply.
 @nonexhaustive(warn)
 public enum LACredentialType: Int, Sendable {
-  /// The password of items whose access control says `applicationPassword`.
+  /// The password of items whose access control has `applicationPassword`.
   case applicationPassword = 0
-  /// The PIN of a smart card, of which there is none here: setting it is refused.
+  /// The PIN of a smart card, which is not supported: setting it fails.
   case smartCardPIN = -3
 }
 

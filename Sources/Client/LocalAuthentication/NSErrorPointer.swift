@@ -1,6 +1,6 @@
 public import KeychainServices
 
-/// Where a call leaves its error: `nil`, or `&error` with `var error: NSError?`.
+/// A pointer to which a call writes its error: `nil`, or `&error` with `var error: NSError?`.
 ///
-/// Foundation has it only where there is an Objective-C runtime.
+/// Foundation defines it only on systems with an Objective-C runtime.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?

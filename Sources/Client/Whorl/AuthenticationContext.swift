@@ -4,8 +4,8 @@ public import SecretModel
 public import SecureMemory
 internal import Synchronization
 
-/// An authentication context in the vault. What it has been satisfied with serves its later calls, until it is
-/// invalidated, the enrolment set changes, or its store goes away.
+/// An authentication context in the vault. Later calls with the context reuse what the person has shown in it, until it
+/// is invalidated, the enrolment set changes, or its store is gone.
 ///
 /// ```swift
 /// let context = store.makeContext()
@@ -14,18 +14,18 @@ internal import Synchronization
 /// context.invalidate()
 /// ```
 public final class AuthenticationContext: Sendable {
-  /// How the context asks.
+  /// How the context asks the person.
   public struct Options: Sendable, Hashable {
-    /// Nothing may be asked of the person: what would need it throws `interactionNotAllowed`.
+    /// Whether calls throw `interactionNotAllowed` instead of asking the person.
     public var interactionNotAllowed = false
-    /// A match by the same user this recently is accepted in place of a touch; 300 s at most count.
+    /// How recent an earlier match of the same user may be to be accepted in place of a touch; at most 300 s.
     public var reuseDuration: Duration = .zero
-    /// How long a touch is waited for; nil for as long as the reader waits.
+    /// How long to wait for a touch; nil for as long as the reader waits.
     public var timeout: Duration? = .seconds(60)
-    /// The words on the fallback; nil for the usual ones, empty for no fallback. Under ``AuthenticationPolicy/biometrics``
-    /// choosing it throws `userFallback`, otherwise the passcode is asked for.
+    /// The title of the fallback; nil for the default one, empty for no fallback. Under
+    /// ``AuthenticationPolicy/biometrics`` choosing it throws `userFallback`, otherwise the passcode is asked for.
     public var fallbackTitle: String?
-    /// The words on cancelling; nil for the usual ones.
+    /// The title of the cancel action; nil for the default one.
     public var cancelTitle: String?
 
     /// Apple's defaults.
@@ -37,11 +37,11 @@ public final class AuthenticationContext: Sendable {
     var invalidated = false
     var password: PasswordChange?
     var isPasswordSet = false
-    /// The vault's context, once something was asked of it.
+    /// Opens the vault's context; nil before the first call.
     var opening: Task<Result<Opened, VaultError>, Never>?
   }
 
-  /// The vault's context, and who follows its events.
+  /// The vault's context, and the listener for its events.
   private struct Opened {
     let service: any VaultService
     let handle: ContextHandle
@@ -66,17 +66,17 @@ public final class AuthenticationContext: Sendable {
 
   deinit { close() }
 
-  /// How the context asks; a change takes effect at the next call.
+  /// How the context asks the person. A change takes effect at the next call.
   public var options: Options {
     get { state.withLock { $0.options } }
     set { state.withLock { $0.options = newValue } }
   }
 
-  /// What happens from now on, in order: touch wanted, retry and why, no match, matched. Everybody who asks gets a
-  /// sequence of their own; it ends with the context. The prompt, not a reader of the events, answers what is asked.
+  /// The events from now on, in order: touch wanted, retry and why, no match, matched. Each access returns a new
+  /// sequence, which ends with the context. Only the prompt answers questions; readers of the events observe.
   public var events: AsyncStream<AuthenticationEvent> { observers.makeStream() }
 
-  /// Throws what keeps the policy from being evaluated now; asks for nothing.
+  /// Throws where the policy cannot be evaluated now. Asks for nothing.
   ///
   /// - Throws: `contextInvalidated`; for ``AuthenticationPolicy/biometrics`` `notEnrolled`, `biometryLockout` or what is
   ///   wrong with the reader; for ``AuthenticationPolicy/deviceOwner`` `passcodeNotSet`.
@@ -84,7 +84,7 @@ public final class AuthenticationContext: Sendable {
     if let problem = try await biometry().problem(for: policy) { throw problem }
   }
 
-  /// What can be said of fingers and passcode without asking anybody.
+  /// The state of fingers and passcode. Asks nobody.
   ///
   /// - Throws: `contextInvalidated`.
   package func biometry() async throws(VaultError) -> Biometry {
@@ -92,7 +92,7 @@ public final class AuthenticationContext: Sendable {
     return try await store.call { service throws(VaultError) in try await service.biometry() }
   }
 
-  /// Shows that the policy holds. A context that was satisfied before asks for nothing.
+  /// Evaluates the policy. Asks for nothing where the context has satisfied it before.
   ///
   /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy goes on to the
   ///   passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
@@ -101,12 +101,12 @@ public final class AuthenticationContext: Sendable {
     _ = try await evaluate(.policy(policy), reason: reason)
   }
 
-  /// Shows what an access control asks for; see ``evaluate(_:reason:)``.
+  /// Evaluates an access control; see ``evaluate(_:reason:)``.
   public func evaluate(_ access: AccessControl, reason: String) async throws(VaultError) {
     _ = try await evaluate(.access(access), reason: reason)
   }
 
-  /// The same for either, with the digest of the enrolment set at that moment.
+  /// Evaluates a policy or an access control, and returns the digest of the enrolment set at that moment.
   package func evaluate(_ proof: Proof, reason: String) async throws(VaultError) -> [UInt8]? {
     try await perform(reason, callersFallback: proof == .policy(.biometrics)) { service, asking throws(VaultError) in
       try await service.evaluate(proof, asking)
@@ -116,7 +116,7 @@ public final class AuthenticationContext: Sendable {
   /// Ends the context: a running evaluation throws `appCancelled`, every later call `contextInvalidated`. Returns at once.
   public func invalidate() { close() }
 
-  /// Gives the application password that is used in place of asking; nil takes it away.
+  /// Sets the application password, which is then not asked for; nil removes it.
   public func setApplicationPassword(_ password: consuming SecretBytes?) {
     let change: PasswordChange
     let isSet: Bool
@@ -128,17 +128,17 @@ public final class AuthenticationContext: Sendable {
     state.withLock { ($0.password, $0.isPasswordSet) = (change, isSet) }
   }
 
-  /// Whether ``setApplicationPassword(_:)`` has given one.
+  /// Whether ``setApplicationPassword(_:)`` has set one.
   public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
 
-  /// Ends the context: what runs in it ends with `appCancelled`.
+  /// Ends the context. A running call throws `appCancelled`.
   func close() {
     let opening = state.withLock { state in
       state.invalidated = true
       (state.password, state.isPasswordSet) = (nil, false)
       return state.opening
     }
-    // Once the vault's context is open, its last event finishes them.
+    // An open context finishes the observers with its last event.
     guard let opening else { return observers.finish() }
     Task(executorPreference: BackgroundThread.shared) { [observers] in
       guard case .success(let opened) = await opening.value else { return observers.finish() }
@@ -146,10 +146,10 @@ public final class AuthenticationContext: Sendable {
     }
   }
 
-  /// Runs a call of the vault in this context, with the prompt's words for it.
+  /// Runs a call of the vault in this context, with the reason that the prompt shows.
   ///
-  /// - Throws: what the call throws; where the connection to the vault is lost, `systemCancelled` for the call that runs,
-  ///   and `contextInvalidated` for every later one.
+  /// - Throws: what the call throws. If the connection to the vault is lost, the running call throws `systemCancelled`
+  ///   and every later call `contextInvalidated`.
   package func perform<Value: ~Copyable>(
     _ reason: String?, callersFallback: Bool = false,
     _ call: (any VaultService, Asking) async throws(VaultError) -> Value
@@ -166,9 +166,9 @@ public final class AuthenticationContext: Sendable {
       await end(session)
       return value
     } catch {
-      // Where the call was ended from outside, the prompt may still wait for somebody.
+      // Do not wait for the prompt of a cancelled call: it may still wait for the person.
       if !error.endsFromOutside { await opened.listener.caughtUp() }
-      // Callers that only learn a status still have the prompt say how long the passcode is refused.
+      // Show the delay on the prompt: a caller of Keychain Services only gets a status code.
       if case .passcodeDelayed(let seconds) = error, !options.interactionNotAllowed {
         observers.yield(.notice(.passcodeDelay(seconds)))
         await prompt.handle(.notice(.passcodeDelay(seconds)), in: session)
@@ -183,7 +183,7 @@ public final class AuthenticationContext: Sendable {
     await prompt.finished(in: session)
   }
 
-  /// Runs a call that asks nobody, with what the context was satisfied with before.
+  /// Runs a call that asks nobody, with what the person has shown in the context before.
   func consult<Value: ~Copyable>(
     _ call: (any VaultService, ContextHandle) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
@@ -191,7 +191,7 @@ public final class AuthenticationContext: Sendable {
     return try await call(opened.service, opened.handle)
   }
 
-  /// The vault's context, with the application password as it is now.
+  /// The vault's context, with the current application password.
   private func opened() async throws(VaultError) -> Opened {
     let (opening, password) = try state.withLock { (state) throws(VaultError) in
       guard !state.invalidated else { throw .contextInvalidated }
@@ -260,7 +260,7 @@ public final class AuthenticationContext: Sendable {
 }
 
 extension VaultError {
-  /// Whether somebody ended the call while it may have been asking.
+  /// Whether the call was cancelled, perhaps while a prompt was shown.
   fileprivate var endsFromOutside: Bool {
     switch self {
     case .cancelled, .appCancelled, .systemCancelled: true
@@ -270,7 +270,7 @@ extension VaultError {
 }
 
 extension Biometry {
-  /// What keeps a policy from being evaluated now; nil where nothing does.
+  /// Why a policy cannot be evaluated now; nil where it can.
   package func problem(for policy: AuthenticationPolicy) -> VaultError? {
     switch policy {
     case .biometrics: problem

@@ -2,27 +2,27 @@ public import SecretModel
 public import SecureMemory
 internal import Synchronization
 
-/// Shows what an authentication waits for, and answers what it asks. One instance may serve several contexts at once.
+/// Shows prompts for touches and secrets, and answers them. One instance may serve several contexts at once.
 public protocol AuthenticationPrompt: Sendable {
-  /// Called for each event, in order, on no particular thread. It may take its time where a secret is wanted. A call that
-  /// was satisfied, or that no finger matched, returns when its events have been handled, or after a second.
+  /// Called for each event, in order, on no particular thread. It may wait for the person where a secret is wanted. A
+  /// call that succeeded, or in which no finger matched, returns when its events have been handled, or after a second.
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async
 
-  /// The call that asked has ended, whichever way; nothing is waited for any more.
+  /// Called when the call that asked has ended, with success or not. Take the prompt down.
   func finished(in session: PromptSession) async
 }
 
 extension AuthenticationPrompt {
-  /// Nothing to take down.
+  /// Does nothing.
   public func finished(in session: PromptSession) async {}
 }
 
-/// What whoever shows a prompt may do: cancel, choose the fallback, answer. Nothing here turns into a key.
+/// What a prompt may do: cancel, choose the fallback, answer. It cannot grant access by itself.
 public struct PromptSession: Sendable {
   let service: any VaultService
   let handle: ContextHandle
   let words: PromptWords
-  /// The number of the event this goes with: what it asks for is answered under that number.
+  /// The number of the event that this session was given with. Answers carry it.
   let event: Int
 
   package init(service: any VaultService, handle: ContextHandle, words: PromptWords, event: Int = 0) {
@@ -36,38 +36,41 @@ public struct PromptSession: Sendable {
 
   /// Why the program asks, in its own words.
   public var reason: String? { words.current.reason }
-  /// The program's words for the fallback; nil for the usual ones, empty for no fallback.
+  /// The program's title for the fallback; nil for the default one, empty for no fallback.
   public var fallbackTitle: String? { words.current.fallback }
-  /// The program's words for cancelling; nil for the usual ones.
+  /// The program's title for the cancel action; nil for the default one.
   public var cancelTitle: String? { words.current.cancel }
-  /// Whether a call runs that may ask for something.
+  /// Whether a call is running that may ask for something.
   var isAsking: Bool { words.current.calls > 0 }
 
-  /// The person cancelled.
+  /// Cancels the call, for the person.
   public func cancel() async { await service.respond(handle, .cancel) }
 
-  /// The person chose the fallback: the passcode, or under the biometric policy the program's own. Does nothing where the
-  /// last touch wanted has none.
+  /// Chooses the fallback, for the person: the passcode, or under the biometric policy the program's own. Does nothing
+  /// where the last wanted touch has no fallback.
   public func chooseFallback() async { await service.respond(handle, .fallback) }
 
-  /// Answers the `secretWanted` that this session was given with. Does nothing when its call does not wait for it any
-  /// more.
+  /// Answers the `secretWanted` that this session was given with. Does nothing where its call no longer waits for it.
   public func answer(_ secret: consuming SecretBytes) async {
     await service.respond(handle, .secret(question: event, secret))
   }
 
-  /// Says that an event was shown, where the vault arms the reader no sooner.
+  /// Tells the vault that the prompt is shown, if the vault waits for that before it arms the reader.
   package func shown(_ event: AuthenticationEvent) async {
     guard case .touchWanted(let request) = event, request.awaitsPrompt else { return }
     await service.respond(handle, .ready(question: self.event))
   }
 
-  /// Says that no answer can be given to the `secretWanted` that this session was given with.
+  /// Ends the request that is using the reader, so that this one comes next. Only for a `readerInUse` that names a
+  /// program of the same user (``ReaderUse/program(_:items:)``). Does nothing where that request has ended.
+  public func rejectRequestAhead() async { await service.respond(handle, .reject(notice: event)) }
+
+  /// Declines the `secretWanted` that this session was given with.
   public func decline() async { await service.respond(handle, .decline(question: event)) }
 }
 
 extension AuthenticationEvent {
-  /// Whether it waits for somebody.
+  /// Whether the event waits for the person.
   var isQuestion: Bool {
     switch self {
     case .touchWanted, .secretWanted: true
@@ -76,13 +79,13 @@ extension AuthenticationEvent {
   }
 }
 
-/// The words of the call that runs, for the prompt that shows it.
+/// The reason and titles of the running call, for the prompt.
 package final class PromptWords: Sendable {
   struct Words {
     var reason: String?
     var fallback: String?
     var cancel: String?
-    /// How many calls run, or wait for the one that does.
+    /// The number of calls that run or wait for the running one.
     var calls = 0
   }
 

@@ -1,16 +1,24 @@
 internal import Glibc
 
-/// The XDG base directories of the person who runs the program. They are that person's own choice of places; nothing
-/// beyond places is taken from the environment.
+/// The XDG base directories of the user who runs the program. Only these paths are taken from the environment.
 package enum BaseDirectories {
-  /// `$XDG_CONFIG_HOME`, else `~/.config`; nil without a home that can be named.
+  /// `$XDG_CONFIG_HOME`, else `~/.config`; nil where the home folder is unknown or its path is not UTF-8.
   package static var configuration: String? { directory("XDG_CONFIG_HOME", below: ".config") }
 
-  /// `$XDG_DATA_HOME`, else `~/.local/share`; nil without a home that can be named.
+  /// `$XDG_DATA_HOME`, else `~/.local/share`; nil where the home folder is unknown or its path is not UTF-8.
   package static var data: String? { directory("XDG_DATA_HOME", below: ".local/share") }
 
+  /// `$XDG_RUNTIME_DIR`, else `/run/user/UID`.
+  package static var runtime: String {
+    if let value = getenv("XDG_RUNTIME_DIR"), value[0] == UInt8(ascii: "/"), let path = String(validatingCString: value)
+    {
+      return path
+    }
+    return "/run/user/\(getuid())"
+  }
+
   private static func directory(_ variable: String, below: String) -> String? {
-    // The specification has relative paths ignored.
+    // The specification requires that relative paths are ignored.
     if let value = getenv(variable), value[0] == UInt8(ascii: "/") { return String(validatingCString: value) }
     if let home = getenv("HOME"), home[0] == UInt8(ascii: "/") { return path(home, below) }
     // Returns a static entry that later calls overwrite: copied at once.
@@ -18,7 +26,7 @@ package enum BaseDirectories {
     return path(home, below)
   }
 
-  /// Nil for a name that is not UTF-8: repaired, it would be another folder's.
+  /// Nil for a path that is not UTF-8: a repaired one would name another folder.
   private static func path(_ home: UnsafePointer<CChar>, _ below: String) -> String? {
     String(validatingCString: home).map { "\($0)/\(below)" }
   }

@@ -1,7 +1,7 @@
 public import SecretModel
 internal import SecureMemory
 
-/// A person's choice to open one feature of a program with a finger, and the way through it.
+/// Opens one feature of a program with a finger, if the person has chosen so.
 ///
 /// ```swift
 /// let gate = BiometricFeatureGate(feature: "com.example.notes.export", store: try SecretStore.shared())
@@ -13,29 +13,30 @@ internal import SecureMemory
 /// }
 /// ```
 ///
-/// The choice is an item of the store, bound to the fingers enrolled when it was made; whoever passes
-/// ``authenticate(reason:using:)`` has had that item released. It fails closed: **a choice that is missing, unreadable or
-/// made for other fingers means "not enabled"**, and what is not enabled lets nobody in. A feature therefore needs
-/// another way of its own (a password, a sign-in), and takes it then.
+/// The choice is an item of the store, bound to the fingers that were enrolled when it was made;
+/// ``authenticate(reason:using:)`` has the store release that item. It fails closed: **a choice that is missing,
+/// unreadable or made for other fingers means "not enabled"**, and a gate that is not enabled lets nobody in. A feature
+/// therefore needs another way in (a password, a sign-in) for that case.
 ///
-/// What that holds against, and what not:
+/// What this protects against, and what not:
 ///
-/// - Whoever adds a finger does not inherit what was enabled before: the choice ends with the set, and has to be made again.
-/// - Whoever deletes the choice (deleting an item never asks) sends the feature back to its other way, no further. A
-///   feature that took "not enabled" for "open" would be opened by that.
-/// - Another program of the same user may store a choice, as adding an item never asks either. Only an enrolled finger
-///   gets through it.
-/// - A gate answers whether, and protects no data. What the feature works on belongs into an item of its own, under an
+/// - A new finger does not open features that were enabled before: when the fingers change, the choice is void and must
+///   be made again.
+/// - Any program of the user can delete the choice (deleting an item never asks). The feature then requires its other
+///   way in. Never treat "not enabled" as "open".
+/// - Another program of the same user can store a choice (adding an item never asks). Only an enrolled finger passes
+///   it.
+/// - A gate only answers yes or no, and protects no data. Keep the feature's data in an item of its own, under an
 ///   ``AccessControl``.
 public struct BiometricFeatureGate: Sendable {
-  /// Which feature. The choice is kept in the program's own access group (``AccessGroup/own``).
+  /// The name of the feature. The choice is kept in the program's own access group (``AccessGroup/own``).
   public let feature: String
   private let store: SecretStore
 
-  /// What the choices are stored under; the account is the feature.
+  /// The service attribute of the choices; the account attribute is the feature.
   private static let service = "whorl.feature-gate"
 
-  /// The gate of a feature. Nothing is looked up yet.
+  /// The gate of a feature. Reads nothing yet.
   public init(feature: String, store: SecretStore) {
     self.feature = feature
     self.store = store
@@ -54,31 +55,31 @@ public struct BiometricFeatureGate: Sendable {
     await store.biometryProblem().map { .unavailable($0) } ?? .available
   }
 
-  /// Whether the person has chosen a finger for this feature, with the fingers that are enrolled now. Asks for nothing;
-  /// false wherever that cannot be told.
+  /// Whether the person has chosen a finger for this feature, with the fingers that are enrolled now. Asks for nothing.
+  /// False where the store cannot be read.
   public func isEnabled() async -> Bool {
     guard let choices = try? await choices() else { return false }
     return choices.contains(where: Self.counts)
   }
 
-  /// Turns the gate on, after a finger: from now on the fingers enrolled at this moment open the feature.
+  /// Turns the gate on, after a finger: from now on the currently enrolled fingers open the feature.
   ///
   /// - Parameters:
   ///   - reason: why a finger is wanted, in words for the person.
   ///   - context: nil for one of its own, which asks in any case. One that was satisfied before asks for nothing.
-  /// - Throws: `refused` with what the evaluation of ``AuthenticationPolicy/biometrics`` ended with, with `setChanged` where
-  ///   the fingers changed in between, or with what keeps the store from keeping the choice.
+  /// - Throws: `refused` with the error of evaluating ``AuthenticationPolicy/biometrics``, with `setChanged` where the
+  ///   fingers changed meanwhile, or with the error of storing the choice.
   public func enable(reason: String, using context: AuthenticationContext? = nil)
     async throws(BiometricFeatureGateError)
   {
     do throws(VaultError) {
       let fingers = try await store.enrolmentState()
       try await (context ?? store.makeContext()).evaluate(.biometrics, reason: reason)
-      // An earlier choice may be damaged, or another program's idea of one.
+      // An earlier choice may be damaged, or stored by another program.
       try await store.delete(choices().map(\.id))
       let choice = NewItem(.genericPassword, attributes, access: try AccessControl(.biometryCurrentSet))
       let stored = try await store.add(choice, secret: SecretBytes(copying: Array("enabled".utf8).span))
-      // The choice is bound to the set there is now, which has to be the one whose finger was shown.
+      // The choice is bound to the current set. That must be the set to which the touched finger belongs.
       guard try await store.enrolmentState() == fingers else {
         try await store.delete([stored.id])
         throw .setChanged
@@ -88,11 +89,11 @@ public struct BiometricFeatureGate: Sendable {
     }
   }
 
-  /// Turns the gate off, after a finger or the passcode in its place, so that a reader that broke is no trap. Where no
-  /// choice is stored nothing is asked, as there is nothing to turn off.
+  /// Turns the gate off, after a finger or the passcode in its place, so that a broken reader does not prevent it. Asks
+  /// for nothing where no choice is stored.
   ///
-  /// - Throws: `refused` with what the evaluation of ``AuthenticationPolicy/deviceOwner`` ended with (of
-  ///   ``AuthenticationPolicy/biometrics`` in a store without a passcode); the gate is as it was then.
+  /// - Throws: `refused` with the error of evaluating ``AuthenticationPolicy/deviceOwner`` (or
+  ///   ``AuthenticationPolicy/biometrics`` in a store without a passcode). The gate is unchanged then.
   public func disable(reason: String, using context: AuthenticationContext? = nil)
     async throws(BiometricFeatureGateError)
   {
@@ -106,14 +107,14 @@ public struct BiometricFeatureGate: Sendable {
     }
   }
 
-  /// Lets the person through to the feature, after a finger of the set the gate was enabled with. Returning is the only
-  /// success.
+  /// Lets the person through to the feature, after a finger of the set that the gate was enabled with. If it returns,
+  /// the person may pass; otherwise it throws.
   ///
   /// - Parameters:
   ///   - reason: what the feature is about to do, in words for the person.
   ///   - context: nil for one of its own, which asks in any case. One that was satisfied before asks for nothing.
-  /// - Throws: `notEnabled`, before anything is asked; `refused` with what reading an item of `.biometryCurrentSet` may end
-  ///   with: `authenticationFailed`, `cancelled`, `biometryLockout`, a reader's error and so on.
+  /// - Throws: `notEnabled`, before anything is asked; `refused` with the error of reading an item of
+  ///   `.biometryCurrentSet`: `authenticationFailed`, `cancelled`, `biometryLockout`, a reader's error and so on.
   public func authenticate(reason: String, using context: AuthenticationContext? = nil)
     async throws(BiometricFeatureGateError)
   {
@@ -131,21 +132,21 @@ public struct BiometricFeatureGate: Sendable {
     [.service: .text(Self.service), .account: .text(feature), .label: .text("Fingers open \(feature)")]
   }
 
-  /// What is stored in a choice's place, whatever it is.
+  /// The items stored under the choice's name, valid or not.
   private func choices() async throws(VaultError) -> [Item] {
     var names = attributes
     names[.label] = nil
     return try await store.items(ItemSearch(.genericPassword, names, synchronizable: .any).forChanging)
   }
 
-  /// Whether an item is a choice: one whose release asks for less would let anybody through.
+  /// Whether an item is a valid choice. An item that asks for less than a current finger would let anybody through.
   private static func counts(_ item: Item) -> Bool { item.access.flags == .biometryCurrentSet }
 }
 
 /// Why a ``BiometricFeatureGate`` did not do what it was asked to do.
 public enum BiometricFeatureGateError: Error, Sendable, Hashable {
-  /// The feature has no choice that holds for the fingers enrolled now: take the feature's other way.
+  /// The feature has no choice for the fingers enrolled now: use the feature's other way in.
   case notEnabled
-  /// The person was not let through, or the store could not do it; the error says what happened.
+  /// The person was not let through, or the store failed; the error says why.
   case refused(VaultError)
 }

@@ -3,37 +3,37 @@ internal import FoundationEssentials
 internal import Glibc
 package import SecretModel
 
-/// What a person set down in `config.json`: every value may be absent, and the command line's flags win over all of it.
+/// The settings in `config.json`. Every value may be absent, and options of the command line take precedence.
 package struct Configuration: Sendable, Hashable {
   /// The directory of the store.
   package var store: String?
   package var reader: ReaderSelection?
   /// The constraint new items get.
   package var access: AccessControl.Constraint?
-  /// How long one touch is waited for.
+  /// How long to wait for one touch.
   package var timeout: Duration?
-  /// The `whorl-reader` program, for an installation that keeps it in no known place.
+  /// The path of `whorl-reader`, if it is not installed in a standard place.
   package var readerProgram: String?
-  /// The `whorld` program, for the same reason.
+  /// The path of `whorld`, if it is not installed in a standard place.
   package var vaultProgram: String?
   /// Another fprintd than the machine's own, for tests.
   package var fprintd: FprintdPlace?
 
   package init() {}
 
-  /// Reads the file at `path`, or where none is given the default one, which may be missing.
+  /// Reads the file at `path`; without a path the default file, which may be missing.
   package static func load(from path: String?) throws(ConfigurationError) -> Configuration {
     guard let path else {
       guard let home = BaseDirectories.configuration else { return Configuration() }
       let standard = "\(home)/whorl/config.json"
-      // Asked for first: most people have no such file, and then nothing of JSON is touched.
+      // Checked first: most people have no such file, and then no JSON code is loaded.
       guard Glibc.access(standard, F_OK) == 0 else { return Configuration() }
       return try load(existing: standard)
     }
     return try load(existing: path)
   }
 
-  /// The same for programs, which have no other error to throw.
+  /// The same, with a `VaultError` for the public API.
   ///
   /// - Throws: `configuration`.
   static func settled(_ path: String?) throws(VaultError) -> Configuration {
@@ -64,11 +64,11 @@ package struct Configuration: Sendable, Hashable {
 /// The configuration file cannot be used.
 package struct ConfigurationError: Error, Sendable, Hashable {
   package var path: String
-  /// What is wrong, in words that follow the path.
+  /// What is wrong, worded to follow the path.
   package var problem: String
 }
 
-/// One wrong value; carries its words through `Decodable`, whose own errors speak of Swift's types.
+/// Describes one wrong value. Thrown through `Decodable`, whose own errors would name Swift's types.
 private struct Problem: Error {
   var text: String
 }
@@ -78,7 +78,7 @@ extension Configuration: Decodable {
     case store, reader, access, timeout, readerProgram, vaultProgram, fprintd
   }
 
-  /// Any key at all, so that the unknown ones show.
+  /// A key of any name, so that unknown keys are noticed.
   private struct AnyKey: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -104,7 +104,7 @@ extension Configuration: Decodable {
     }
 
     func path(_ key: Key) throws -> String? {
-      // A relative path would mean another file in every directory.
+      // A relative path would depend on the current directory.
       let wanted = "an absolute path"
       guard let value = try text(key, wanted) else { return nil }
       guard value.hasPrefix("/") else { throw Problem(text: "\(key.rawValue) must be \(wanted)") }
@@ -138,7 +138,7 @@ extension Configuration: Decodable {
 }
 
 extension Configuration {
-  /// Both of its values: a bus of its own with the machine's own template files would be two halves of nothing.
+  /// Requires both values: a separate bus makes no sense with the machine's own template files.
   private static func fprintd(in values: KeyedDecodingContainer<AnyKey>) throws -> FprintdPlace? {
     let key = AnyKey(stringValue: Key.fprintd.rawValue)
     guard values.contains(key) else { return nil }
@@ -153,13 +153,13 @@ extension Configuration {
 }
 
 extension ReaderSelection {
-  /// What may be said for a reader, in words.
+  /// The forms of a reader's name, for error messages.
   package static let forms =
     "auto, fprintd[:DEVICE], libfprint[:DEVICE], virtual-image:SOCKET, virtual-storage:SOCKET or replay:DIRECTORY"
 }
 
 extension Duration {
-  /// A time to wait for a touch; nil when it is none (not above zero, or beyond a day).
+  /// A time to wait for a touch; nil unless it is above zero and at most a day.
   package init?(timeout seconds: Double) {
     guard seconds > 0, seconds <= 86_400 else { return nil }
     self = .milliseconds(Int64(seconds * 1000))

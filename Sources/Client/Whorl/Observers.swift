@@ -1,7 +1,7 @@
 internal import SecretModel
 internal import Synchronization
 
-/// Those who follow the events of a context.
+/// The streams of events of a context.
 final class Observers: Sendable {
   private struct State {
     var streams: [Int: AsyncStream<AuthenticationEvent>.Continuation] = [:]

@@ -6,8 +6,8 @@ extension AccessGroup {
   /// The group of the program that runs: the bundle identifier in an `Info.plist` beside its executable, else the
   /// executable's name.
   ///
-  /// The executable is the one the kernel names (`/proc/self/exe`); neither the environment nor `argv` has a say. An
-  /// `Info.plist` that names another `CFBundleExecutable` belongs to another program of the same folder and is passed over.
+  /// The executable is the one that the kernel names (`/proc/self/exe`), whatever the environment and `argv` say. An
+  /// `Info.plist` that names another `CFBundleExecutable` belongs to another program in the folder and is ignored.
   public static let own: String = own(ofExecutable: executable)
 
   /// The group of a program by the path of its executable.
@@ -34,7 +34,7 @@ extension AccessGroup {
   }
 }
 
-/// What an `Info.plist` says of its program.
+/// The keys of an `Info.plist` that identify its program.
 private struct InformationPropertyList: Decodable {
   var identifier: String?
   var executable: String?
@@ -46,13 +46,13 @@ private struct InformationPropertyList: Decodable {
 }
 
 extension ItemSearch {
-  /// The search as a program means it that reads: without a group, its own items first and then the command line's.
+  /// The search for reading: if it names no group, it finds the program's own items first and then the command line's.
   var forReading: ItemSearch { inGroups([AccessGroup.own, AccessGroup.commandLine]) }
 
-  /// The search as a program means it that changes or removes what is found: without a group, its own items alone.
+  /// The search for changing or deleting: if it names no group, it finds the program's own items alone.
   package var forChanging: ItemSearch { inGroups([AccessGroup.own]) }
 
-  /// A group that is named stays, and so do items that are named by their ids. An empty group names none.
+  /// Limits the search to groups, unless it names a group or ids. An empty group counts as none.
   private func inGroups(_ names: [String]) -> ItemSearch {
     var search = self
     if search.attributes[.accessGroup] == .text("") { search.attributes[.accessGroup] = nil }
@@ -63,7 +63,7 @@ extension ItemSearch {
 }
 
 extension NewItem {
-  /// The item in the program's own group, where it names none.
+  /// The item, in the program's own group if it names none.
   var inOwnGroup: NewItem {
     guard attributes[.accessGroup] == nil || attributes[.accessGroup] == .text("") else { return self }
     var item = self
@@ -73,7 +73,7 @@ extension NewItem {
 }
 
 extension ItemChange {
-  /// The change with the program's own group, where it takes the group away.
+  /// The change, with the program's own group if it removes the group.
   var keepingGroup: ItemChange {
     guard let group = attributes[.accessGroup], group == nil || group == .text("") else { return self }
     var change = self

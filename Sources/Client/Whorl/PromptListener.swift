@@ -1,7 +1,7 @@
 package import SecretModel
 internal import Synchronization
 
-/// Hands a context's events to whoever shows them, one after the other, and knows how far that has come.
+/// Hands a context's events to a prompt, one after the other, and keeps track of which have been shown.
 package final class PromptListener: Sendable {
   private let events: ContextEvents
   /// The number of the last event that has been shown.
@@ -17,8 +17,8 @@ package final class PromptListener: Sendable {
     }
   }
 
-  /// Waits until every event that came before this moment has been shown: what the program says next is to come after
-  /// it. A second at most, for showing may wait for a person.
+  /// Waits until every earlier event has been shown, so that the program's next output comes after it. Waits at most a
+  /// second, since a prompt may be waiting for the person.
   package func caughtUp() async {
     let last = events.lastNumber
     for _ in 1...1_000 where shown.load(ordering: .acquiring) < last {

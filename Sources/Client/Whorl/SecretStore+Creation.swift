@@ -12,9 +12,9 @@ extension SecretStore {
   ///   - directory: must not exist yet, in a folder that does; nil: where ``open(at:reader:configuration:)`` looks.
   ///   - passcode: at least four bytes; nil for a store without one, in which only the recovery key is a way back.
   ///   - configuration: the path of the configuration; nil: the usual one.
-  ///   - show: gets the text of the recovery key, which is shown once and kept nowhere. The store takes its place when
-  ///     this returns. Where it throws no store is made, so that none is left whose recovery key nobody has seen.
-  /// - Throws: `storeExists`, `invalidPasscode`, `serviceUnavailable`, what else keeps the store from being made, and what
+  ///   - show: called with the text of the recovery key, which is shown once and kept nowhere. The store is created
+  ///     when this returns. If it throws, no store is created: there is never one whose recovery key nobody has seen.
+  /// - Throws: `storeExists`, `invalidPasscode`, `serviceUnavailable`, other errors of creating a store, and what
   ///   `show` throws.
   public static func create(
     at directory: String? = nil, passcode: consuming SecretBytes?, configuration: String? = nil,

@@ -15,20 +15,21 @@ internal import Synchronization
 /// let secret = try await store.secrets(of: found.map(\.id), reason: "send the report")[0].secret
 /// ```
 ///
-/// The store is the one the command line uses. Each program keeps its items in an access group of its own,
-/// ``AccessGroup/own``; without a group in a search, reading finds them and then the command line's, and deleting finds
-/// them alone. `whorl ls` lists the items of every group. Where nothing is asked of a person no reader is started.
+/// The store is the one that the command line uses. Each program keeps its items in an access group of its own,
+/// ``AccessGroup/own``. A search without a group finds the program's items and then the command line's when it reads,
+/// and only the program's items when it deletes. `whorl ls` lists the items of every group. A reader is started only
+/// when a person must be asked.
 public final class SecretStore: Sendable {
   private let link: StoreLink
   private let prompt: Mutex<any AuthenticationPrompt>
 
-  /// A store behind a link: for tests, which have vaults of their own.
+  /// A store over a link, for tests with vaults of their own.
   package init(_ link: StoreLink, _ prompt: any AuthenticationPrompt = TerminalPrompt()) {
     self.link = link
     self.prompt = Mutex(prompt)
   }
 
-  /// The store at a place. Nothing is opened before its first call.
+  /// The store at a place. It is opened at the first call.
   package convenience init(_ place: StorePlace, _ configuration: Configuration) {
     self.init(
       StoreLink(to: place) { () async throws(VaultError) in try await VaultConnector.connect(to: place, configuration) }
@@ -42,7 +43,7 @@ public final class SecretStore: Sendable {
 
   private static let sharedStore = Mutex<SecretStore?>(nil)
 
-  /// The store this program finds as the command line does, opened at its first call and kept.
+  /// The store that this program and the command line use by default. It is opened at its first call and kept.
   ///
   /// Throws what ``open(at:reader:configuration:)`` throws; the next call tries again.
   public static func shared() throws(VaultError) -> SecretStore {
@@ -54,23 +55,23 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Uses another store as the shared one from now on: for programs that name their store. Nil: looked for anew at the
-  /// next use. Contexts of the earlier one stay with it.
+  /// Makes another store the shared one from now on, for programs that name their store. Nil: the next use looks for
+  /// the default store again. Contexts of the earlier store stay with it.
   public static func useAsShared(_ store: SecretStore?) {
     sharedStore.withLock { $0 = store }
   }
 
-  /// A store, which is opened at its first call. Where the connection to the vault is lost the next call opens it again;
-  /// the contexts it had then are invalid.
+  /// A store, which is opened at its first call. After the connection to the vault is lost, the next call opens it
+  /// again; its earlier contexts are then invalid.
   ///
   /// - Parameters:
-  ///   - directory: where it lies; nil: in the system service where that is installed, else as the configuration says,
-  ///     else `$XDG_DATA_HOME/whorl`.
-  ///   - reader: the words of `--reader`; nil: as the configuration says, else `auto`. The service has its own.
+  ///   - directory: its directory; nil: the user's store in the system service if that is installed, else the
+  ///     configured directory, else `$XDG_DATA_HOME/whorl`.
+  ///   - reader: the reader, as for `--reader`; nil: the configured one, else `auto`. The service uses its own.
   ///   - configuration: the path of the configuration; nil: `$XDG_CONFIG_HOME/whorl/config.json`, which may be missing.
-  /// - Throws: `storeNotFound` where there is none (``create(at:passcode:configuration:showing:)`` and `whorl init` make
-  ///   one), and `configuration` for a file or words that cannot be used. What is wrong with the store itself is thrown by
-  ///   its first call, as is `serviceUnavailable` where the vault cannot be started.
+  /// - Throws: `storeNotFound` where there is none (``create(at:passcode:configuration:showing:)`` and `whorl init`
+  ///   make one), and `configuration` for an unusable file or argument. The first call throws errors of the store
+  ///   itself, and `serviceUnavailable` where the vault cannot be started.
   public static func open(at directory: String? = nil, reader: String? = nil, configuration: String? = nil)
     throws(VaultError) -> SecretStore
   {
@@ -84,23 +85,23 @@ public final class SecretStore: Sendable {
     return SecretStore(place, configuration)
   }
 
-  /// How the prompts of contexts are shown that have none of their own: on the terminal, unless set.
+  /// The prompt of contexts that have none of their own: on the terminal, unless set.
   public var defaultPrompt: any AuthenticationPrompt {
     get { prompt.withLock { $0 } }
     set { prompt.withLock { $0 = newValue } }
   }
 
-  /// A context for several calls. It is invalidated when it is let go.
+  /// A context for several calls. It is invalidated when its last reference is released.
   public func makeContext(prompt: (any AuthenticationPrompt)? = nil) -> AuthenticationContext {
     AuthenticationContext(link, prompt ?? defaultPrompt)
   }
 
-  /// Stores an item, in the program's own access group where it names none. Never asks for anything; an application
-  /// password has to be in the context already.
+  /// Stores an item, in the program's own access group if it names none. Never asks for anything: an application
+  /// password must be set in the context before.
   ///
-  /// - Throws: `duplicateItem` where one with the same primary attributes lives (over one whose set or passcode is gone
-  ///   it succeeds), `notEnrolled` and `passcodeNotSet` for constraints nobody could satisfy, `interactionNotAllowed`
-  ///   without the application password.
+  /// - Throws: `duplicateItem` where there is a living item with the same primary attributes (one whose set or passcode
+  ///   is gone is replaced), `notEnrolled` and `passcodeNotSet` for constraints that nobody could satisfy,
+  ///   `interactionNotAllowed` without the application password.
   @discardableResult
   public func add(_ item: NewItem, secret: consuming SecretBytes, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> Item
@@ -119,11 +120,12 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// The items meant, oldest first; living ones unless the search says otherwise. A search that names no group finds the program's own items, and after them
-  /// the command line's. Asks for nothing: attributes are sealed, but need no finger.
+  /// The items that a search finds, oldest first; only living ones unless the search says otherwise. A search that
+  /// names no group finds the program's own items, and after them the command line's. Asks for nothing: attributes are
+  /// sealed, but need no finger.
   public func items(_ search: ItemSearch) async throws(VaultError) -> [Item] { try await items(search, using: nil) }
 
-  /// The same, where the context counts for ``ItemSearch/interaction``.
+  /// The same, with a context for ``ItemSearch/interaction``.
   package func items(_ search: ItemSearch, using context: AuthenticationContext?) async throws(VaultError) -> [Item] {
     let search = search.forReading
     guard let context else {
@@ -134,20 +136,21 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Releases secrets, in the order of `ids`: one touch, or one passcode, for all of them, or nothing.
+  /// Releases the secrets of all items, in the order of `ids`, for one touch or one passcode; or throws and releases
+  /// none.
   ///
-  /// What the context was satisfied with before is not asked for again, and what is asked for now serves its later
-  /// calls. Without a context the default prompt is shown, for this call alone.
+  /// A context does not ask again for what the person has shown in it before, and keeps what is shown now for later
+  /// calls. Without a context the default prompt asks for this call alone.
   ///
-  /// - Throws: `itemGone` where one does not exist any more, `itemInvalidated` where its set or passcode is gone, and all
-  ///   that an authentication may end with.
+  /// - Throws: `itemGone` where an item does not exist any more, `itemInvalidated` where its set or passcode is gone,
+  ///   and every error of an authentication.
   public func secrets(of ids: [ItemID], reason: String? = nil, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> [ReleasedItem]
   {
     try await secrets(.ids(ids), reason: reason, using: context)
   }
 
-  /// The same for what a search finds, oldest first; nothing where it finds nothing.
+  /// The same for the items that a search finds, oldest first; an empty array where it finds none.
   package func secrets(_ search: ItemSearch, reason: String?, using context: AuthenticationContext?)
     async throws(VaultError) -> [ReleasedItem]
   {
@@ -163,8 +166,8 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Changes items, all of them or none; `secret` takes the place of each one's. A protected item asks for what reading
-  /// it asks for.
+  /// Changes all of the items or none; `secret` replaces the secret of each. A protected item asks for what reading it
+  /// asks for.
   public func update(
     _ ids: [ItemID], _ change: ItemChange, secret: consuming SecretBytes? = nil, reason: String? = nil,
     using context: AuthenticationContext? = nil
@@ -173,7 +176,7 @@ public final class SecretStore: Sendable {
     _ = try await update(.ids(ids), change, secret: shared, reason: reason, using: context)
   }
 
-  /// The same for what a search means.
+  /// The same for the items that a search finds.
   ///
   /// - Throws: `itemGone` where there are none.
   package func update(
@@ -195,13 +198,13 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Removes items, all of them or none; those that are gone already do not count. Asks for nothing.
+  /// Removes all of the items or none, ignoring those that are gone already. Asks for nothing.
   public func delete(_ ids: [ItemID]) async throws(VaultError) {
     try await link.call { service throws(VaultError) in _ = try await service.delete(.ids(ids)) }
   }
 
-  /// Removes every item a search means, all of them or none, and says how many. A search that names no group means the
-  /// program's own items alone. Asks for nothing.
+  /// Removes all of the items that a search finds or none, and returns their number. A search that names no group finds
+  /// the program's own items alone. Asks for nothing.
   ///
   /// - Throws: `itemGone` where there are none, `invalidRequest` for a search without a class, ids or an attribute.
   @discardableResult
@@ -210,7 +213,8 @@ public final class SecretStore: Sendable {
     return try await link.call { service throws(VaultError) in try await service.delete(.search(search)) }
   }
 
-  /// Uses a private key inside the vault, after what its access control asks for. The key stays there.
+  /// Uses a private key inside the vault, after asking for what its access control requires. The key does not leave the
+  /// vault.
   package func useKey(
     _ id: ItemID, _ use: KeyUse, reason: String? = nil, using context: AuthenticationContext? = nil
   ) async throws(VaultError) -> SecretBytes {
@@ -219,8 +223,8 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Why no finger can be asked for now: `notEnrolled`, `biometryLockout`, or what is wrong with the reader. Nil when one
-  /// can.
+  /// Why no finger can be asked for now: `notEnrolled`, `biometryLockout`, or an error of the reader. Nil where one can
+  /// be.
   public func biometryProblem() async -> VaultError? {
     do throws(VaultError) {
       return try await biometry().problem
@@ -237,16 +241,16 @@ public final class SecretStore: Sendable {
     try await link.call { service throws(VaultError) in try await service.status().passcodeSet }
   }
 
-  /// What stands in for `evaluatedPolicyDomainState`: 32 bytes that stay the same until a finger is added, removed or
-  /// replaced, and are different ever after. Nil where no finger is enrolled.
+  /// The counterpart of `evaluatedPolicyDomainState`: 32 bytes that change for good when a finger is added, removed or
+  /// replaced. Nil where no finger is enrolled.
   public func enrolmentState() async throws(VaultError) -> [UInt8]? { try await biometry().state }
 
   private func biometry() async throws(VaultError) -> Biometry {
     try await link.call { service throws(VaultError) in try await service.biometry() }
   }
 
-  /// Runs a call in the context given. Without one it asks nobody, because most calls need nobody; only where somebody is
-  /// needed, and `mayAsk` allows it, it is made again in a context of its own.
+  /// Runs a call in the given context. Without a context, first runs it without asking anybody, since most calls need
+  /// nobody; if it needs a person and `mayAsk` allows that, repeats it in a new context.
   private func asking<Value: ~Copyable>(
     _ context: AuthenticationContext?, _ reason: String?, mayAsk: Bool = true,
     _ call: (any VaultService, Asking) async throws(VaultError) -> Value

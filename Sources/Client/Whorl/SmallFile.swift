@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Reads a file that is expected to be small, without waiting on anything that is not a file.
+/// Reads a small file. Does not block on FIFOs and devices.
 package enum SmallFile {
   package struct Failure: Error {
-    /// In words that follow the path.
+    /// What is wrong, worded to follow the path.
     var problem: String
   }
 

@@ -3,13 +3,13 @@ internal import Glibc
 package import SecretModel
 internal import Synchronization
 
-/// The open store behind a `SecretStore` and its contexts: opened at the first call, and opened anew at the next call
-/// after the connection to the vault was lost.
+/// The open store of a `SecretStore` and its contexts. It is opened at the first call, and again at the next call after
+/// the connection to the vault was lost.
 package final class StoreLink: Sendable {
-  /// A store that is open, and the connection that it ends with.
+  /// An open store and its connection.
   struct Opened: Sendable {
     let service: any VaultService
-    /// Nil where the service does not belong to this link.
+    /// Nil where the link was given an open service, which it does not close.
     let connection: (any VaultConnection)?
     /// The process that opened it. A connection is not shared with a forked child.
     let process = getpid()
@@ -30,12 +30,12 @@ package final class StoreLink: Sendable {
 
   init(_ open: @escaping @Sendable () async throws(VaultError) -> Opened) { self.open = open }
 
-  /// A link to a store that is open already and stays so.
+  /// A link to a store that is open already and stays open.
   package convenience init(to service: any VaultService) {
     self.init { () throws(VaultError) in Opened(service: service, connection: nil) }
   }
 
-  /// A link to the store at a place, through the vaults that are connected to.
+  /// A link to the store at a place. `connect` makes each connection to the vault.
   package convenience init(
     to place: StorePlace, _ connect: @escaping @Sendable () async throws(VaultError) -> any VaultConnection
   ) {
@@ -57,8 +57,8 @@ package final class StoreLink: Sendable {
     }
   }
 
-  /// Runs a call that belongs to no context. Where the connection was lost before it, the store is opened anew and the
-  /// call is made again: `serviceUnavailable` says that nothing has been changed.
+  /// Runs a call that belongs to no context. If the connection was lost before, opens the store again and repeats the
+  /// call: `serviceUnavailable` means that nothing was changed.
   package func call<Value: ~Copyable>(
     _ body: (any VaultService) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {

@@ -1,11 +1,11 @@
 public import SecretModel
 internal import Synchronization
 
-/// Shows prompts as lines on the controlling terminal and reads secrets there, unseen. Esc and Ctrl-D cancel the call that
-/// asks, and Enter chooses the fallback where there is one. Without a terminal nothing is shown and no secret is given.
+/// Shows prompts as lines on the controlling terminal and reads secrets there without echo. Esc and Ctrl-D cancel the
+/// call, and Enter chooses the fallback where there is one. Without a terminal it shows nothing and answers nothing.
 ///
-/// While a call asks, the terminal sends single keys and does not show them. A signal that ends or stops the program puts
-/// it back as it was first.
+/// While a call asks, the terminal's echo and line mode are off. A signal that ends or stops the program restores them
+/// first.
 public struct TerminalPrompt: AuthenticationPrompt {
   private let style: TerminalPromptStyle
   private let dialogues = Dialogues()
@@ -20,50 +20,50 @@ public struct TerminalPrompt: AuthenticationPrompt {
     await dialogues.of(session, style)?.handle(event, in: session)
   }
 
-  /// Asks for nothing any more, and gives the terminal back.
+  /// Ends the dialogue and restores the terminal.
   public func finished(in session: PromptSession) async { dialogues.end(session) }
 }
 
-/// What a program may choose of a terminal prompt.
+/// How a program may configure a terminal prompt.
 package struct TerminalPromptStyle: Sendable {
   package enum Output: Sendable {
     /// Lines on the terminal.
     case terminal
-    /// Standard error, where the last line changes if it is a terminal.
+    /// Lines on standard error; if that is a terminal, the last line is replaced.
     case standardError
   }
 
   package var output = Output.terminal
-  /// Answers the program has without asking the person.
+  /// Answers that the program has without asking the person.
   package var answers: (any PreparedAnswers)?
-  /// What went wrong, in words; for the reason why a passcode is asked for in place of a finger.
+  /// Describes an error, to show why the passcode is asked for in place of a finger.
   package var explain: @Sendable (VaultError) -> String = { _ in "No finger can be used now." }
 
   package init() {}
 }
 
-/// Answers that a program has without asking the person, such as those on descriptors it was given.
+/// Answers that a program has without asking the person, such as those read from descriptors.
 package protocol PreparedAnswers: Sendable {
-  /// May block. `unavailable` is why no finger can be used, where the passcode takes its place.
+  /// The answer to a request. May block. `unavailable` says why the passcode is asked for in place of a finger.
   func answer(_ request: SecretRequest, unavailable: VaultError?) -> PreparedAnswer
 
-  /// The person was asked and gave no answer, for another reason than a cancel.
+  /// Called when the person was asked and did not answer, for a reason other than cancelling.
   func unanswered(_ reason: Unanswered)
 }
 
 package enum PreparedAnswer: Sendable {
   case secret(SharedSecret)
-  /// The person is to be asked: twice, where a mistyped answer could not be noticed later.
+  /// Ask the person. Ask twice if a mistyped answer could not be noticed later.
   case ask(twice: Bool)
-  /// There is none, and nobody may be asked.
+  /// There is no answer, and nobody may be asked.
   case none
 }
 
-/// The dialogues that go on, each with one context.
+/// The running dialogues, one for each context.
 private final class Dialogues: Sendable {
   private let running = Mutex<[ObjectIdentifier: TerminalDialogue]>([:])
 
-  /// Nil once the call that asks has ended.
+  /// The dialogue of a session; nil when its call has ended.
   func of(_ session: PromptSession, _ style: TerminalPromptStyle) -> TerminalDialogue? {
     running.withLock { running in
       let key = ObjectIdentifier(session.words)
@@ -76,7 +76,7 @@ private final class Dialogues: Sendable {
   }
 
   func end(_ session: PromptSession) {
-    // Another call of the context may be asking already.
+    // Another call of the context may already be asking.
     guard !session.isAsking else { return }
     running.withLock { $0.removeValue(forKey: ObjectIdentifier(session.words)) }?.end()
   }

@@ -3,10 +3,10 @@ internal import PrivateVault
 package import SecretModel
 package import SystemVault
 
-/// How a program reaches the vault that holds its store.
+/// Connects a program to the vault that holds its store.
 package enum VaultConnector {
-  /// Connects to the service for the program's own store there. For a store in a folder it starts a vault of the
-  /// program's own, which ends with the connection.
+  /// Connects to the service for a store there. For a store in a folder, starts a private vault, which ends with the
+  /// connection.
   ///
   /// - Throws: `serviceUnavailable` where the vault cannot be started or reached.
   package static func connect(
@@ -18,11 +18,18 @@ package enum VaultConnector {
     }
   }
 
-  /// Starts a vault for a program that will need one in a folder, before its configuration is known. Nil where the
-  /// configuration or the service may have to be asked, or it cannot be started; ``connect(to:_:service:)`` then does what
-  /// is to be done.
+  /// Starts a private vault for calls that need no store, wherever the store is.
   ///
-  /// - Parameter namesFolder: whether the program names the folder itself, wherever it lies.
+  /// - Throws: `serviceUnavailable` where it cannot be started.
+  package static func connectPrivately(_ configuration: Configuration) throws(VaultError) -> any VaultConnection {
+    try PrivateVault.connect(program: configuration.vaultProgram)
+  }
+
+  /// Starts a private vault before the configuration is read, for a program that will need one. Nil where the
+  /// configuration or the service may decide otherwise, or the vault cannot be started; ``connect(to:_:service:)`` then
+  /// connects.
+  ///
+  /// - Parameter namesFolder: whether the program names the store's folder itself.
   package static func connectEarly(
     namesFolder: Bool, service: InstalledService = .ofThisMachine
   ) -> (any VaultConnection)? {
@@ -32,11 +39,11 @@ package enum VaultConnector {
 }
 
 extension StorePlace {
-  /// The directory that a program names. Without one the store is in the service where that is installed, whatever the
-  /// configuration and the environment say, else in the directory of the configuration or `$XDG_DATA_HOME/whorl`.
+  /// The store in the directory that a program names. Without one: in the service if that is installed, whatever the
+  /// configuration and the environment say, else in the configured directory or `$XDG_DATA_HOME/whorl`.
   ///
-  /// - Throws: `configuration` where there is no home directory to put the store in, and where a reader is named for a
-  ///   store in the service; `serviceUnavailable` where it cannot be told whether that is installed.
+  /// - Throws: `configuration` where there is no home directory, or a reader is named for a store in the service;
+  ///   `serviceUnavailable` where it cannot be determined whether the service is installed.
   package init(
     directory: String?, reader: ReaderSelection?, _ configuration: Configuration,
     service: InstalledService = .ofThisMachine
@@ -48,10 +55,20 @@ extension StorePlace {
       self = .own
       return
     }
+    self = try .privateStore(directory: directory, reader: reader, configuration)
+  }
+
+  /// The store in the directory that a program names, else in the configured directory or `$XDG_DATA_HOME/whorl`, even
+  /// if the service is installed.
+  ///
+  /// - Throws: `configuration` where there is no home directory.
+  package static func privateStore(
+    directory: String?, reader: ReaderSelection? = nil, _ configuration: Configuration
+  ) throws(VaultError) -> StorePlace {
     guard let directory = directory ?? configuration.store ?? BaseDirectories.data.map({ "\($0)/whorl" }) else {
       throw .configuration("there is no home directory whose name is text")
     }
-    self.init(
+    return StorePlace(
       directory: directory, reader: reader ?? configuration.reader ?? .automatic,
       readerProgram: configuration.readerProgram, fprintd: configuration.fprintd)
   }

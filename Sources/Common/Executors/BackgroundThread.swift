@@ -1,18 +1,18 @@
 internal import Dispatch
 
-/// Where the library's own tasks run that belong to no actor: not in the cooperative pool.
+/// Runs the library's own tasks that belong to no actor, outside the cooperative pool.
 ///
-/// A program may block every thread of that pool in calls that wait for this library, as code written for Apple's
-/// keychain does inside tasks; on a machine with one processor the pool has one thread. What those calls wait for must
-/// not need a thread of it then.
+/// A program may block every thread of that pool in calls that wait for this library, as code for Apple's keychain does
+/// inside tasks. On a machine with one processor the pool has only one thread. So the work that those calls wait for
+/// must not need a thread of the pool.
 package final class BackgroundThread: TaskExecutor {
-  /// For what never blocks.
+  /// For work that never blocks.
   package static let shared = BackgroundThread()
 
-  // A serial queue has a thread of its own while there is work, whatever the pool does.
+  // A serial queue gets a thread of its own while it has work, independent of the pool.
   private let queue = DispatchQueue(label: "whorl.background")
 
-  /// A thread more, for what may block.
+  /// A further thread, for work that may block.
   package init() {}
 
   package func enqueue(_ job: consuming ExecutorJob) {

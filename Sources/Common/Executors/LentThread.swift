@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A thread that runs the vault's code where that is enqueued from it: that saves the change to the vault's own thread,
-/// and the change back.
+/// A thread that runs the vault's jobs which it enqueues itself. That saves switching to the vault's own thread and
+/// back.
 package protocol LentThread: AnyObject, Sendable {
-  /// Runs something on this thread, from which alone it is called, when what is running now has returned.
+  /// Runs a closure on this thread after the current one has returned. Called only on this thread.
   func adopt(_ body: @escaping @Sendable () -> Void)
-  /// Whether the vault is to go on elsewhere.
+  /// Whether the vault must continue on its own thread.
   var isTakenBack: Bool { get }
-  /// What runs on this thread, from which alone it is called, is about to wait for other programs.
+  /// Tells that the code on this thread is about to wait for other programs. Called only on this thread.
   func willWait()
 }
 
-/// The lent thread that is running, if it is one.
+/// The current thread, if it is lent.
 package enum CurrentThread {
   /// Lends the current thread for as long as `body` runs.
   package static func lend(_ thread: any LentThread, during body: () -> Void) {
@@ -28,7 +28,7 @@ package enum CurrentThread {
   /// Lends the current thread until it ends.
   package static func lend(_ thread: any LentThread) {
     guard lent !== thread else { return }
-    // transfer full: the slot keeps this object for good, because the threads that are lent so never end.
+    // transfer full: the slot keeps this object for good, because threads that are lent like this never end.
     pthread_setspecific(key, Unmanaged.passRetained(Slot(thread)).toOpaque())
   }
 
@@ -36,8 +36,8 @@ package enum CurrentThread {
     pthread_getspecific(key).map { Unmanaged<Slot>.fromOpaque($0).takeUnretainedValue().thread }
   }
 
-  /// To be called where code of the vault is about to wait for other programs. A thread that others need too is
-  /// replaced there meanwhile.
+  /// Call it before the vault's code waits for other programs. A lent thread that others need is then replaced by
+  /// another one.
   package static func willWait() { lent?.willWait() }
 
   private final class Slot {

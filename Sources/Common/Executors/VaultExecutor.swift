@@ -1,12 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where the vault's code runs: one job after the other, on the thread that asks where that is lent (``LentThread``), else
-/// on a thread of its own. Never in the cooperative pool, for the reasons of `BackgroundThread`.
+/// Runs the vault's jobs one after the other, on the calling thread if that is lent (``LentThread``), else on its own
+/// thread. Never in the cooperative pool, for the same reason as `BackgroundThread`.
 package final class VaultExecutor: SerialExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    /// Whether somebody is running jobs, or is about to.
+    /// Whether a thread is running jobs, or is about to.
     var running = false
   }
 
@@ -31,7 +31,7 @@ package final class VaultExecutor: SerialExecutor {
     }
   }
 
-  /// Runs what there is. A thread that is taken back leaves the rest to the vault's own.
+  /// Runs the queued jobs. A thread that is taken back leaves the rest to the vault's own thread.
   private func run(on thread: (any LentThread)?) {
     let executor = asUnownedSerialExecutor()
     while let job = next() {

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 
-/// A thread that waits for one task, and meanwhile runs what that task has to run: for calls that block, as Apple's do.
+/// A thread that blocks until a task has ended, and runs the task's jobs meanwhile. For blocking calls such as Apple's.
 ///
 /// `@unchecked Sendable`: the mutex guards all of its state.
 package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable {
@@ -16,7 +16,7 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
   private var finished = false
 
   private init() {
-    // Owned by this object until it ends; both are initialized here and destroyed there.
+    // Owned by this object: initialized here and destroyed in `deinit`.
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
@@ -30,7 +30,8 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
     mutex.deallocate()
   }
 
-  /// Runs `body` as a task to its end, on the calling thread as far as the thread has a say, and blocks it until then.
+  /// Runs `body` as a task and blocks the calling thread until it has ended. The calling thread runs the task's jobs
+  /// where possible.
   package static func run(_ body: @escaping @Sendable () async -> Void) {
     let thread = WaitingThread()
     Task.detached(executorPreference: thread) {
@@ -40,7 +41,7 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
     thread.runUntilFinished()
   }
 
-  /// For jobs that arrive when the thread has left already.
+  /// For jobs that arrive after the thread has stopped waiting.
   private static let afterwards = DispatchQueue(label: "whorl.afterwards")
 
   package func enqueue(_ job: consuming ExecutorJob) {
@@ -58,7 +59,7 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
 
   package var isTakenBack: Bool { locked { finished } }
 
-  /// Nobody else needs this thread.
+  /// Does nothing: nobody else needs this thread.
   package func willWait() {}
 
   private func finish() { locked { finished = true } }
@@ -84,7 +85,7 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
     }
   }
 
-  /// Waits for something to run; nil when there is nothing and the task has ended.
+  /// Waits for a job; nil if there is none and the task has ended.
   private func nextWork() -> Work? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -1,6 +1,6 @@
 /// One of the ten fingers, under the names fprintd's command-line tools use without their `-finger` ending.
 ///
-/// The raw value is what the command line, the store and the bus carry.
+/// The raw value is used on the command line, in the store and on the bus.
 public enum Finger: String, CaseIterable, Sendable, Codable {
   case leftThumb = "left-thumb"
   case leftIndex = "left-index"
@@ -13,6 +13,6 @@ public enum Finger: String, CaseIterable, Sendable, Codable {
   case rightRing = "right-ring"
   case rightLittle = "right-little"
 
-  /// The finger as a person says it: "right index".
+  /// The finger's name for people: "right index".
   public var spokenName: String { String(rawValue.map { $0 == "-" ? " " : $0 }) }
 }

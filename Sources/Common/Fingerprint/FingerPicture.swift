@@ -1,14 +1,14 @@
 package import SecureMemory
 
-/// Measurements of the picture of a finger, and the picture itself where it was asked for.
+/// Measurements of the picture of a finger, and the picture itself if it was asked for.
 package struct FingerPicture: Sendable {
   /// In pixels.
   package var width: Int
   /// In pixels.
   package var height: Int
-  /// Pixels per metre; nil where the driver does not say, as most do not. 500 to the inch, which is 19685, is usual.
+  /// Pixels per metre; nil where the driver does not tell, like most. 19685 (500 per inch) is usual.
   package var resolution: Int?
-  /// The ridge endings and forks that libfprint found: what its matcher compares.
+  /// The number of ridge endings and forks that libfprint found, which its matcher compares.
   package var minutiae: Int
   /// From 0 to 255: the difference between the 95th and the 5th percentile of the grey values.
   package var contrast: Int
@@ -24,11 +24,11 @@ package struct FingerPicture: Sendable {
     self.file = file
   }
 
-  /// Pixels to the inch; nil where the driver does not say.
+  /// Pixels per inch; nil where the driver does not tell.
   package var dotsPerInch: Int? { resolution.map { ($0 * 254 + 5_000) / 10_000 } }
 }
 
-/// The picture of a finger as a PNG file: a fingerprint, and kept as secrets are.
+/// The picture of a finger as a PNG file. It is a fingerprint, so it is kept like a secret.
 package final class PictureFile: Sendable {
   package let sealed: SealedFile
 

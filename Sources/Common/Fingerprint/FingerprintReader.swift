@@ -1,27 +1,30 @@
-/// What the vault can ask of a reader process.
+/// The calls of the vault to a reader process.
 ///
-/// The same protocol stands on both sides of the bus: libfprint's adapter implements it inside the reader process, and
-/// the client carries it call for call, so that one set of contract tests holds for both.
+/// Both sides of the bus implement this protocol: libfprint's adapter inside the reader process, and the client, which
+/// forwards each call. So the same contract tests apply to both.
 ///
 /// One reader is open at a time, and one action runs at a time. Cancelling the task of a running action cancels the
 /// action: it then throws ``ReaderError/cancelled``.
 package protocol FingerprintReader: Sendable {
-  /// The readers attached now. Needs none of them open.
+  /// The attached readers. None of them need be open.
   func readers() async throws(ReaderError) -> [ReaderDescription]
 
-  /// Claims the reader with this ``ReaderDescription/id``. Claim late, release at once: while a reader is open no
-  /// other program can use it.
+  /// The attached readers with this adapter; nil: with any. Throws if these cannot be listed, even if others can.
+  func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription]
+
+  /// Claims the reader with this ``ReaderDescription/id``. Claim it late and release it at once: while a reader is
+  /// open, no other program can use it.
   ///
-  /// - Parameter user: whose fingers it is to have, where fprintd keeps them.
+  /// - Parameter user: the user whose fingers fprintd is to use.
   func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription
 
   /// Releases the open reader. Closing when none is open does nothing.
   func close() async throws(ReaderError)
 
-  /// Enrols one finger and gives its template.
+  /// Enrols one finger and returns its template.
   ///
-  /// - Parameter finger: which finger it is. Only fprintd, which keeps its prints by finger, takes account of it, and
-  ///   needs it; no other template has a user or a finger name in it.
+  /// - Parameter finger: which finger it is. Only fprintd uses it, and requires it, since it keeps its prints by
+  ///   finger. Other templates contain no user and no finger name.
   func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template
 
   /// Waits for one finger and looks for it among the prints, in their order.
@@ -34,17 +37,17 @@ package protocol FingerprintReader: Sendable {
 
   /// Waits for one finger and takes its picture, on a reader that hands out pictures.
   ///
-  /// - Parameter includingImage: whether the answer holds the picture itself, which is a fingerprint, beside what it is
-  ///   like.
+  /// - Parameter includingImage: whether the answer contains the picture itself, which is a fingerprint, in addition to
+  ///   the measurements.
   func capture(includingImage: Bool, observer: @escaping ScanObserver) async throws(ReaderError) -> CaptureOutcome
 
-  /// What is stored on the chip, against the prints the caller knows.
+  /// The prints on the chip, compared with the prints that the caller knows.
   func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList
 
   /// Removes one print from the chip; does nothing for a reader without storage.
   func delete(_ template: Template) async throws(ReaderError)
 
-  /// Removes every print from the chip, other users' and other systems' too.
+  /// Removes every print from the chip, including those of other users and systems.
   func clearStorage() async throws(ReaderError)
 
   /// Prepares the reader for the system's sleep: a running scan is suspended or ends with ``ReaderError/suspended``.
@@ -53,11 +56,16 @@ package protocol FingerprintReader: Sendable {
   /// Wakes the reader after ``suspend()``.
   func resume() async throws(ReaderError)
 
-  /// Releases the reader and ends whatever process stands behind it. A later question starts anew.
+  /// Releases the reader and ends its process, if it has one. A later call starts another one.
   func shutdown() async
 }
 
 extension FingerprintReader {
+  /// For readers of one process, which can only be listed together.
+  package func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription] {
+    try await readers().filter { adapter == nil || $0.identity.adapter == adapter }
+  }
+
   /// Claims the reader for the user that the reader process runs as.
   package func open(_ id: String) async throws(ReaderError) -> ReaderDescription { try await open(id, for: .own) }
 
@@ -66,7 +74,7 @@ extension FingerprintReader {
     try await enroll(as: nil, observer: observer)
   }
 
-  /// For readers that hand out no pictures, such as fprintd's.
+  /// Throws, for readers without pictures, such as fprintd's.
   package func capture(
     includingImage: Bool, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> CaptureOutcome {

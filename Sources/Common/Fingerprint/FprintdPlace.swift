@@ -10,26 +10,32 @@ package struct FprintdPlace: Sendable, Hashable {
     self.templates = templates
   }
 
-  /// The machine's own: the only one whose readers are physical, and there fprintd has to run as root.
+  /// The machine's own fprintd. Only its readers are physical, and it must run as root.
   package static let system = FprintdPlace(
     bus: "unix:path=/run/dbus/system_bus_socket", templates: "/var/lib/fprint")
+}
 
-  /// What ``ReaderError/permissionDenied(_:)`` names where fprintd's files cannot be read.
-  package static let unreadableFiles = "fprintd's template files"
-  /// What it begins with where polkit, through fprintd, said no.
-  package static let refused = "fprintd: "
+extension ReaderAdapter {
+  private static let fprintdID = "fprintd:"
+
+  /// The adapter of a reader with this ``ReaderDescription/id``. libfprint's ids begin with the name of a driver, and
+  /// no driver is named fprintd.
+  package init(ofReader id: String) { self = id.hasPrefix(Self.fprintdID) ? .fprintd : .libfprint }
+
+  /// The id of fprintd's reader with this name.
+  package static func readerID(fprintdName name: String) -> String { fprintdID + name }
 }
 
 extension ReaderIdentity {
   private static let fprintd = "fprintd: "
 
-  /// A reader as fprintd knows it: by its name alone, since fprintd tells neither driver nor USB ids.
+  /// The identity of a reader of fprintd: its name alone, since fprintd reports neither driver nor USB ids.
   ///
-  /// It is never the identity of the same reader driven directly, for the prints of the two have nothing in common.
+  /// It differs from the identity of the same reader driven by libfprint, since their prints are different.
   package init(fprintdName name: String) {
     self.init(driver: Self.fprintd + name)
   }
 
-  /// Through what the reader is driven.
+  /// The adapter of the reader.
   package var adapter: ReaderAdapter { driver.hasPrefix(Self.fprintd) ? .fprintd : .libfprint }
 }

@@ -1,12 +1,12 @@
 internal import Primitives
 
-/// A finger that fprintd keeps the print of: what a ``Template`` holds where fprintd drives the reader.
+/// A print that fprintd keeps: the content of a ``Template`` for fprintd's readers.
 ///
-/// fprintd gives no template away. What stands for one is the finger's name and, where this process may read fprintd's
-/// own file, the digest of that: a finger enrolled anew under the same name has another.
+/// fprintd does not hand out templates. A print is identified by the finger's name and, if this process may read
+/// fprintd's files, by the digest of the finger's file, which changes when the finger is enrolled again.
 package struct FprintdPrint: Sendable, Hashable {
   package var finger: Finger
-  /// SHA-256, as fprintd's template files say; nil where they cannot be read.
+  /// SHA-256 over fprintd's template files of the finger; nil where they cannot be read.
   package var digest: [UInt8]?
 
   package init(finger: Finger, digest: [UInt8]?) {
@@ -14,7 +14,7 @@ package struct FprintdPrint: Sendable, Hashable {
     self.digest = digest
   }
 
-  // No template of libfprint begins like this: those begin with "FP3".
+  // Templates of libfprint begin with "FP3".
   private static let prefix = "fprintd 1 "
 
   /// Nil for a template of any other kind.
@@ -28,7 +28,7 @@ package struct FprintdPrint: Sendable, Hashable {
       guard digest?.count == 32 else { return nil }
     }
     self.init(finger: finger, digest: digest)
-    // One spelling for each.
+    // Accept only the exact encoding.
     guard self.template == template else { return nil }
   }
 
@@ -37,7 +37,7 @@ package struct FprintdPrint: Sendable, Hashable {
     return Template(bytes: Array("\(Self.prefix)\(finger.rawValue) \(text ?? "-")".utf8))
   }
 
-  /// Whether fprintd still has the print that `wanted` stands for: of that finger and, where it has a digest, with it.
+  /// Whether this is still the print `wanted`: the same finger and, if `wanted` has a digest, the same digest.
   package func isStill(_ wanted: FprintdPrint) -> Bool {
     finger == wanted.finger && (wanted.digest == nil || wanted.digest == digest)
   }

@@ -1,12 +1,12 @@
 /// What is wrong with the picture of a finger.
 package enum PictureFlaw: String, Sendable, CaseIterable, Codable {
-  /// libfprint's matcher, NIST's bozorth3, gives no score at all to a print with fewer than ten minutiae
+  /// Fewer than ten minutiae: libfprint's matcher, NIST's bozorth3, computes no score for such a print
   /// (`MIN_COMPUTABLE_BOZORTH_MINUTIAE`).
   case tooFewMinutiae = "too-few-minutiae"
-  /// Fewer than twenty minutiae: two touches of a finger seldom show the same half.
+  /// Fewer than twenty minutiae: two touches of a finger rarely share enough of them.
   case fewMinutiae = "few-minutiae"
-  /// More than 150 minutiae, which is as many as bozorth3 compares unless it is told otherwise
-  /// (`DEFAULT_BOZORTH_MINUTIAE`). No finger has so many on a reader: most of these are noise, or dirt on the glass.
+  /// More than 150 minutiae, the most that bozorth3 compares by default (`DEFAULT_BOZORTH_MINUTIAE`). A finger on a
+  /// reader has fewer: most of these are noise, or dirt on the glass.
   case noise
   /// A contrast of less than 64: ridges and valleys are hard to tell apart.
   case lowContrast = "low-contrast"
@@ -16,9 +16,9 @@ package enum PictureFlaw: String, Sendable, CaseIterable, Codable {
 package enum PictureQuality: String, Sendable, Codable {
   /// No flaw was found.
   case good
-  /// There are flaws, and it can be matched.
+  /// It has flaws, but can be matched.
   case fair
-  /// The matcher can do nothing with it.
+  /// It cannot be matched.
   case poor
 }
 

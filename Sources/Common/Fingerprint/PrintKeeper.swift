@@ -1,10 +1,10 @@
-/// Who keeps the prints of the fingers that are enrolled on a reader.
+/// Where the prints of fingers enrolled on a reader are kept.
 package enum PrintKeeper: Sendable {
-  /// The store of whoever had them enrolled.
+  /// In the store of the program that enrolled them.
   case store
-  /// The reader's own chip; a store has copies to know them by.
+  /// On the reader's chip; the store has copies to recognize them.
   case chip
-  /// fprintd: this user's, and whichever program had them enrolled.
+  /// In fprintd, for this user and all programs.
   case service
 }
 

@@ -1,7 +1,8 @@
-/// Through what a reader is driven: the two are different readers, with different fingers, though the sensor be one.
+/// The software that drives a reader. The same sensor counts as two readers with different fingers, one for each
+/// adapter.
 package enum ReaderAdapter: String, Sendable, Hashable, CaseIterable {
-  /// By fprintd, with the fingers that are enrolled there.
+  /// fprintd, with the fingers that are enrolled there.
   case fprintd
-  /// By libfprint in the reader process.
+  /// libfprint in the reader process.
   case libfprint
 }

@@ -1,6 +1,6 @@
-/// What a reader says of itself before it is opened.
+/// A reader's description of itself, before it is opened.
 public struct ReaderDescription: Sendable, Hashable, Codable {
-  /// How the reader is driven. Prompts and `status` must say so when it is not a physical one.
+  /// Whether the reader is physical. Prompts and `status` must say so if it is not.
   public enum Nature: String, Sendable, Codable {
     case physical, virtual, replayed
   }
@@ -15,7 +15,7 @@ public struct ReaderDescription: Sendable, Hashable, Codable {
     case cold, warm, hot
   }
 
-  /// What a driver can do, by the nicknames of libfprint's `FpDeviceFeature`.
+  /// A feature of a driver, with the nicknames of libfprint's `FpDeviceFeature`.
   public enum Feature: String, Sendable, Codable, CaseIterable {
     case capture, identify, verify, storage
     case storageList = "storage-list"
@@ -26,19 +26,19 @@ public struct ReaderDescription: Sendable, Hashable, Codable {
     case updatePrint = "update-print"
   }
 
-  /// Identifies the reader among those of one reader process; not stable across processes.
+  /// Identifies the reader within one reader process; not stable across processes.
   public var id: String
-  /// The name the driver gives, for people.
+  /// The driver's name for the reader, for people.
   public var name: String
-  /// What tells this reader from others, across processes and days.
+  /// Identifies the reader permanently, across processes.
   public var identity: ReaderIdentity
   /// How a finger is presented.
   public var scanType: ScanType
-  /// Touches an enrolment takes.
+  /// The number of touches in an enrolment.
   public var enrollStages: Int
-  /// What the driver can do.
+  /// The features of the driver.
   public var features: Set<Feature>
-  /// How warm the driver believes the reader to be.
+  /// The temperature in the driver's thermal model.
   public var temperature: Temperature
   /// Whether this is a physical reader.
   public var nature: Nature
@@ -59,7 +59,7 @@ public struct ReaderDescription: Sendable, Hashable, Codable {
 }
 
 extension ReaderDescription {
-  /// Writes the features in the order of their names: a set has none, and the same reader should be the same text.
+  /// Writes the features in the order of their names, so that the same reader is always the same text.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(id, forKey: .id)

@@ -1,7 +1,6 @@
-/// Why a reader did not do what was asked. A finger that does not match, or that was read badly, is not an error: see
-/// `ScanOutcome`.
+/// Why a call to a reader failed. A finger that does not match or could not be read is not an error: see `ScanOutcome`.
 public enum ReaderError: Error, Sendable, Hashable {
-  /// No reader is attached, or none answers to the name asked for.
+  /// No reader is attached, or none has the name that was asked for.
   case absent
   /// The device node may not be opened; the value is its path where known.
   case permissionDenied(String?)
@@ -9,7 +8,7 @@ public enum ReaderError: Error, Sendable, Hashable {
   case busy(holder: String?)
   /// The reader was unplugged.
   case removed
-  /// The driver's thermal model stopped the reader; it cools down when left alone.
+  /// The driver's thermal model stopped the reader until it has cooled down.
   case tooHot
   /// The caller cancelled.
   case cancelled
@@ -21,16 +20,25 @@ public enum ReaderError: Error, Sendable, Hashable {
   case notOnChip
   /// The driver says this finger is already enrolled.
   case duplicate
-  /// A stored template is not one libfprint can read.
+  /// libfprint cannot read a stored template.
   case badTemplate
-  /// The system is about to sleep, or was asleep, and the scan was given up.
+  /// The scan ended because the system sleeps or is about to.
   case suspended
-  /// Whoever keeps the prints, fprintd, has others than those that the scan was looking for.
+  /// The prints in fprintd changed while a scan was comparing with them.
   case printsChanged
-  /// The reader process ended before it answered; the value says how.
+  /// The reader process ended before its answer; the value says how.
   case processDied(String)
   /// The reader process cannot be started; the value says why.
   case cannotStart(String)
-  /// Anything else libfprint reports, in its words.
+  /// fprintd or its bus does not allow it for this program, by polkit's decision. The value is its message.
+  case fprintdRefused(String)
+  /// fprintd cannot be started or reached; the value says why.
+  case fprintdUnreachable(String)
+  /// fprintd's template files cannot be read, so it could not be noticed if a finger were enrolled again. The value is
+  /// their folder, where known.
+  case fprintdFilesUnreadable(String?)
+  /// The system service does not lend its reader for this; the value says why.
+  case notLent(String)
+  /// Any other error of libfprint, with its message.
   case device(String)
 }

@@ -1,7 +1,7 @@
-/// What makes a reader the same reader tomorrow: its driver, USB ids and serial number.
+/// Identifies a reader permanently, by its driver, USB ids and serial number.
 ///
-/// The port counts only where sysfs calls the device fixed (built in), because a reader moved to another socket is
-/// still the same reader, while two built-in readers of one model without serials are told apart by it.
+/// The port is part of it only if sysfs reports the device as fixed (built in): a removable reader stays the same at
+/// another port, but two built-in readers of one model without serial numbers differ only in their ports.
 public struct ReaderIdentity: Sendable, Hashable, Codable {
   /// libfprint's driver id, such as `synaptics`.
   public var driver: String

@@ -1,6 +1,6 @@
 /// Which reader to use: the value of `--reader`.
 public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
-  /// The first reader that fprintd has, or else the first physical one through libfprint.
+  /// fprintd's first reader, or else the first physical one through libfprint.
   case automatic
   /// A reader through fprintd, with the fingers enrolled there: the first, or the one whose id or name is given.
   case fprintd(device: String?)
@@ -13,7 +13,7 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
   /// A recording, replayed under `umockdev-run`.
   case replay(directory: String)
 
-  /// Reads the words of `--reader`; nil when they name no kind of reader.
+  /// Parses the value of `--reader`; nil if it is invalid.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let argument = parts.count == 2 ? String(parts[1]) : nil
@@ -30,7 +30,7 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The id or name of the reader wanted; nil where the first will do.
+  /// The id or name of the wanted reader; nil for the first.
   package var device: String? {
     switch self {
     case .fprintd(let device), .libfprint(let device): device
@@ -38,8 +38,8 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// How the readers of a process started for this selection are driven, save those of an fprintd that a configuration
-  /// puts elsewhere.
+  /// The nature of the readers in a process started for this selection, except for those of an fprintd at a configured
+  /// place.
   public var nature: ReaderDescription.Nature {
     switch self {
     case .automatic, .fprintd, .libfprint: .physical
@@ -48,7 +48,7 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The words that `init(_:)` reads.
+  /// The text that `init(_:)` parses.
   public var description: String {
     switch self {
     case .automatic: "auto"

@@ -1,16 +1,16 @@
-/// The user that a reader works for. Readers of fprintd have the fingers that this user enrolled there; to others it makes
-/// no difference.
+/// The user for whom a reader is opened. fprintd's readers use the fingers that this user enrolled there; other readers
+/// ignore it.
 package enum ReaderUser: Sendable, Hashable {
   /// The user that the reader process runs as.
   case own
-  /// The user of this name, for a process that serves all users.
+  /// The user with this name, for a process that serves all users.
   case named(Name)
 
   /// A user's name that can be the name of a folder.
   package struct Name: Sendable, Hashable {
     package let text: String
 
-    /// Nil for what is no user's name: empty, longer than a file's name may be, or leading to another folder.
+    /// Nil for text that cannot be a user's name: empty, longer than a file name may be, or leading to another folder.
     package init?(_ text: String) {
       guard (1...255).contains(text.utf8.count), !text.hasPrefix("."),
         !text.utf8.contains(where: { $0 < 33 || $0 == 47 })
@@ -19,7 +19,7 @@ package enum ReaderUser: Sendable, Hashable {
     }
   }
 
-  /// As fprintd takes it: an empty name is the caller's own.
+  /// The name for fprintd: empty for the caller's own.
   package var name: String {
     switch self {
     case .own: ""
@@ -27,7 +27,7 @@ package enum ReaderUser: Sendable, Hashable {
     }
   }
 
-  /// Reads ``name``. Nil for what is no user's name.
+  /// Parses ``name``. Nil if it cannot be a user's name.
   package init?(name: String) {
     if name.isEmpty {
       self = .own

@@ -1,17 +1,17 @@
-/// A scan that told nothing of whose finger it was (`FpDeviceRetry`): never a failure.
+/// Why a touch could not be used (`FpDeviceRetry`). It does not count as a failure.
 public enum RetryReason: String, Sendable, Codable {
   case general
   /// The swipe or touch was too short.
   case tooShort = "too-short"
   /// The finger was off centre.
   case centerFinger = "center-finger"
-  /// The finger has to be lifted and presented again.
+  /// The finger must be lifted and presented again.
   case removeFinger = "remove-finger"
   /// The touch was too fast for the driver to read (newer libfprint).
   case tooFast = "too-fast"
 }
 
-/// What happens while a scan is armed.
+/// The events of an armed scan.
 package enum ScanEvent: Sendable, Hashable {
   /// The reader is armed and waits for a finger.
   case fingerNeeded
@@ -25,7 +25,7 @@ package enum ScanEvent: Sendable, Hashable {
   case retry(RetryReason)
 }
 
-/// Receives events in order, on an executor of the reader's choosing. It must not block.
+/// Receives events in order, on an executor that the reader chooses. It must not block.
 package typealias ScanObserver = @Sendable (ScanEvent) -> Void
 
 /// How a finished scan ended.
@@ -35,7 +35,7 @@ package enum ScanOutcome: Sendable, Hashable {
   case retry(RetryReason)
 }
 
-/// Sixteen random bytes that tie one answer to the one question it was given for.
+/// Sixteen random bytes that bind an answer to its question.
 package struct ScanNonce: Sendable, Hashable {
   package var bytes: [UInt8]
 
@@ -44,12 +44,12 @@ package struct ScanNonce: Sendable, Hashable {
   }
 }
 
-/// The reader's finished answer to one identification or verification.
+/// The reader's answer to one identification or verification.
 package struct ScanAnswer: Sendable, Hashable {
   /// The nonce of the question.
   package var nonce: ScanNonce
   package var outcome: ScanOutcome
-  /// When libfprint's finished result arrived, by ``ScanClock``.
+  /// When libfprint's result arrived, by ``ScanClock``.
   package var finishedAt: UInt64
 
   package init(nonce: ScanNonce, outcome: ScanOutcome, finishedAt: UInt64) {

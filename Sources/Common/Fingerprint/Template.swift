@@ -1,5 +1,5 @@
-/// A print as libfprint serialises it (`fp_print_serialize`), opaque and parsed in the reader process alone; or, through
-/// fprintd, what stands for a print that fprintd keeps (``FprintdPrint``).
+/// A print as libfprint serialises it (`fp_print_serialize`), opaque and parsed in the reader process alone; or for
+/// fprintd's readers an encoded ``FprintdPrint``.
 package struct Template: Sendable, Hashable {
   package var bytes: [UInt8]
 
@@ -8,7 +8,7 @@ package struct Template: Sendable, Hashable {
   }
 }
 
-/// Names one enrolment of one finger; random, never reused, so a finger enrolled again is another enrolment.
+/// Identifies one enrolment of one finger. It is random and never reused: a finger enrolled again gets another one.
 package struct EnrolmentID: Sendable, Hashable {
   /// 16 random bytes.
   package var bytes: [UInt8]
@@ -18,7 +18,7 @@ package struct EnrolmentID: Sendable, Hashable {
   }
 }
 
-/// A template under the name the vault gave it.
+/// A template and the id that the vault gave it.
 package struct EnrolledPrint: Sendable, Hashable {
   package var id: EnrolmentID
   package var template: Template

@@ -4,7 +4,7 @@ internal import Glibc
 package enum Account {
   /// The name of a user. Nil if there is no such account, or if its name is not text.
   ///
-  /// Asks the machine's name services, which may take their time.
+  /// Asks the machine's name services, which may be slow.
   package static func name(of user: UInt32) -> String? {
     let size = 64 << 10
     let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)

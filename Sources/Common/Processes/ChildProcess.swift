@@ -1,35 +1,38 @@
 internal import CLinux
 internal import Executors
 internal import Glibc
+package import SecureMemory
 internal import Synchronization
 
 /// A helper program that runs as a child of this process, from its start until it is reaped.
 ///
-/// The child is reaped as soon as it ends, whoever or whatever ended it.
+/// The child is reaped as soon as it ends, for whatever reason.
 ///
-/// The child is signalled and reaped by its pidfd alone: a program that reaps all its children, whoever started them,
-/// makes the process number free for another process.
+/// The child is signalled and reaped only by its pidfd. Another part of the program may reap all children, after which
+/// the process number may be reused.
 package final class ChildProcess: Sendable {
   let handle: ProcessHandle
-  /// How the child ended, in words. Nil until it has been reaped.
-  private let outcome = Mutex<String?>(nil)
+  /// How the child ended. Nil until it has been reaped.
+  private let outcome = Mutex<ProcessHandle.Reaping?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
 
-  /// Starts a helper program, with no descriptors but the standard ones, and with the signals
-  /// in their default state.
+  /// Starts a helper program with the standard descriptors and `descriptors` alone, and with default signal
+  /// dispositions.
   ///
   /// The child writes its standard output to `/dev/null`.
   ///
   /// - Parameters:
   ///   - arguments: all of them, with the program's own name.
-  ///   - environment: all of it, as `NAME=value`.
+  ///   - environment: the environment without the secrets, as `NAME=value`.
+  ///   - secrets: the rest of the environment, each as `NAME=value` and a NUL.
+  ///   - descriptors: further descriptors that stay open in the child, under the same numbers.
   ///   - standardInput: the descriptor that becomes the child's descriptor 0. It stays the caller's.
-  ///   - keepsTerminal: whether the child stays in this process's session, and so has its terminal. In a session of its own
-  ///     it gets no Ctrl-C and can neither read nor write there.
+  ///   - keepsTerminal: whether the child stays in this process's session and keeps its terminal. In a session of its
+  ///     own it gets no Ctrl-C and cannot use the terminal.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
   package init(
-    _ program: HelperProgram, arguments: [String], environment: [String], standardInput: Int32,
-    keepsTerminal: Bool = false, showsDiagnostics: Bool = false
+    _ program: HelperProgram, arguments: [String], environment: [String], secrets: [SharedSecret] = [],
+    descriptors: [Int32] = [], standardInput: Int32, keepsTerminal: Bool = false, showsDiagnostics: Bool = false
   ) throws(ChildStartError) {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -42,10 +45,14 @@ package final class ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     if !showsDiagnostics { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
-    // Close every other descriptor, marked close-on-exec or not. The program's own has to stay open until it is
-    // executed and is marked.
-    for other in 3..<program.descriptor { posix_spawn_file_actions_addclose(&actions, other) }
-    posix_spawn_file_actions_addclosefrom_np(&actions, program.descriptor + 1)
+    // dup2 of a descriptor to itself clears its close-on-exec flag.
+    for kept in descriptors { posix_spawn_file_actions_adddup2(&actions, kept, kept) }
+    // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
+    // close-on-exec.
+    let open = Set(descriptors + [program.descriptor])
+    let highest = open.max() ?? program.descriptor
+    for other in 3..<highest where !open.contains(other) { posix_spawn_file_actions_addclose(&actions, other) }
+    posix_spawn_file_actions_addclosefrom_np(&actions, highest + 1)
     var none = sigset_t()
     var all = sigset_t()
     sigemptyset(&none)
@@ -60,15 +67,30 @@ package final class ChildProcess: Sendable {
     let environment = environment.map { strdup($0) }
     defer { for string in arguments + environment { free(string) } }
     var pid: pid_t = 0
-    let failure = withExtendedLifetime(program) {
-      posix_spawn(&pid, program.executionPath, &actions, &attributes, arguments + [nil], environment + [nil])
+    // The pointers stay valid after these calls, as long as `secrets` exists.
+    let lent = secrets.map { secret in
+      secret.bytes.withUnsafeBytes {
+        UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      }
+    }
+    let failure = withExtendedLifetime((program, secrets)) {
+      posix_spawn(
+        &pid, program.executionPath, &actions, &attributes, arguments + [nil], environment + lent + [nil])
     }
     guard failure == 0 else { throw ChildStartError(code: failure) }
-    // A program that reaps all its children may have reaped this one already, and the number may be another process's
-    // by now. That one is no child of ours.
+    // Another part of the program may have reaped the child already, and the number may have been reused by a process
+    // that is no child of ours.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
     handle.onEnd { _ = self.reap() }
+  }
+
+  /// Whether the child has ended.
+  package var hasEnded: Bool { handle.hasEnded }
+
+  /// Whether the child has ended by itself with exit status 0.
+  package var hasSucceeded: Bool {
+    if case .exited(0)? = outcome.withLock({ $0 }) { true } else { false }
   }
 
   /// Waits for the child to end by itself: sends SIGTERM after `grace`, and SIGKILL 300 ms later.
@@ -90,23 +112,22 @@ package final class ChildProcess: Sendable {
     handle.signal(SIGTERM)
     if await handle.ended(within: .milliseconds(300)) { return reap() }
     handle.signal(SIGKILL)
-    // Only a process in an uninterruptible sleep survives SIGKILL. Do not wait for that one any longer.
+    // Only a process in uninterruptible sleep survives SIGKILL. Do not wait for it any longer.
     return await handle.ended(within: .seconds(5)) ? reap() : "unkillable"
   }
 
   private func reap() -> String {
-    outcome.withLock { outcome in
-      if let outcome { return outcome }
-      let words =
-        switch handle.reap() {
-        case .exited(let status): "exit status \(status)"
-        // strsignal: the words are libc's (transfer none)
-        case .killed(let signal):
-          "killed by signal \(signal)" + (strsignal(signal).map { " (\(String(cString: $0)))" } ?? "")
-        case .running, .notOurs: "end unknown"
-        }
-      outcome = words
-      return words
+    let reaping = outcome.withLock { outcome in
+      let reaping = outcome ?? handle.reap()
+      outcome = reaping
+      return reaping
+    }
+    switch reaping {
+    case .exited(let status): return "exit status \(status)"
+    // strsignal: the words are libc's (transfer none)
+    case .killed(let signal):
+      return "killed by signal \(signal)" + (strsignal(signal).map { " (\(String(cString: $0)))" } ?? "")
+    case .running, .notOurs: return "end unknown"
     }
   }
 }

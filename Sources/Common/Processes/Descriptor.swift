@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A file descriptor that is closed with its last owner.
+/// A file descriptor that is closed when this object is freed.
 final class Descriptor: Sendable {
   let rawValue: Int32
 
-  /// Takes the descriptor over; nil for the result of a call that failed.
+  /// Takes ownership of the descriptor; nil for the result of a failed call.
   init?(taking descriptor: Int32) {
     guard descriptor >= 0 else { return nil }
     rawValue = descriptor

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A change of a file's or a folder's name that replaces nothing (`renameat2(2)`, RENAME_NOREPLACE).
+/// Renames a file or a folder without replacing anything (`renameat2(2)`, RENAME_NOREPLACE).
 package enum ExclusiveRename {
   /// Renames `path`.
   ///
-  /// - Returns: nil when done, else the error number: `EEXIST` where anything has the new name, `EINVAL` where the file
-  ///   system knows no such renaming.
+  /// - Returns: nil on success, else the error number: `EEXIST` where the new name is taken, `EINVAL` where the file
+  ///   system does not support this.
   package static func rename(_ path: String, to new: String) -> CInt? {
     whorl_rename_without_replacing(path, new) == 0 ? nil : errno
   }

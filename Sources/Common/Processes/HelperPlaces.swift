@@ -12,16 +12,16 @@ package struct HelperPlaces: Sendable, Hashable {
 
   package init(of name: String) { self.name = name }
 
-  /// The path of the first program found: beside this process's executable, in `libexec/whorl` of the prefix it is
-  /// installed in, at the configured path, then where ``installed`` says. Nil if there is none.
+  /// The first program found: beside this process's executable, in `libexec/whorl` of its prefix, at the configured
+  /// path, or in ``installed``. Nil if there is none.
   ///
   /// - Parameter configured: a full path, such as the configuration's.
   package func locate(configured: String? = nil) -> String? {
     candidates(executable: Self.executablePath(), configured: configured).first(where: Self.isProgram)
   }
 
-  /// The path of the program where it comes with this process's executable, whatever the configuration says. Nil if it
-  /// does not.
+  /// The path of the program if it is installed with this process's executable, whatever the configuration says. Nil if
+  /// it is not.
   package func locateWithExecutable() -> String? { beside(Self.executablePath()).first(where: Self.isProgram) }
 
   func candidates(executable: String?, configured: String?) -> [String] {

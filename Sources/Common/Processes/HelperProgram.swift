@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that this process may start as its helper: nobody but root and the effective user could have put it, or
-/// a folder or a symbolic link on the way to it, where it is.
+/// A program that this process may start as its helper: only root or the effective user could have put it, and every
+/// folder and symbolic link on its path, in place.
 ///
-/// It holds the program open. Execute ``executionPath``, not ``path``: then the program that was checked is the one
-/// that runs, whatever lies at the path by then.
+/// It keeps the program open. Execute ``executionPath``, not ``path``, so that the checked program runs, even if
+/// another one has been put at the path since.
 package final class HelperProgram: Sendable {
   /// The path it was found at, for people and for the program's own `argv[0]`.
   package let path: String
   /// The open program (`O_PATH`), marked close-on-exec and never below 3.
   package let descriptor: Int32
 
-  /// What to execute. The descriptor has to be open in the child at that moment, and closes by the execution.
+  /// The path to execute. The descriptor must be open in the child until then, and is closed on execution.
   package var executionPath: String { "/proc/self/fd/\(descriptor)" }
 
   /// Follows the path step by step from the root, and checks each step.
@@ -47,12 +47,12 @@ package final class HelperProgram: Sendable {
 
 /// Why a program cannot be started as a helper.
 package enum HelperProgramError: Error, Sendable, Hashable {
-  /// It is not there, or cannot be executed; the code is an errno.
+  /// It is missing or cannot be executed; the code is an errno.
   case missing(path: String, code: Int32)
-  /// Somebody else could have put it there.
+  /// Another user could have put it there.
   ///
   /// - Parameters:
-  ///   - component: the file, folder or symbolic link that somebody else controls.
+  ///   - component: the file, folder or symbolic link that another user controls.
   case untrusted(path: String, component: String, problem: PathWalkError.Problem)
 
   /// One line for people: what, why, what to do.

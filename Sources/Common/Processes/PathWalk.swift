@@ -1,19 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// Follows a path from the root one component at a time, and refuses one that somebody other than those who are trusted
-/// could change: by a component they own, or a folder they can write to.
+/// Follows a path from the root one component at a time, and refuses it if an untrusted user owns a component or can
+/// write to one.
 package enum PathWalk {
-  /// Whose files and folders are trusted.
+  /// The users whose files and folders are trusted.
   package enum Trust: Sendable {
     case rootAndEffectiveUser
     case rootAlone
   }
 
-  /// As many symbolic links as the kernel follows in one path (path_resolution(7)).
+  /// The number of symbolic links that the kernel follows in one path (path_resolution(7)).
   private static let linkLimit = 40
 
-  /// Follows a full path to its end, and looks at every component, those of symbolic links too.
+  /// Follows a full path to its end, and checks every component, including those of symbolic links.
   package static func check(_ path: String, trusting trust: Trust = .rootAndEffectiveUser) throws(PathWalkError) {
     _ = try end(of: path, trusting: trust)
   }
@@ -31,7 +31,7 @@ package enum PathWalk {
     while let name = remaining.popLast() {
       let folder = trail[trail.count - 1]
       if name == ".." {
-        // Every folder of the trail is a real one below the previous: its parent is the one before it.
+        // The trail has no symbolic links, so the parent of a folder is the one before it.
         if trail.count > 1 { trail.removeLast() }
         continue
       }
@@ -50,7 +50,7 @@ package enum PathWalk {
     return trail[trail.count - 1]
   }
 
-  /// In reverse, without those that lead nowhere.
+  /// The components in reverse order, without empty ones and `.`.
   private static func components(of path: String) -> [String] {
     path.split(separator: "/").filter { $0 != "." }.map(String.init).reversed()
   }
@@ -88,15 +88,15 @@ package enum PathWalk {
       return bytes.isEmpty ? nil : String(validating: bytes, as: UTF8.self)
     }
 
-    /// How somebody who is not trusted could change it; nil where nobody could.
+    /// How an untrusted user could change it; nil if none could.
     private var problem: PathWalkError.Problem? {
       guard status.st_uid == 0 || trust == .rootAndEffectiveUser && status.st_uid == geteuid() else {
         return .owner(status.st_uid)
       }
       // A symbolic link's mode means nothing: only its owner, and who can write to its folder, can change it.
       guard kind != S_IFLNK else { return nil }
-      // In a sticky folder only the owner of an entry, or of the folder, can rename or remove it. The next component
-      // has to belong to somebody who is trusted, as every other.
+      // In a sticky folder only the owner of an entry or of the folder can rename or remove the entry, and the owner of
+      // the next component is checked as well.
       let isSticky = kind == S_IFDIR && status.st_mode & S_ISVTX != 0
       guard !isSticky else { return nil }
       guard status.st_mode & S_IWOTH == 0 else { return .writableByAnybody }
@@ -106,7 +106,7 @@ package enum PathWalk {
       return nil
     }
 
-    /// Where there is an access control list, the group's bit of the mode stands for everybody the list names.
+    /// With an access control list, the group bits of the mode apply to everybody on the list.
     private var isGroupPrivate: Bool {
       let list = "system.posix_acl_access"
       return getxattr("/proc/self/fd/\(descriptor.rawValue)", list, nil, 0) < 0 && errno != ERANGE
@@ -117,9 +117,9 @@ package enum PathWalk {
 
 /// Why a path may not be followed.
 package enum PathWalkError: Error, Sendable, Hashable {
-  /// A component is not there, or cannot be looked at; the code is an errno.
+  /// A component is missing or cannot be read; the code is an errno.
   case missing(code: Int32)
-  /// Somebody else could put something in the place of what the path leads to.
+  /// An untrusted user could replace the file or folder at the path.
   ///
   /// - Parameters:
   ///   - component: the file, folder or symbolic link that somebody else controls.

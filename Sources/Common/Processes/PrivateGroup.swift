@@ -2,10 +2,10 @@ internal import Glibc
 
 /// The group that many systems make for each user, named as the user and with no other member.
 enum PrivateGroup {
-  /// Whether the group is that of the effective user, and nobody else is in it.
+  /// Whether the group belongs to the effective user and has no other members.
   ///
-  /// Members are looked for in the group's own list and among the accounts of `/etc/passwd`. Accounts of a directory
-  /// service cannot be listed reliably, so that the group also has to have the user's name.
+  /// Members are searched in the group's own list and among the accounts of `/etc/passwd`. Accounts of a directory
+  /// service cannot be listed reliably, so the group must also have the user's name.
   static func isPrivate(_ group: gid_t) -> Bool {
     guard let user = account(of: geteuid()), user.group == group, let entry = members(of: group) else { return false }
     return entry.name == user.name && entry.members.allSatisfy { $0 == user.name }
@@ -38,7 +38,7 @@ enum PrivateGroup {
     }
   }
 
-  /// True also where the accounts cannot be read.
+  /// Also true if the accounts cannot be read.
   private static func isPrimaryGroup(_ group: gid_t, ofOthersThan name: String) -> Bool {
     guard let file = fopen("/etc/passwd", "re") else { return true }
     defer { fclose(file) }
@@ -54,7 +54,7 @@ enum PrivateGroup {
     }
   }
 
-  /// The bytes for the strings of one entry. A longer entry counts as none.
+  /// The size of the buffer for the strings of one entry. A longer entry counts as missing.
   private static let size = 64 << 10
 
   private static func withBuffer<Value>(_ body: (UnsafeMutablePointer<CChar>) -> Value) -> Value {

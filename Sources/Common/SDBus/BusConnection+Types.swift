@@ -13,7 +13,7 @@ extension BusConnection {
     package var unreadMessages = 4_096
     package var unreadBytes = 64 << 20
     /// A server stops reading calls while more messages or bytes than these wait for its client, so that a client that
-    /// reads slowly slows itself down. A client never stops: if both sides did, neither would go on.
+    /// reads slowly slows itself down. A client never stops reading: if both sides did, neither would continue.
     package var unreadMessagesBeforePause = 64
     package var unreadBytesBeforePause = 1 << 20
     /// How long a client may take for its handshake, and for a message from the first byte to the last.
@@ -26,7 +26,7 @@ extension BusConnection {
   package struct Handlers: Sendable {
     package var call: @Sendable (BusCall) -> Void
     package var signal: @Sendable (BusSignal) -> Void
-    /// The connection has ended, whichever side ended it. Called once, as the last handler.
+    /// Called once, as the last handler, when either side has ended the connection.
     package var closed: @Sendable () -> Void
 
     package init(

@@ -23,7 +23,7 @@ package actor BusConnection: BusLoopSource {
 
   /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
   package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
-    // sd-bus reads what is there already as it starts.
+    // When sd-bus starts, it reads bytes that have arrived already.
     let handshake = role == .server ? BusOpening.peek(socket, count: 1_024) : []
     self.init(
       bus: try BusOpening.peer(socket: socket, role: role), kind: role == .server ? .server : .client, limits: limits,
@@ -35,9 +35,9 @@ package actor BusConnection: BusLoopSource {
     try self.init(busSocket: .connected(toBus: busAddress), limits: limits, handlers: handlers)
   }
 
-  /// Becomes a member of the message bus at the other end of a socket, on which nothing has been said yet.
+  /// Becomes a member of the message bus at the other end of a socket, before any handshake.
   ///
-  /// The members of a bus are strangers: what one of them sends wrongly is dropped and costs the others nothing.
+  /// Members of a bus are not trusted: a malformed message of one member is dropped and does not affect others.
   package init(busSocket: BusDescriptor, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
     self.init(bus: try BusOpening.member(socket: busSocket), kind: .member, limits: limits, handlers: handlers)
   }
@@ -61,31 +61,51 @@ package actor BusConnection: BusLoopSource {
 
   // MARK: Sending
 
-  /// Calls a method and waits for its answer without a time limit. Callers that need a deadline cancel the task.
+  /// Calls a method and waits for its answer.
   ///
-  /// It is not isolated to the loop: the task goes on where it was as soon as the answer is there.
+  /// It is not isolated to the loop: the task continues on its own executor when the answer arrives. Calls that were made
+  /// one after the other are sent in that order. It starts no task of its own, which would need the cooperative pool:
+  /// all threads of the pool may be blocked in calls of a synchronous interface.
   ///
-  /// - Parameter onCancel: what to do when the task is cancelled after the call was sent, for callers that must have the
-  ///   answer all the same: it runs on the loop, and the call waits on. Without it the call throws `cancelled` at once.
+  /// - Parameters:
+  ///   - limit: how long to wait; nil: until the task is cancelled.
+  ///   - onCancel: called on the loop if the task is cancelled after the call was sent. The call then still waits for its
+  ///     answer. Without this closure it throws `cancelled` at once.
+  /// - Throws: `system(ETIMEDOUT)` where no answer came within the limit. A later answer is dropped.
   package nonisolated(nonsending) func call(
-    _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [],
+    _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [], within limit: Duration? = nil,
     onCancel: (@Sendable () -> Void)? = nil
   ) async throws(BusError) -> [BusValue] {
+    guard !Task.isCancelled else { throw .cancelled }
     let cancellation = CallCancellation(onCancel)
-    let answer: WaitingCalls.Answer = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        call(target, member, arguments, cancellation) { continuation.resume(returning: $0) }
-      }
+    let awaited = AwaitedAnswer()
+    // Sent before anything is awaited, because the operation below runs on another executor: two calls that were made in
+    // a row could change their order there.
+    call(target, member, arguments, cancellation) { awaited.give($0) }
+    let timer = limit.map { limit in
+      LoopTimer(after: limit) { self.assumeIsolated { $0.giveUp(cancellation) } }
+    }
+    defer { timer?.cancel() }
+    let answer = await withTaskCancellationHandler {
+      await awaited.value
     } onCancel: {
       cancellation.request()
       BusLoop.shared.post { self.assumeIsolated { $0.cancel(cancellation) } }
     }
+    if limit != nil, case .failure(.cancelled) = answer, !Task.isCancelled { throw .system(ETIMEDOUT) }
     return try answer.get()
   }
 
-  /// Calls a method that nothing cancels, before every call that is made later.
+  /// Ends a call whose time has passed. Its answer is dropped.
+  private func giveUp(_ cancellation: CallCancellation) {
+    cancellation.request()
+    guard let cookie = waiting.cookie(of: cancellation) else { return }
+    finish(cookie, .failure(.cancelled))
+  }
+
+  /// Calls a method. The call cannot be cancelled, and is sent before all later calls.
   ///
-  /// - Parameter answered: gets the answer, once, on the loop.
+  /// - Parameter answered: called once with the answer, on the loop.
   package nonisolated func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue],
     answered: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
@@ -197,7 +217,7 @@ package actor BusConnection: BusLoopSource {
     return cookie
   }
 
-  /// How many outgoing messages sd-bus could not write yet.
+  /// The number of outgoing messages that sd-bus could not write yet.
   private var queuedMessages: Int {
     var count: UInt64 = 0
     guard let bus, sd_bus_get_n_queued_write(bus, &count) >= 0 else { return 0 }
@@ -239,13 +259,13 @@ package actor BusConnection: BusLoopSource {
     assumeIsolated { $0.process() }
   }
 
-  /// Nothing is registered with sd-bus, so `sd_bus_process` returns every message here and this file needs no C
-  /// callback.
+  /// Processes incoming messages. No handlers are registered with sd-bus, so `sd_bus_process` returns every message and
+  /// no C callback is needed.
   private func process() {
     if input.hasPassed { return end() }
     // At most 64 messages in a row, so that one busy peer does not starve the other connections.
     for step in 0..<64 {
-      // In a pause the first step still writes what the peer has made room for.
+      // Even in a pause, the first step is made, to write messages for which the peer has made room.
       guard let bus, step == 0 || !isPaused else { return }
       let hasInput = kind == .server && input.waits(in: sd_bus_get_fd(bus))
       var pointer: OpaquePointer?
@@ -329,7 +349,7 @@ package actor BusConnection: BusLoopSource {
     openCalls = [:]
     // transfer full: our reference, and with it the socket
     sd_bus_close_unref(bus)
-    // First, so that who learns from a call that the connection has ended finds that everybody knows.
+    // Call `closed` before the calls fail, so that their callers find the end handled already.
     handlers.closed()
     for call in waiting.removeAll() { call.answered(.failure(.disconnected)) }
     resumeWaitingForReady()

@@ -32,8 +32,8 @@ package actor BusListener: BusLoopSource {
   }
 
   /// - Parameters:
-  ///   - socket: A socket that listens already (`listen(2)`).
-  ///   - accept: Gives the handlers of a new connection; nil closes it. Runs on the loop and must not block.
+  ///   - socket: A listening socket (`listen(2)`).
+  ///   - accept: Returns the handlers of a new connection; nil closes it. Runs on the loop and must not block.
   package init(
     socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusConnection.Limits = .init(),
     accept: @escaping @Sendable (BusPeer) -> BusConnection.Handlers?
@@ -49,7 +49,7 @@ package actor BusListener: BusLoopSource {
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
 
-  /// Accepts no more and ends every connection. The socket is closed when its other owners let go of it.
+  /// Stops accepting and ends every connection. The socket is closed when its last owner releases it.
   package nonisolated func close() {
     BusLoop.shared.post { self.assumeIsolated { $0.end() } }
   }
@@ -81,9 +81,9 @@ package actor BusListener: BusLoopSource {
 
   private func acceptWaiting() {
     pausedUntil = nil
-    // At most 64 in a row, so that a flood of connections does not starve those that stand.
+    // At most 64 in a row, so that a flood of new connections does not starve existing ones.
     for _ in 0..<64 {
-      // No address is asked for: a Unix socket's peer is known by its credentials.
+      // The address is not needed: a Unix socket's peer is identified by its credentials.
       let accepted = accept4(socket.rawValue, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
       if accepted >= 0 {
         open(accepted)
@@ -119,7 +119,7 @@ package actor BusListener: BusLoopSource {
       let connection = try? BusConnection(
         socket: accepted, role: .server, limits: connectionLimits, handlers: handlers)
     else {
-      // The client has gone already.
+      // The client has disconnected already.
       closed()
       return
     }

@@ -9,8 +9,8 @@ internal import Synchronization
 /// signal (`PR_SET_PDEATHSIG`) are started from it too: the kernel sends that signal when the *thread* that started them
 /// ends.
 ///
-/// Work that is about to wait for something else than the loop calls ``waitElsewhere()``. Then another thread becomes the
-/// loop; the old one finishes its work, and stands by until it is needed in the same way.
+/// A closure that is about to block calls ``waitElsewhere()``. Then another thread becomes the loop. The old thread
+/// finishes the closure, and waits until it is needed in the same way.
 ///
 /// `@unchecked Sendable`: only the thread that is the loop uses `sources` and `batch`; everything else is constant or protected by a
 /// lock.
@@ -25,17 +25,17 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
   package static var now: UInt64 { SystemClock.awake.nanoseconds / 1_000 }
 
-  /// False in a process that was forked from the one that started the loop: the loop's thread is not in it. Nothing of
-  /// this module can be used there.
+  /// False in a process that was forked from the one that started the loop, since fork does not copy the loop's thread.
+  /// This module cannot be used there.
   package var isInThisProcess: Bool { process == getpid() }
   private let process = getpid()
 
   private let queue = Mutex<[Work]>([])
-  /// What was taken from the queue and is yet to be run, the next one last.
+  /// Work taken from the queue and not run yet, in reverse order.
   private var batch: [Work] = []
   private let wakeDescriptor: Int32
   private let thread = Mutex<pthread_t?>(nil)
-  /// Counts the threads that stand by to become the loop.
+  /// The number of threads that wait to become the loop.
   private let standby = Mutex(0)
   private let replacement: UnsafeMutablePointer<sem_t>
   private var sources: [ObjectIdentifier: any BusLoopSource] = [:]
@@ -77,7 +77,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
-  /// Whether this is the thread that is the loop.
+  /// Whether the current thread is the loop.
   package var isCurrent: Bool {
     thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
@@ -87,7 +87,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       $0.append(work)
       return $0.count == 1
     }
-    // The loop itself looks at the queue before it waits.
+    // The loop itself checks the queue before it waits.
     guard wasEmpty, !isCurrent else { return }
     var one: UInt64 = 1
     write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
@@ -100,8 +100,8 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   package func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
 
-  /// Lets another thread be the loop from here on. Called by a closure on the loop that is about to wait; the closure
-  /// goes on without the loop, and may use nothing that belongs to it.
+  /// Makes another thread the loop. Call it from a closure on the loop that is about to block. From then on the closure
+  /// must not use anything that belongs to the loop.
   package func waitElsewhere() {
     precondition(isCurrent, "not on the bus loop")
     thread.withLock { $0 = nil }
@@ -116,7 +116,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     while true {
       thread.withLock { $0 = pthread_self() }
       while isCurrent {
-        // What the work has queued is run too, within limits, before the connections are looked at.
+        // Also run work that this work has queued, within limits, before polling the connections.
         var rounds = 0
         while isCurrent, rounds < 16, runQueued() { rounds += 1 }
         if isCurrent { waitAndDispatch() }
@@ -126,9 +126,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Runs what is queued now. More may be queued afterwards.
+  /// Runs the work that is queued now. More may be queued meanwhile.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether there was any.
   private func runQueued() -> Bool {
     let executor = asUnownedSerialExecutor()
     if batch.isEmpty {
@@ -138,7 +138,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       }
     }
     guard !batch.isEmpty else { return false }
-    // Another thread that has become the loop meanwhile goes on with the rest.
+    // If another thread has become the loop meanwhile, it runs the rest.
     while isCurrent, let work = batch.popLast() {
       switch work {
       case .job(let job): job.runSynchronously(on: executor)
@@ -158,7 +158,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       polled.append((source, request.deadline))
       earliest = min(earliest, request.deadline)
     }
-    // Others write to the eventfd when they queue something, the loop itself does not.
+    // Other threads write to the eventfd when they queue work; the loop itself does not.
     let limit = queue.withLock(\.isEmpty) ? milliseconds(until: earliest) : 0
     poll(&descriptors, nfds_t(descriptors.count), limit)
     if descriptors[0].revents != 0 {
@@ -188,7 +188,7 @@ package protocol BusLoopSource: AnyObject, Sendable {
 
 /// What a ``BusLoopSource`` waits for.
 package struct BusPollRequest {
-  /// -1 to wait for the deadline alone.
+  /// -1 to wait only for the deadline.
   package var descriptor: Int32
   /// As in `poll(2)`.
   package var events: Int16

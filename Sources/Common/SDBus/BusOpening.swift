@@ -22,13 +22,13 @@ enum BusOpening {
 
   /// Over a socket that is connected to a message bus.
   static func member(socket: BusDescriptor) throws(BusError) -> OpaquePointer {
-    // sd-bus closes what it is given, so it gets a copy.
+    // sd-bus closes its descriptor, so it gets a copy.
     let copy = fcntl(socket.rawValue, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .system(errno) }
     return try open(socket: copy) { (bus) throws(BusError) in try checked(sd_bus_set_bus_client(bus, 1)) }
   }
 
-  /// What waits in a socket, up to `count` bytes. It stays there.
+  /// Up to `count` bytes that wait in a socket, without removing them.
   static func peek(_ socket: Int32, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     // recv: writes at most `count` bytes

@@ -1,8 +1,8 @@
 internal import CSystemd
 internal import Glibc
 
-/// The process at the other end of a Unix socket, as the kernel recorded it when the two were connected. For a pair of
-/// sockets it is the process that made the pair.
+/// The process at the other end of a Unix socket, as the kernel recorded it when the sockets were connected. For a
+/// socket pair it is the process that made the pair.
 package struct BusPeer: Sendable {
   package let userID: UInt32
   package let processID: Int32

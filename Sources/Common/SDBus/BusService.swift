@@ -1,12 +1,12 @@
 /// The program that owns a name on a message bus, for as long as it owns it.
 ///
-/// Calls go to the owner's unique name, and signals of any other sender are dropped. It is over when the name gets
-/// another owner, when the bus ends, and with ``close()``. Its holder must call ``close()``.
+/// Calls go to the owner's unique name, and signals of any other sender are dropped. It ends when the name gets another
+/// owner, when the bus ends, and with ``close()``. Its owner must call ``close()``.
 package actor BusService {
-  /// What the owner says without being asked, on the bus loop, in the order of arrival.
+  /// Signals of the service, and its end. Delivered on the bus loop, in the order of arrival.
   package enum Event: Sendable {
     case signal(BusSignal)
-    /// Once, as the last event.
+    /// The service has ended. Sent once, as the last event.
     case over
   }
 
@@ -25,11 +25,12 @@ package actor BusService {
     self.receiver = receiver
   }
 
-  /// Finds the owner of the name, which the bus starts if it can and nobody owns the name, and asks for its signals.
+  /// Finds the owner of the name and subscribes to its signals. If the name has no owner, the bus starts the service if
+  /// it can.
   ///
   /// - Parameters:
-  ///   - users: whom the owner must run as; nil where the bus's own rules of who may own the name are enough.
-  ///   - limit: the time for each step, and for each later call without a limit of its own.
+  ///   - users: the users that the owner may run as; nil if the bus's own policy for the name is enough.
+  ///   - limit: the time limit for each step, and for each later call without a limit of its own.
   package static func find(
     _ name: String, on bus: BusDescriptor, ownedBy users: Set<UInt32>?, within limit: Duration,
     receiver: @escaping @Sendable (Event) -> Void
@@ -56,6 +57,17 @@ package actor BusService {
       BusTarget(destination: owner, path: path, interface: interface), member, arguments, within: limit ?? self.limit)
   }
 
+  /// Calls a method of the owner without a time limit, for calls that wait for a person. Cancelling the task ends the
+  /// wait.
+  @discardableResult
+  package func callWithoutLimit(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []
+  ) async throws(BusError) -> [BusValue] {
+    guard let connection, let owner else { throw .disconnected }
+    return try await connection.call(
+      BusTarget(destination: owner, path: path, interface: interface), member, arguments)
+  }
+
   /// Ends the connection.
   package nonisolated func close() {
     BusLoop.shared.post { self.assumeIsolated { $0.end() } }
@@ -72,7 +84,7 @@ package actor BusService {
     self.connection = connection
     let changes = "type='signal',sender='\(MessageBus.name)',member='\(MessageBus.nameOwnerChanged)',arg0='\(name)'"
     try await ask("AddMatch", changes)
-    // Ignore the error if it runs already: a bus may have no service file for it.
+    // Start it only if the name has no owner: a bus may have no service file for it.
     if try await currentOwner() == nil { _ = try await ask("StartServiceByName", name, .uint32(0)) }
     guard let owner = try await currentOwner() else { throw .disconnected }
     if let users {
@@ -81,7 +93,7 @@ package actor BusService {
       }
     }
     try await ask("AddMatch", "type='signal',sender='\(owner)'")
-    // It may have changed before this process asked to be told.
+    // The owner may have changed before this process subscribed to changes.
     guard try await currentOwner() == owner, !isOver else { throw .disconnected }
     self.owner = owner
   }
@@ -104,7 +116,7 @@ package actor BusService {
     if signal.sender == MessageBus.name {
       let names = signal.arguments.compactMap(\.asString)
       guard signal.member == MessageBus.nameOwnerChanged, names.count == 3, names[0] == name else { return }
-      // While the owner is looked up, the name may get one.
+      // During the lookup the name may get its first owner, which is no change.
       if let owner, names[2] != owner { end() }
     } else if let owner, signal.sender == owner {
       receiver(.signal(signal))

@@ -2,10 +2,10 @@ internal import CSystemd
 internal import Glibc
 
 extension BusDescriptor {
-  /// A socket that is connected to the message bus at this address. Nothing has been said on it yet.
+  /// A socket that is connected to the message bus at this address, before any handshake.
   ///
-  /// - Parameter address: `unix:path=` and a full path, the one form of address that the buses of this machine have. A
-  ///   list of addresses, other keys and escaped bytes are refused.
+  /// - Parameter address: `unix:path=` and a full path, the only form that the buses of a machine use. A list of
+  ///   addresses, other keys and escaped bytes are refused.
   package static func connected(toBus address: String) throws(BusError) -> BusDescriptor {
     let prefix = "unix:path="
     let path = Array(address.dropFirst(prefix.count).utf8)
@@ -16,7 +16,7 @@ extension BusDescriptor {
     else { throw .system(EINVAL) }
     name.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path) }
-    // Without waiting: a bus that does not get round to its callers must not stop the loop.
+    // Nonblocking: a bus that accepts no connections must not stop the loop.
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let socket = socket(AF_UNIX, kind, 0)
     guard socket >= 0 else { throw .system(errno) }

@@ -1,6 +1,6 @@
 /// A D-Bus value of one of the types that Whorl's interfaces use.
 ///
-/// A Sendable value, so that it can cross isolation domains. The sd-bus messages themselves stay on the loop's thread.
+/// It is Sendable; the sd-bus messages themselves stay on the loop's thread.
 package indirect enum BusValue: Sendable, Hashable {
   case boolean(Bool)
   case byte(UInt8)
@@ -51,8 +51,8 @@ package indirect enum BusValue: Sendable, Hashable {
 }
 
 extension BusValue {
-  /// What this value counts for where memory is limited: at least the bytes that it takes in a message, and no less than
-  /// a receiver needs for a value of its own.
+  /// The cost of this value in limits of memory: at least its size in a message, and at least the memory that a
+  /// receiver needs for it.
   package var cost: Int {
     switch self {
     case .boolean, .byte, .uint16, .int32, .uint32, .int64, .uint64, .double, .descriptor: 64
@@ -77,10 +77,10 @@ extension BusValue {
 }
 
 extension [BusValue] {
-  /// What all of them count for together.
+  /// The sum of their costs.
   package var cost: Int { reduce(0) { $0 + $1.cost } }
 
-  /// The D-Bus signature of them one after the other.
+  /// The concatenation of their D-Bus signatures.
   package var signature: String { map(\.signature).joined() }
 }
 

@@ -1,5 +1,5 @@
-/// How long a peer may leave something half sent: its authentication, or a message of which some bytes have arrived.
-/// Such a message can hold descriptors of this process that nobody counts, so it must not wait for ever.
+/// The time limit for a peer to complete its authentication, or a message of which some bytes have arrived. A partial
+/// message can hold descriptors of this process that are not counted, so it must not wait for ever.
 struct IncomingDeadline {
   private let limit: UInt64
   private var started: UInt64?
@@ -7,20 +7,21 @@ struct IncomingDeadline {
   /// - Parameter limit: in microseconds.
   init(limit: UInt64) { self.limit = limit }
 
-  /// When the peer's time is over, in microseconds of `CLOCK_MONOTONIC`.
+  /// The end of the peer's time, in microseconds of `CLOCK_MONOTONIC`.
   var end: UInt64 { started.map { $0 + limit } ?? .max }
 
   var hasPassed: Bool { started != nil && end <= BusLoop.now }
 
-  /// The peer has sent a part of something. Its time runs from the first part.
+  /// Starts the time when the peer has sent the first part.
   mutating func start() {
     if started == nil { started = BusLoop.now }
   }
 
-  /// The peer has sent the rest.
+  /// Stops the time when the peer has sent the rest.
   mutating func stop() { started = nil }
 
-  /// Whether these bytes, from the handshake on, end within a message. sd-bus reads that part with the handshake.
+  /// Whether these bytes, which begin with the handshake, end within a message. sd-bus reads that part together with
+  /// the handshake.
   static func endsWithinMessage(_ bytes: [UInt8]) -> Bool {
     let end = Array("BEGIN\r\n".utf8)
     guard let begin = bytes.indices.first(where: { bytes[$0...].starts(with: end) }) else { return false }

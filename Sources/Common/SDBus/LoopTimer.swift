@@ -1,5 +1,5 @@
-/// Runs a closure on the bus loop after a time, unless it is cancelled before. Unlike `Task.sleep`, a cancelled one
-/// leaves no timer behind.
+/// Runs a closure on the bus loop after a time, unless it is cancelled before. Unlike `Task.sleep`, it leaves no timer
+/// behind when it is cancelled.
 package final class LoopTimer: BusLoopSource {
   private let deadline: UInt64
   private let body: @Sendable () -> Void
@@ -25,7 +25,7 @@ package final class LoopTimer: BusLoopSource {
 }
 
 extension Duration {
-  /// Rounded down. A negative duration counts as none.
+  /// The duration in microseconds, rounded down. A negative duration is 0.
   package var microseconds: UInt64 {
     let (seconds, attoseconds) = components
     return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)

@@ -3,13 +3,13 @@ package enum MessageBus {
   /// The address of the machine's system bus.
   package static let system = "unix:path=/run/dbus/system_bus_socket"
 
-  /// The bus's own name, which it lets no member use.
+  /// The bus's own name, which no member can use.
   package static let name = "org.freedesktop.DBus"
 
   /// The bus's own name, path and interface.
   package static let target = BusTarget(destination: name, path: "/org/freedesktop/DBus", interface: name)
 
-  /// The bus's signal that a name has changed owners. Its arguments are the name, the old owner and the new owner; an
+  /// The bus's signal for a change of a name's owner. Its arguments are the name, the old owner and the new owner; an
   /// empty string means no owner.
   package static let nameOwnerChanged = "NameOwnerChanged"
 }
@@ -39,19 +39,6 @@ extension BusConnection {
     } catch .remote(name: "org.freedesktop.DBus.Error.NameHasNoOwner", _, _) {
       return nil
     }
-  }
-}
-
-extension BusConnection {
-  /// Asks the bus to start the service that owns this name, if the service is activatable and not running. Returns when
-  /// the name has an owner.
-  package func start(_ name: String) async throws(BusError) {
-    _ = try await call(MessageBus.target, "StartServiceByName", [.string(name), .uint32(0)])
-  }
-
-  /// The UID that the member with this unique name runs under. The bus gets it from the kernel.
-  package func userID(of uniqueName: String) async throws(BusError) -> UInt32? {
-    try await call(MessageBus.target, "GetConnectionUnixUser", [.string(uniqueName)]).first?.asUInt32
   }
 }
 

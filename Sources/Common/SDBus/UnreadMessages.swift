@@ -1,5 +1,5 @@
-/// The outgoing messages of a connection that wait for the peer to read them, oldest first. sd-bus keeps the messages
-/// and tells their number; this keeps their sizes.
+/// The sizes of the outgoing messages that wait for the peer to read them, oldest first. sd-bus holds the messages and
+/// reports only their number.
 struct UnreadMessages {
   private var sizes: [Int] = []
   /// The memory that the messages take, in bytes, roughly.
@@ -7,8 +7,8 @@ struct UnreadMessages {
 
   var count: Int { sizes.count }
 
-  /// Takes over the number of messages that sd-bus has. Those that were sent are forgotten. Those that sd-bus has added
-  /// itself, such as answers to `Ping`, are counted with the least size of a message.
+  /// Updates to the number of messages that sd-bus has. Drops those that were sent. Counts those that sd-bus has added
+  /// itself, such as answers to `Ping`, with the smallest size of a message.
   mutating func update(count: Int) {
     if count < sizes.count {
       let sent = sizes.count - count
@@ -28,6 +28,6 @@ struct UnreadMessages {
     bytes += size
   }
 
-  /// What sd-bus allocates for a message without arguments: the struct and the header fields.
+  /// The memory that sd-bus allocates for a message without arguments: the struct and the header fields.
   private static let overhead = 1_024
 }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The calls of this side that wait for an answer, by the cookie of the message.
+/// The outgoing calls that wait for an answer, by the cookie of the message.
 struct WaitingCalls {
   typealias Answer = Result<[BusValue], BusError>
 
@@ -30,9 +30,9 @@ struct WaitingCalls {
   }
 }
 
-/// Whether the task that made a call was cancelled. It also stands for the call, whose cookie the task does not know.
+/// Whether the task that made a call was cancelled. It also identifies the call, whose cookie the task does not know.
 final class CallCancellation: Sendable {
-  /// What to do about a call that was sent; nil to give up its answer.
+  /// Called if the call was sent already; nil to drop its answer.
   let onCancel: (@Sendable () -> Void)?
   private let requested = Atomic(false)
 

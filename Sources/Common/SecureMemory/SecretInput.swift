@@ -35,25 +35,40 @@ extension SecretBytes {
     }
   }
 
+  /// Reads `count` bytes of `fd` directly into locked memory; fewer only where the input ends.
+  package static func read(from fd: Int32, upTo count: Int) throws(ReadError) -> SecretBytes {
+    var secret = SecretBytes(count: count)
+    var filled = 0
+    while filled < count {
+      let received = try secret.fill(from: fd, at: filled, count: count - filled)
+      if received == 0 { break }
+      filled += received
+    }
+    secret.resize(to: filled)
+    return secret
+  }
+
   /// Reads the next line of `fd` without its newline, at most `limit` bytes. Nothing after the newline is consumed, so
   /// that the next reader of the descriptor gets it; this costs a system call for each byte. The last line may lack a
   /// newline. After ``ReadError/tooLong(limit:)`` the rest of the line has not been read.
   package static func readLine(from fd: Int32, limit: Int) throws(ReadError) -> SecretBytes {
     var line = SecretBytes(count: 0)
-    while true {
-      let filled = line.count
-      line.resize(to: filled + 1)
-      guard try line.fill(from: fd, at: filled, count: 1) == 1 else {
-        if filled == 0 { throw .endOfInput }
-        line.resize(to: filled)
-        return line
-      }
-      if line.withUnsafeBytes({ $0[filled] == UInt8(ascii: "\n") }) {
-        line.resize(to: filled)
-        return line
-      }
+    while try line.readOneMore(from: fd) {
       if line.count > limit { throw .tooLong(limit: limit) }
     }
+    return line
+  }
+
+  /// Reads the next byte of a line; false at the line's end. It is a separate method because of a defect in the
+  /// optimiser of Swift 6.3: inside the loop it drops the change that removes the newline.
+  private mutating func readOneMore(from fd: Int32) throws(ReadError) -> Bool {
+    let filled = count
+    resize(to: filled + 1)
+    let received = try fill(from: fd, at: filled, count: 1)
+    if received == 0, filled == 0 { throw .endOfInput }
+    if received == 1, withUnsafeBytes({ $0[filled] != UInt8(ascii: "\n") }) { return true }
+    resize(to: filled)
+    return false
   }
 
   /// Makes one `read`. Repeats it if a signal interrupts it, and waits if no input is available yet. Returns 0 at the

@@ -1,5 +1,5 @@
-/// A secret with several owners, wiped when the last one lets it go. For closures and stored values, which cannot hold a
-/// `SecretBytes` of their own because it is not copyable.
+/// A secret with several owners, wiped when the last one releases it. For closures and stored values, which cannot hold
+/// a noncopyable `SecretBytes`.
 package final class SharedSecret: Sendable {
   /// The secret, to be read in place.
   package let bytes: SecretBytes

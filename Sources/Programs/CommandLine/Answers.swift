@@ -3,14 +3,14 @@ import SecretModel
 import SecureMemory
 import Whorl
 
-/// Where the answers to the vault's questions come from: a script's descriptors, else the person at the terminal.
+/// Answers the vault's questions from a script's descriptors, or else from the person at the terminal.
 struct Answers: Sendable {
   var passcode: Int32?
   var recoveryKey: Int32?
   var applicationPassword: Int32?
-  /// A passcode or recovery key that was given before the vault could ask for it.
+  /// A passcode or recovery key that was entered before the vault asked for it.
   var given: SharedSecret?
-  /// Nobody may be asked.
+  /// Whether nobody may be asked.
   var noPrompt = false
 
   /// Answers one question.
@@ -25,13 +25,13 @@ struct Answers: Sendable {
     }
   }
 
-  /// The answer that was given beforehand; nil where the person has to be asked.
+  /// The answer from a descriptor or given before; nil where the person must be asked.
   func prepared(_ request: SecretRequest) throws(Failure) -> SecretBytes? {
     switch request {
     case .passcode(let attempt):
       if attempt == 1, let given { return given.copy() }
       guard let passcode else { return nil }
-      // A script has said what it knows; asking again would eat the line of the new passcode.
+      // Do not read a second passcode from a script: the next line is the new passcode.
       guard attempt == 1 else { throw Failure(.wrongPasscode) }
       return try line(of: passcode, "passcode")
     case .newPasscode:
@@ -46,7 +46,7 @@ struct Answers: Sendable {
     }
   }
 
-  /// The terminal to ask at.
+  /// The terminal for questions. Throws where nobody can be asked.
   @discardableResult
   func terminal(_ request: SecretRequest) throws(Failure) -> Terminal {
     if !noPrompt, let terminal = Terminal() { return terminal }
@@ -61,7 +61,7 @@ struct Answers: Sendable {
       "\(what) is needed and there is no terminal to ask at", advice: "give it with \(option)")
   }
 
-  /// Asks for a yes; `assent` is the option that gives it beforehand.
+  /// Asks for a confirmation; `assent` is the option that gives it in advance.
   func confirm(_ question: String, assent: String) throws(Failure) {
     guard !noPrompt, let terminal = Terminal() else {
       throw .interactionNotAllowed("this needs a yes and nobody is there to give it", advice: "give it with \(assent)")
@@ -71,7 +71,8 @@ struct Answers: Sendable {
     guard isConfirmed else { throw .cancelled }
   }
 
-  private func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
+  /// Reads the next line of a script's descriptor as an answer.
+  func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
     do {
       return try SecretBytes.readLine(from: descriptor, limit: Terminal.answerLimit)
     } catch {
@@ -89,7 +90,7 @@ struct Answers: Sendable {
 }
 
 extension Failure {
-  /// A question at the terminal that got no answer.
+  /// The failure for a question that was not answered at the terminal.
   init(_ reason: Unanswered) {
     switch reason {
     case .cancelled, .withdrawn: self = .cancelled

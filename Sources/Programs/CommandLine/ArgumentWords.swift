@@ -2,12 +2,12 @@ public import ArgumentParser
 public import Fingerprint
 public import SecretModel
 
-// The values that are words on the command line.
+// Parses values of the command line.
 
 extension Finger: ExpressibleByArgument {}
 
 extension ReaderSelection: ExpressibleByArgument {
-  /// Reads the words of `--reader`.
+  /// Parses the value of `--reader`.
   public init?(argument: String) { self.init(argument) }
   /// How help shows a default.
   public var defaultValueDescription: String { description }
@@ -17,13 +17,18 @@ extension AccessControl.Constraint: ExpressibleByArgument {}
 extension Accessibility: ExpressibleByArgument {}
 
 extension ItemClass: ExpressibleByArgument {
-  /// Reads the words of `--class`.
+  /// Parses the value of `--class`.
   public init?(argument: String) {
     guard let known = Self.allCases.first(where: { $0.word == argument }) else { return nil }
     self = known
   }
-  /// The words that help and failures list.
+  /// The values that help and errors list.
   public static var allValueStrings: [String] { allCases.map(\.word) }
   /// How help shows a default.
   public var defaultValueDescription: String { word }
+}
+
+extension AgePublicKey: ExpressibleByArgument {
+  /// Parses the value of `--to`.
+  public init?(argument: String) { self.init(parsing: argument) }
 }

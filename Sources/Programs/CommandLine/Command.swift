@@ -4,7 +4,7 @@ import ArgumentParser
 protocol Command: ParsableCommand {
   var options: GlobalOptions { get }
 
-  /// The words the line of a failure starts with.
+  /// The command's name at the beginning of error messages.
   static var spoken: String { get }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure)
@@ -37,7 +37,8 @@ struct Root: ParsableCommand {
     version: Version.text,
     subcommands: [
       Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
-      Unlock.self, Lock.self, Passcode.self, Recover.self, Status.self, Doctor.self, Reader.self,
+      Unlock.self, Lock.self, Passcode.self, Recover.self, Status.self, Log.self, Migrate.self, Export.self,
+      Import.self, Key.self, Login.self, Doctor.self, Reader.self, Admin.self,
     ])
 }
 

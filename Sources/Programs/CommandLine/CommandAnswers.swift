@@ -3,9 +3,9 @@ import SecureMemory
 import Synchronization
 import Whorl
 
-/// The answers of one command for the terminal prompt; remembers why one could not be given.
+/// The answers of one command for the terminal prompt. Keeps the first failure to answer.
 final class CommandAnswers: PreparedAnswers {
-  /// What an application password that is asked for belongs to.
+  /// The item that a wanted application password belongs to.
   enum Awaiting: Sendable {
     /// An item that exists.
     case stored
@@ -19,10 +19,10 @@ final class CommandAnswers: PreparedAnswers {
 
   init(_ answers: Answers, _ awaiting: Awaiting) { (self.answers, self.awaiting) = (answers, awaiting) }
 
-  /// What the command failed of, where that was an answer.
+  /// The failure of the command, if a question could not be answered.
   var failure: Failure? { firstFailure.withLock { $0 } }
 
-  /// How this command's prompts look.
+  /// The style of this command's prompts.
   var style: TerminalPromptStyle {
     var style = TerminalPromptStyle()
     style.output = .standardError
@@ -42,14 +42,14 @@ final class CommandAnswers: PreparedAnswers {
       try answers.terminal(request)
       return .ask(twice: awaiting == .new)
     } catch {
-      // With nobody to ask, that no finger could be asked for is the news.
+      // If nobody can be asked for the passcode, report why no finger could be asked for.
       fail(unavailable.map { Failure($0) } ?? error)
       return .none
     }
   }
 
   func unanswered(_ reason: Unanswered) {
-    // A withdrawn question is not what the command failed of.
+    // A withdrawn question is not the cause of the failure.
     if case .withdrawn = reason { return }
     fail(Failure(reason))
   }

@@ -2,12 +2,12 @@ import SecretModel
 import Synchronization
 import Whorl
 
-/// The connection of a command to the vault; it has one at most.
+/// The connection of a command to the vault, of which it has at most one.
 final class CommandConnection: Sendable {
   private let connection: Mutex<(any VaultConnection)?>
 
-  /// Connects at once where the words name a command that needs a vault every time: the vault's process starts while
-  /// the words are parsed, which takes as long.
+  /// Connects at once if the command always needs a vault, so that the vault's process starts while the arguments are
+  /// parsed.
   init(for words: [String]) {
     let own = words.prefix { $0 != "--" }
     let isWanted = own.first.map(Self.certain.contains) == true && !own.contains { Self.help.contains($0) }

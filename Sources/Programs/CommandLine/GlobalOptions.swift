@@ -2,7 +2,7 @@ import ArgumentParser
 import Fingerprint
 import Whorl
 
-/// The options every command takes.
+/// The options of every command.
 struct GlobalOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

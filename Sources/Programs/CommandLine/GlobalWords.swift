@@ -1,13 +1,13 @@
-/// Options that belong to every command may stand before its name, as people write them: `whorl --store DIR get NAME`.
-/// The parser knows them behind the name only.
+/// Allows global options before the command's name: `whorl --store DIR get NAME`. The parser accepts them only after
+/// it.
 enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
   static let all = withValue + ["--json"]
   /// Commands whose next word is a command, too.
-  private static let groups = ["reader"]
+  private static let groups = ["reader", "login"]
 
-  /// The same words with the leading options of every command moved behind its name, before its own: the last of two
-  /// counts.
+  /// The words with leading global options moved behind the command's name, before its other options. If an option
+  /// occurs twice, the last one counts.
   static func inPlace(_ words: [String]) -> [String] {
     var leading = 0
     while leading < words.count {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Primitives
 import SecretModel
 
-/// The options that narrow which items a command means.
+/// The options that select items of a command.
 struct ItemOptions: ParsableArguments {
   @Option(
     name: .customLong("class"),
@@ -12,7 +12,7 @@ struct ItemOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
   var group: String?
 
-  /// Every item these options leave.
+  /// The search for all items that these options select.
   var search: ItemSearch {
     var search = ItemSearch.everything
     search.itemClass = itemClass
@@ -20,25 +20,25 @@ struct ItemOptions: ParsableArguments {
     return search
   }
 
-  /// The words as names of the command line's own items, where they can mean nothing else that is found first.
+  /// The words as names of the command line's own items; nil where they must be looked up in another way.
   func exactNames(_ words: [String]) -> [ItemName]? {
     guard !narrows else { return nil }
     let names = words.compactMap { word in ItemID(spoken: word) == nil ? try? ItemName(parsing: word) : nil }
     return names.count == words.count ? names : nil
   }
 
-  /// Whether something is narrowed at all.
+  /// Whether any of the options is given.
   var narrows: Bool { itemClass != nil || group != nil }
 }
 
-/// Finds the one item that a word of the command line names: `SERVICE[/ACCOUNT]`, the name that `ls` shows, or `id:` and
+/// Finds the item that a word on the command line names: `SERVICE[/ACCOUNT]`, the name that `ls` shows, or `id:` and
 /// the item's id.
 ///
-/// The command line's own items come first: a generic password of the group `whorl` is meant by its name whatever else is
-/// called like it. Other programs' items are found by name where the options or the name itself leave a single one; what
-/// is to be removed has to be narrowed or named by its id.
+/// The command line's own items come first: a generic password of the group `whorl` is found by its name, even if other
+/// items have the same name. Another program's item is found by name if the name and the options match only that one.
+/// To remove it, give options or its id.
 struct ItemChoice {
-  /// What the item is wanted for.
+  /// The purpose of finding the item.
   enum Purpose {
     case reading, removing
   }
@@ -48,7 +48,7 @@ struct ItemChoice {
   let store: any VaultService
   let session: Session
 
-  /// The items named, in the order of the names.
+  /// The named items, in the order of the names.
   func items(named names: [String]) async throws(Failure) -> [Item] {
     var chosen: [Item] = []
     for name in names { chosen.append(try await item(named: name)) }
@@ -56,7 +56,7 @@ struct ItemChoice {
   }
 
   private func item(named text: String) async throws(Failure) -> Item {
-    // Some items have no name; an empty word is not meant to name them.
+    // Refuse an empty word: it must not match items without a name.
     if text.isEmpty { _ = try session.itemName(text) }
     let byID = try await item(withID: text)
     if let own = try await ownItem(named: text) {
@@ -66,7 +66,7 @@ struct ItemChoice {
     if let byID { return byID }
     let candidates = try await find(options.search).filter { $0.name?.description == text }
     guard let only = candidates.first else {
-      // Names that no item can have are told as such.
+      // Report a name that no item can have.
       if !options.narrows { _ = try session.itemName(text) }
       throw .noItem(text)
     }
@@ -78,11 +78,11 @@ struct ItemChoice {
     }
   }
 
-  /// The command line's own item of this name.
+  /// The command line's own item with this name.
   private func ownItem(named text: String) async throws(Failure) -> Item? {
     guard !options.narrows, let name = try? ItemName(parsing: text) else { return nil }
     guard let item = try await find(ItemSearch(named: name)).first else { return nil }
-    // Nothing can be read off a damaged item, but this one is called that.
+    // The attributes of a damaged item cannot be read, but its name index matches this name.
     if item.state == .damaged, purpose == .reading { throw Failure(.itemDamaged(name)) }
     return item
   }
@@ -100,7 +100,7 @@ struct ItemChoice {
 }
 
 extension Session {
-  /// The ids of the items to be read; refuses what cannot be.
+  /// The ids of the items to read. Throws for items that cannot be read.
   func readable(_ names: [String], _ options: ItemOptions, in store: any VaultService) async throws(Failure) -> [ItemID]
   {
     let choice = ItemChoice(options: options, purpose: .reading, store: store, session: self)
@@ -119,12 +119,12 @@ extension Session {
 extension ItemID {
   private static let mark = "id:"
 
-  /// As the command line says it: `id:` and 32 hexadecimal digits.
+  /// The id as written on the command line: `id:` and 32 hexadecimal digits.
   var spoken: String {
     Self.mark + Hexadecimal.text(of: bytes)
   }
 
-  /// Nil for what is not of that form.
+  /// Nil for text of another form.
   init?(spoken text: String) {
     guard text.hasPrefix(Self.mark), let bytes = Hexadecimal.bytes(in: text.dropFirst(Self.mark.count)),
       bytes.count == 16
@@ -139,7 +139,7 @@ extension Item {
     if case .text(let group)? = attributes[.accessGroup] { group } else { nil }
   }
 
-  /// What the item is called where its name alone would not do.
+  /// A description of the item where its name is not enough.
   var spoken: String {
     guard let itemClass, let group else { return "damaged item (\(id.spoken))" }
     return "\(itemClass.spoken) in group \(group) (\(id.spoken))"
@@ -147,7 +147,7 @@ extension Item {
 }
 
 extension ItemClass {
-  /// The word of `--class`.
+  /// The value for `--class`.
   var word: String {
     switch self {
     case .genericPassword: "generic-password"
@@ -157,7 +157,7 @@ extension ItemClass {
     }
   }
 
-  /// In a sentence.
+  /// The name for use in a sentence.
   var spoken: String {
     switch self {
     case .genericPassword: "generic password"

@@ -6,10 +6,10 @@ import Synchronization
 import Whorl
 
 extension CompletionKind {
-  /// The names of the items in the store that the words before name: listing them needs no finger. Without a store, or
-  /// where it cannot be opened, there are none.
+  /// Completes names of items. Listing them needs no finger. Completes nothing where the store is missing or cannot be
+  /// opened.
   static let itemNames = CompletionKind.custom { words, _, _ in
-    // The parser calls this in the middle of its own work, and waits.
+    // The parser calls this synchronously.
     let names = Mutex<[String]>([])
     let done = DispatchSemaphore(value: 0)
     Task.detached(executorPreference: BackgroundThread()) {
@@ -37,7 +37,7 @@ extension CompletionKind {
     return Array(Swift.Set(items.filter { $0.state == .living }.compactMap { $0.name?.description })).sorted()
   }
 
-  /// Those of the typed words that say which store is meant.
+  /// The typed words that select the store.
   private static func place(in words: [String]) -> [String] {
     var place: [String] = []
     for (index, word) in words.enumerated() {

@@ -8,14 +8,14 @@ import Whorl
 enum Program {
   static func main() {
     GivenDescriptors.note()
-    // A heap for each thread would take time, and the threads hardly ever allocate side by side.
+    // Separate heaps for threads take time to set up, and the threads rarely allocate at the same time.
     whorl_use_one_heap()
     let hardening = Hardening()
     Interruption.begin()
     let words = GlobalWords.inPlace(Array(CommandLine.arguments.dropFirst()))
     let connection = CommandConnection(for: words)
-    // The shared pool of threads would start a thread of its own that tries to raise its priority, and for an ordinary
-    // user writes a line to the system's log each time.
+    // Not in the cooperative pool, which would start a thread that tries to raise its priority. For an ordinary user
+    // that fails, and writes a line to the system's log each time.
     Task.detached(executorPreference: BackgroundThread()) {
       let status = await run(words, connection, hardening)
       await connection.close()
@@ -37,12 +37,12 @@ enum Program {
         Interruption.name(type(of: command).spoken)
         try await command.perform(Session(command.options, connection), hardening)
       case var command:
-        // `whorl` and `whorl reader` alone: their help.
+        // `whorl` and `whorl reader` without a command show help.
         try command.run()
       }
       return .done
     } catch let failure as Failure {
-      // Whatever a signal made fail, it was the signal.
+      // After a signal, report the cancellation and not the error that followed from it.
       let failure = Interruption.happened ? .cancelled : failure
       StandardError.line(failure.line(command: spoken))
       return failure.status
@@ -51,8 +51,8 @@ enum Program {
     }
   }
 
-  /// The parser looks at every option of every command it is given, which takes longer than a whole `get`. So it is
-  /// given the one that is named; where that is not all it takes (help, a mistake), it starts over with all of them.
+  /// The parser examines every option of every command, which takes longer than a whole `get`. So it is given only the
+  /// named command. If that fails (help, a mistake), it starts again with all commands.
   private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     if let name = arguments.first,
       let named = Root.configuration.subcommands.first(where: { $0.configuration.commandName == name }),
@@ -64,7 +64,7 @@ enum Program {
     return try Root.parseAsRoot(arguments)
   }
 
-  /// Text that is not UTF-8 would be repaired in silence, and two names could then mean one item.
+  /// Refuses arguments that are not UTF-8: they would be repaired silently, so that two names could mean the same item.
   private static func refuseBrokenText() throws(Failure) {
     // Borrowed from the process for its whole life.
     for index in 1..<max(1, Int(CommandLine.argc)) {
@@ -73,7 +73,7 @@ enum Program {
     }
   }
 
-  /// Help, version and completion scripts end the parsing as much as a mistake does.
+  /// Handles the end of parsing, by a mistake or by a request for help, version or a completion script.
   private static func parsingEnded(_ error: any Error, _ words: [String]) -> ExitStatus {
     guard Root.exitCode(for: error) != .success else {
       do {
@@ -101,7 +101,7 @@ enum Program {
     return failure.status
   }
 
-  /// Where no command is named, or one that is not there, the parser complains of the options that follow.
+  /// The message for a missing or unknown command. The parser would complain about the options that follow it.
   private static func missingCommand(_ words: [String], _ ofGroup: [any ParsableCommand.Type]?) -> String? {
     let (word, known) = ofGroup.map { (words.dropFirst().first, $0) } ?? (words.first, Root.configuration.subcommands)
     guard !known.isEmpty else { return nil }
@@ -111,7 +111,7 @@ enum Program {
     return word.hasPrefix("-") ? nil : "no command '\(word)'"
   }
 
-  /// The parser lists values on lines of their own, and ends its sentences.
+  /// Turns the parser's message, which lists values on separate lines and ends with a full stop, into one line.
   private static func oneLine(_ message: String) -> String {
     var line = ""
     var listing = false

@@ -1,11 +1,14 @@
 import Executors
 import Fingerprint
+import Glibc
 import Processes
+import ReaderBus
 import ReaderClient
 import SecretModel
+import Wallets
 import Whorl
 
-/// What one command works with: the configuration and, once they are asked for, the vault and the store.
+/// The context of one command: the configuration and, when first needed, the vault and the store.
 struct Session {
   let options: GlobalOptions
   let configuration: Configuration
@@ -24,7 +27,7 @@ struct Session {
 
   var selection: ReaderSelection { options.reader ?? configuration.reader ?? .automatic }
 
-  /// Where the store is, and which reader goes with it.
+  /// The place of the store, and its reader.
   func place() throws(Failure) -> StorePlace {
     do throws(VaultError) {
       return try vaultPlace()
@@ -38,20 +41,55 @@ struct Session {
     try StorePlace(directory: options.store, reader: options.reader, configuration)
   }
 
-  /// A reader process of this program's own, for commands that need no store. It starts when it is first asked something.
+  /// A reader process of this program, for commands that need no store. It starts when it is first used.
   func reader() -> any FingerprintReader { reader(selection, fprintd: configuration.fprintd) }
 
-  /// The same for another reader.
+  /// The same with another selection.
   ///
-  /// - Parameter trace: where the traffic with one device is to be logged.
+  /// - Parameter trace: the device whose traffic is logged, and the log file.
   func reader(_ selection: ReaderSelection, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil)
     -> any FingerprintReader
   {
-    // Where there is none, starting this one fails and says so.
+    // If the program is missing, starting it fails with an error.
     let places = HelperPlaces.reader
     return ReaderProcess(
       program: places.locate(configured: configuration.readerProgram) ?? places.installed[0], selection: selection,
       fprintd: fprintd ?? .system, trace: trace)
+  }
+
+  /// The readers for commands that test or list them. If the system service is installed, users cannot open libfprint's
+  /// readers themselves, and the service lends them. fprintd serves all users, and root can open every device.
+  func testedReader() async throws(Failure) -> any FingerprintReader {
+    guard try testsLentReader else { return reader() }
+    let lent = try await lentReader()
+    guard selection == .automatic else { return lent }
+    return AutomaticReader(fprintd: reader(.fprintd(device: nil), fprintd: configuration.fprintd), direct: lent)
+  }
+
+  /// Whether the service must lend the selected readers.
+  var testsLentReader: Bool {
+    get throws(Failure) {
+      if case .fprintd = selection { return false }
+      guard selection.nature == .physical, geteuid() != 0 else { return false }
+      return try isStoreOfService
+    }
+  }
+
+  /// Whether this command's store is the user's store in the service, whatever the reader option.
+  private var isStoreOfService: Bool {
+    get throws(Failure) {
+      do throws(VaultError) {
+        return try StorePlace(directory: options.store, reader: nil, configuration) == .own
+      } catch {
+        throw Failure(error)
+      }
+    }
+  }
+
+  private func lentReader() async throws(Failure) -> any FingerprintReader {
+    let connection = try await connect(to: .own)
+    let socket = try await explained { () async throws(VaultError) in try await connection.lendReader().release() }
+    return ReaderProcess(lent: socket, selection: selection)
   }
 
   // MARK: The vault
@@ -73,14 +111,14 @@ struct Session {
     return try await explained { () async throws(VaultError) in try await connection.open(place) }
   }
 
-  /// Ends the connection to the vault, and waits for the vault's end: nothing of this command is left.
+  /// Ends the connection to the vault and waits until a private vault has ended.
   func close() async { await connection.close() }
 
-  /// Runs a call for which the service may have polkit ask for the user's own password.
+  /// Runs a call during which the service may have polkit ask for a password.
   func withPasswordAgent<Answer>(
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
-    guard case .own = try place(), let agent = PasswordAgent() else { return try await call() }
+    guard try isStoreOfService, let agent = PasswordAgent() else { return try await call() }
     let result: Result<Answer, Failure>
     do throws(Failure) {
       result = .success(try await call())
@@ -91,8 +129,7 @@ struct Session {
     return try result.get()
   }
 
-  /// Runs one call that may need a person: shows what it waits for, answers what it asks, and cancels it when a signal
-  /// comes.
+  /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
     options: ContextOptions? = nil, reason: String? = nil,
@@ -133,7 +170,7 @@ struct Session {
     }
   }
 
-  /// The person's answers, from the descriptors this command was given.
+  /// The answers, from this command's descriptors or the person.
   func answers(recoveryKey: Int32? = nil, applicationPassword: Int32? = nil, noPrompt: Bool = false) -> Answers {
     Answers(
       passcode: options.passcodeFd, recoveryKey: recoveryKey, applicationPassword: applicationPassword,
@@ -144,7 +181,7 @@ struct Session {
     do { return try ItemName(parsing: text) } catch { throw Failure(error) }
   }
 
-  /// A failure in the words of this command line: a reader that was named and is not there is another thing than none.
+  /// The failure for an error. A named reader that is missing is reported differently from no reader.
   func explained(_ error: any Error) -> Failure {
     switch error {
     case let failure as Failure: return failure
@@ -155,6 +192,8 @@ struct Session {
           advice: "'whorl reader list' lists what there is")
       }
       return Failure(error)
+    case let error as WalletError: return Failure(error)
+    case let error as ImportError: return Failure(error)
     case let error as ReaderError: return explained(VaultError.reader(error))
     case is CancellationError: return .cancelled
     default:
@@ -162,7 +201,7 @@ struct Session {
     }
   }
 
-  /// Runs a call to the vault that asks nothing.
+  /// Runs a call to the vault that asks nobody.
   func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
     do { return try await call() } catch { throw explained(error as any Error) }
   }

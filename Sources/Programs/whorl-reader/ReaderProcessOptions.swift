@@ -1,16 +1,16 @@
 internal import Fingerprint
 
-/// The command line of the reader process. ``ReaderCommand`` writes it, and the units of the system.
+/// The command line of the reader process, as written by ``ReaderCommand`` and the system units.
 struct ReaderProcessOptions {
   var selection: ReaderSelection
   var fprintd = FprintdPlace.system
   /// The bus that logind is on. Tests use a bus of their own.
   var systemBus = FprintdPlace.system.bus
 
-  /// The name of the user whose programs it serves as a unit of the system, on the socket that systemd has passed. Nil
-  /// for a child of its peer.
+  /// For a system unit: the name of the user whose programs it serves, on the socket that systemd has passed. Nil for a
+  /// child process.
   var unitPeer: String?
-  /// How long a unit stays when nobody uses it.
+  /// How long an unused unit keeps running.
   var idleLimit = Duration.seconds(30)
 
   /// Runs under `umockdev-record`, which logs the traffic with a physical reader.

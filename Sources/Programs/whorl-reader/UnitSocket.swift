@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import SDBus
 
-/// The listening socket of a unit, as systemd passes it (sd_listen_fds(3)), and whose programs may use it.
+/// The listening socket of a unit, passed by systemd (sd_listen_fds(3)), and the user whose programs may use it.
 struct UnitSocket {
   private let descriptor: Int32
   private let peer: UInt32
@@ -19,7 +19,8 @@ struct UnitSocket {
     peer = entry.pointee.pw_uid
   }
 
-  /// Waits for a program of that user, and gives its connection. Closes those of others. Nil where nobody came in time.
+  /// Waits for a program of that user and returns its connection. Closes connections of others. Nil after the time
+  /// limit.
   func accept(within limit: Duration) -> Int32? {
     let end = BusLoop.now + limit.microseconds
     while true {
@@ -27,7 +28,7 @@ struct UnitSocket {
       guard now < end else { return nil }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, Int32(clamping: (end - now) / 1_000 + 1)) > 0 else { continue }
-      // No address is asked for: a Unix socket's peer is known by its credentials.
+      // The address is not needed: a Unix socket's peer is identified by its credentials.
       let connection = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
       guard connection >= 0 else { continue }
       if (try? BusPeer(of: connection))?.userID == peer { return connection }

@@ -1,5 +1,5 @@
-// The reader process: libfprint or fprintd, served to one peer: the program that has started it, at the other end of
-// standard input, or one that connects to its socket as a unit of the system.
+// The reader process: serves libfprint or fprintd to one peer. That is the program that has started it, at the other
+// end of standard input, or for a system unit a program that connects to its socket.
 
 internal import CSystemd
 internal import Confinement
@@ -21,7 +21,7 @@ let unit = options.unitPeer.map { peer -> UnitSocket in
   exit(64)
 }
 
-// Before anything can look at it.
+// Before any other code reads the environment.
 let testbed = takeEnvironment()
 buildEnvironment(for: selection, isTraced: options.isTraced, testbed: testbed)
 if unit == nil { bindToStarter() }
@@ -37,10 +37,11 @@ let reader: any FingerprintReader =
       fprintd: FprintdReader(at: options.fprintd, through: sockets), direct: LibfprintReader(nature: .physical))
   default: LibfprintReader(nature: selection.nature)
   }
-// The peer of a unit follows the system's sleep for it.
+// For a unit, the peer handles the system's sleep.
 let sleep = unit == nil ? SystemSleep(over: reader, systemBus: options.systemBus, through: sockets) : nil
 let idle = unit == nil ? nil : IdleEnd(after: options.idleLimit) { releaseAndExit(reader) }
-let object = ReaderObject(serving: reader, sleep: sleep, idle: idle)
+let observers: [(any ReaderUseObserver)?] = [sleep, idle]
+let object = ReaderObject(serving: reader, observers: observers.compactMap { $0 })
 
 // Before the first thread starts and before libfprint is first called. FprintdReader has looked up the name of this
 // user by now, which may need a connection to a directory service.
@@ -53,7 +54,7 @@ do throws(ConfinementError) {
   exit(70)
 }
 
-// Nobody came: systemd starts the unit anew when somebody does.
+// No client has connected: systemd starts the unit again for the next one.
 guard let socket = unit.map({ $0.accept(within: options.idleLimit) }) ?? 0 else { exit(0) }
 do throws(BusError) {
   _ = try BusConnection(

@@ -1,23 +1,23 @@
 internal import CSystemd
 internal import Glibc
 
-/// What systemd gives a service that it starts for a socket (sd_listen_fds(3), sd_notify(3)): the one thing that this
-/// program takes from its environment, which is systemd's own then.
+/// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)). Its variables are the only ones that this program
+/// reads, and systemd sets the environment then.
 struct Activation {
-  /// Listens. Not closed by this value.
+  /// The listening socket. Not closed by this value.
   let socket: Int32
 
-  /// Clears the environment but for systemd's own variables, and takes the socket.
+  /// Clears the environment except for systemd's variables, and takes the socket.
   ///
-  /// Nil unless systemd has passed exactly one socket, and that listens at this path.
+  /// Nil unless systemd has passed exactly one socket, which listens at this path.
   ///
-  /// - Parameter path: where the socket has to be.
+  /// - Parameter path: the required path of the socket.
   static func takeSocket(at path: String) -> Activation? {
     let names: [String] = ["LISTEN_PID", "LISTEN_FDS", "NOTIFY_SOCKET"]
     let kept = names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
     clearenv()
     for (name, value) in kept { setenv(name, value, 1) }
-    // Not the variables of another process: sd_listen_fds compares LISTEN_PID.
+    // sd_listen_fds compares LISTEN_PID, so variables for another process are ignored.
     guard sd_listen_fds(1) == 1 else { return nil }
     let socket: Int32 = 3
     // The length 0: the path ends with its NUL
@@ -25,9 +25,9 @@ struct Activation {
     return Activation(socket: socket)
   }
 
-  /// Tells systemd how the service stands.
+  /// Tells systemd the state of the service.
   func notify(_ state: String) {
-    // Without a NOTIFY_SOCKET nobody waits for it.
+    // Does nothing without a NOTIFY_SOCKET.
     sd_notify(0, state)
   }
 }

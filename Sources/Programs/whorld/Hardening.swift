@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// What the process gives up before it does anything else.
+/// Hardens the process before anything else.
 enum Hardening {
-  /// Leaves the process without core files, without inspection by other programs of the same user, without new
-  /// privileges, and with new files that only their owner can use.
+  /// Disables core files, inspection by other programs of the same user, new privileges, and access for group and
+  /// others to new files.
   static func apply() {
     // All borrow the limit for the call.
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -14,14 +14,14 @@ enum Hardening {
     // Linux 6.6 and later.
     whorl_refuse_new_executable_memory()
     umask(0o077)
-    // The program is executed through a descriptor, whose number the kernel took for its name.
+    // The program is executed through a descriptor, so the kernel named it after the descriptor's number.
     whorl_name_process("whorld")
   }
 }
 
-/// The signals that ask the process to end.
+/// The signals that request the end of the process.
 ///
-/// They are blocked in every thread and taken by the main one, so that a change that is being made is not cut off.
+/// They are blocked in every thread, and the main thread waits for them, so that they do not interrupt a change.
 struct EndingSignals {
   private var signals = sigset_t()
 
@@ -30,11 +30,11 @@ struct EndingSignals {
     sigemptyset(&signals)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    // A write to a closed socket is an error of the write, not the end of the process.
+    // A write to a closed socket returns an error and does not end the process.
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Returns when one of the signals has come.
+  /// Waits for one of the signals.
   func wait() {
     var signals = signals
     var number: Int32 = 0

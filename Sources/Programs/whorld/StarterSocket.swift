@@ -7,7 +7,7 @@ struct StarterSocket {
   /// Not closed by this value.
   let descriptor: Int32
 
-  /// Takes descriptor 0, and puts `/dev/null` in its place. Nil if descriptor 0 is no connected Unix socket.
+  /// Takes over descriptor 0 and replaces it by `/dev/null`. Nil if descriptor 0 is no connected Unix socket.
   init?() {
     guard whorl_socket_peer(STDIN_FILENO) >= 0 else { return nil }
     let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -17,9 +17,9 @@ struct StarterSocket {
     descriptor = copy
   }
 
-  /// The program that made the socket and started this process. Nil if that is not one program, or if it has ended.
+  /// The program that made the socket and started this process. Nil if these are two programs, or if it has ended.
   ///
-  /// While this process's parent stays the same, its number cannot be given to another process.
+  /// As long as this process's parent stays the same, the parent's number cannot be reused.
   func starter() -> ProcessHandle? {
     let parent = getppid()
     guard whorl_socket_peer(descriptor) == parent, let starter = ProcessHandle(parent), getppid() == parent else {

@@ -28,13 +28,27 @@ enum SystemService {
     }
     let polkit = Polkit()
     var configuration = SystemVaults.Configuration(
-      folder: stores, reader: .child(settings.reader), accountName: { Account.name(of: $0) },
-      authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) })
-    configuration.gate = LoginSessions(polkit: polkit)
+      folder: stores, reader: ServiceReader(settings.reader), accountName: { Account.name(of: $0) },
+      authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) },
+      authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },
+      authorizeTest: { caller throws(VaultError) in try await polkit.authorizeTest(caller) })
+    let sessions = LoginSessions(polkit: polkit)
+    configuration.sessions = sessions
+    configuration.programPaths = ProgramPaths()
+    configuration.authorizeEnrolment = { caller throws(VaultError) in
+      try await polkit.authorizeEnrolment(caller, by: settings.enrollers)
+    }
+    configuration.shortestPasscode = settings.shortestPasscode
+    configuration.firstUnlock = settings.firstUnlock
     let vaults = SystemVaults(configuration)
+    let logins = Logins(
+      vaults, isLocalLogin: { session, user in await sessions.isLocalLogin(session, of: user) },
+      log: { Usage.line($0) })
     let listener: VaultBusListener
     do throws(VaultError) {
-      listener = try VaultBusListener(socket: activation.socket) { vaults.connection(for: $0) }
+      listener = try VaultBusListener(
+        socket: activation.socket, logins: { LoginObject(serving: logins, to: $0, log: { Usage.line($0) }) }
+      ) { vaults.connection(for: $0) }
     } catch {
       Usage.fail("cannot serve: \(error)")
     }
@@ -42,7 +56,9 @@ enum SystemService {
     Vault.prepare()
     endings.wait()
     activation.notify("STOPPING=1")
-    Task {
+    // Without this it would have the main thread's priority, which is higher than the service may set, and libdispatch
+    // would log the refusal.
+    Task(priority: .medium) {
       await listener.close()
       await vaults.close()
       exit(0)

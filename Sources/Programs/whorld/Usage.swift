@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the program says on the command line.
+/// The program's messages on the command line.
 enum Usage {
   static let help = """
     OVERVIEW: The vault of Whorl: holds the keys and the stores, and releases a secret after what its rule asks for.
@@ -20,7 +20,12 @@ enum Usage {
 
     FILES:
       /etc/whorl/whorld.conf   The settings of the service: lines 'name = value'. 'reader' names the readers of all
-                               stores, as whorl's --reader does; a virtual reader has to be named here.
+                               stores, as whorl's --reader does. Without it they are those of fprintd and those that
+                               libfprint drives, through the units whorl-reader-fprintd and whorl-reader-libfprint; a
+                               virtual reader has to be named here.
+                               'passcode-length' is the fewest characters of a new passcode (4),
+                               'require-passcode-after-boot' yes or no: whether the passcode opens a store after each
+                               start (yes), and 'enrol' users or administrators: who may enrol fingers (users).
 
     EXIT STATUS:
       0    the connection has ended
@@ -30,9 +35,14 @@ enum Usage {
 
   /// Ends the program with a line on standard error.
   static func fail(_ problem: String, status: Int32 = 64) -> Never {
-    let line = "whorld: \(problem)\n"
+    line(problem)
+    exit(status)
+  }
+
+  /// A line on standard error, which is the journal where systemd has started the program.
+  static func line(_ text: String) {
+    let line = "whorld: \(text)\n"
     // write: reads as many bytes as it is told
     _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    exit(status)
   }
 }

@@ -21,7 +21,7 @@ enum Whorld {
   private static func serveStarter() -> Never {
     clearenv()
     Hardening.apply()
-    // A heap for each thread would take memory and time, and the threads hardly ever allocate side by side.
+    // Separate heaps for threads take memory and time, and the threads rarely allocate at the same time.
     whorl_use_one_heap()
     let endings = EndingSignals()
     guard let socket = StarterSocket() else { Usage.fail("descriptor 0 is no socket; 'whorld --help' explains") }
@@ -36,13 +36,13 @@ enum Whorld {
     } catch {
       Usage.fail("cannot serve its client: \(error)")
     }
-    // The end of the connection does not always come: another process may hold a copy of the starter's socket.
+    // The connection may not end with the starter: another process may hold a copy of the starter's socket.
     starter.onEnd { server.close() }
     // Takes two milliseconds, while the client's first call is on its way.
     Vault.prepare()
     endings.wait()
     server.close()
-    // The process ends when the server has settled everything.
+    // The server ends the process when it has finished.
     while true { pause() }
   }
 }

@@ -2,16 +2,16 @@ internal import CLinux
 
 /// The system calls that a reader process does not need, grouped by what an attacker would use them for.
 enum ForbiddenCalls {
-  /// The newest call that this list was made with: `mseal` of Linux 6.10.
+  /// The newest call that was considered for this list: `mseal` of Linux 6.10.
   static let newestKnown: Int32 = 462
 
   static let all = programs + otherProcesses + namesOfFiles + kernel + users + sharedMemory + older
 
-  /// `clone3` takes its flags in memory, where the filter cannot look. The C library falls back to `clone` where the
+  /// `clone3` takes its flags in memory, which the filter cannot read. The C library falls back to `clone` if the
   /// kernel has no `clone3`.
   static let clone3 = NewCall.clone3
 
-  /// To run another program, or to leave the process group by which the starter ends the process.
+  /// Calls to run another program, or to leave the process group that the starter kills.
   private static let programs: [Int32] = [
     __NR_execve, __NR_execveat, __NR_unshare, __NR_setns, __NR_setsid, __NR_setpgid, __NR_personality,
   ]
@@ -48,7 +48,7 @@ enum ForbiddenCalls {
     __NR_setfsuid, __NR_setfsgid, __NR_capset,
   ]
 
-  /// The memory and the queues that the processes of a user share by number.
+  /// Shared memory and queues that processes of a user find by number.
   private static let sharedMemory: [Int32] = [
     __NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_semget, __NR_semop,
     __NR_semtimedop, __NR_semctl, __NR_mq_open, __NR_mq_unlink,

@@ -29,11 +29,11 @@ package enum Landlock {
     static let makePipe = Access(rawValue: 1 << 10)
     static let makeBlockDevice = Access(rawValue: 1 << 11)
     static let makeLink = Access(rawValue: 1 << 12)
-    /// To move or link a file to another folder; from version 2 on, before which it is always withheld.
+    /// To move or link a file to another folder. Since version 2; earlier versions always deny it.
     static let moveBetweenFolders = Access(rawValue: 1 << 13)
-    /// From version 3 on, before which it is never withheld.
+    /// To truncate files. Since version 3; earlier versions never deny it.
     static let truncate = Access(rawValue: 1 << 14)
-    /// The ioctls of a device; from version 5 on.
+    /// To use the ioctls of a device. Since version 5.
     static let controlDevice = Access(rawValue: 1 << 15)
 
     /// The rights that apply to files.
@@ -52,7 +52,7 @@ package enum Landlock {
     }
   }
 
-  /// Access to what lies at a path, and below it.
+  /// Access to a path and everything below it.
   struct Rule: Sendable {
     var path: String
     var access: Access
@@ -63,7 +63,7 @@ package enum Landlock {
   /// Restricts this thread, and all threads and processes it starts, to the access that the rules give. TCP, abstract
   /// sockets of other processes and signals to them are denied if the version supports that.
   ///
-  /// A path that does not exist is left out; files created there later stay denied.
+  /// A path that does not exist is skipped, and files created there later stay denied.
   static func restrict(to rules: [Rule], version: Int) throws(ConfinementError) {
     var ruleset = whorl_landlock_ruleset(
       handled_access_fs: Access.all(in: version).rawValue,

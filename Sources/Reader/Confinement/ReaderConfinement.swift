@@ -5,29 +5,29 @@ internal import Glibc
 /// Permanently removes rights that libfprint does not need from a reader process: see
 /// `docs/decisions/0016-the-reader-process-confines-itself.md`.
 ///
-/// It keeps access to the readers' devices, to what the libraries read, to the socket of its virtual reader and to
-/// fprintd's template files. It loses the rest of the file system, other processes, and `connect`: the program that
-/// started it makes its connections to a message bus.
+/// It keeps access to the readers' devices, to files that the libraries read, to the socket of its virtual reader and
+/// to fprintd's template files. It loses the rest of the file system, other processes, and `connect`: the program that
+/// started it connects to message buses for it.
 package struct ReaderConfinement: Sendable {
-  /// In what the process runs.
+  /// How the process was started.
   package enum Role: Sendable {
-    /// A child of the program that uses it, which makes its connections.
+    /// As a child of the program that uses it, which makes its connections.
     case child
-    /// A unit of the system. The one of fprintd connects to the system bus itself, so that fprintd knows it as its own
+    /// As a system unit. The unit for fprintd connects to the system bus itself, so that fprintd sees the unit's own
     /// user, and may read every user's template files.
     case unit
   }
 
   private let rules: [Landlock.Rule]
   private let isFprintdUnit: Bool
-  /// The library that umockdev has preloaded connects to umockdev's own sockets.
+  /// umockdev's preloaded library connects to umockdev's sockets.
   private let isInTestbed: Bool
 
   /// - Parameters:
-  ///   - selection: which readers the process has.
-  ///   - fprintd: where fprintd is, for a selection that may use it.
-  ///   - role: what it keeps beyond that.
-  ///   - testbed: umockdev's folder, where the process runs under it.
+  ///   - selection: the readers that the process may use.
+  ///   - fprintd: the place of fprintd, for a selection that may use it.
+  ///   - role: decides which further rights it keeps.
+  ///   - testbed: umockdev's folder, if the process runs under umockdev.
   package init(
     for selection: ReaderSelection, fprintd: FprintdPlace, role: Role = .child, testbed: String? = nil
   ) {
@@ -38,9 +38,9 @@ package struct ReaderConfinement: Sendable {
     case .fprintd where role == .unit: break
     case .automatic, .fprintd, .libfprint: rules += Self.devices
     case .virtualImage(let socket), .virtualStorage(let socket):
-      // libfprint makes the socket, and removes the one that a reader before it has left.
+      // libfprint makes the socket, and removes one that an earlier reader has left.
       rules.append(.init(Self.folder(of: socket), [.makeSocket, .removeFile]))
-    // Its devices lie in the testbed.
+    // Its devices are in the testbed.
     case .replay: break
     }
     switch selection {
@@ -127,20 +127,20 @@ package struct ReaderConfinement: Sendable {
       filter.allow(__NR_socket, only: [.init(local, stream), .init(devices[0], devices[1])])
       filter.allow(__NR_socketpair, only: [.init(local, stream)])
     }
-    // A thread of this process and no process of its own, in no new namespace.
+    // Only to start a thread: no new process and no new namespace.
     filter.allow(__NR_clone, only: [.init((0, Self.newNamespaces | Self.thread, Self.thread))])
     // Signals to itself: abort(3) sends one.
     for call in [__NR_kill, __NR_tgkill] { filter.allow(call, only: [.init((0, .max, process))]) }
     filter.allow(__NR_prlimit64, only: [.init((0, .max, 0)), .init((0, .max, process))])
-    // To outlive the program that started it, or to let others look into it.
+    // Refuse to outlive the starter, and to let other processes read its memory.
     filter.refuse(__NR_prctl, where: 0, isOneOf: [UInt32(PR_SET_PDEATHSIG), UInt32(PR_SET_DUMPABLE)])
-    // To type into a terminal it was given, or to have signals sent to another process.
+    // Refuse to type into an inherited terminal, and to have signals sent to another process.
     filter.refuse(__NR_ioctl, where: 1, isOneOf: Self.ioctls)
     filter.refuse(__NR_fcntl, where: 1, isOneOf: Self.fcntls)
     return filter
   }
 
-  /// `SOCK_TYPE_MASK` of `linux/net.h`: what is left are flags.
+  /// `SOCK_TYPE_MASK` of `linux/net.h`: the other bits are flags.
   private static let socketKind: UInt32 = 0xF
   /// `NETLINK_KOBJECT_UEVENT` of `linux/netlink.h`.
   private static let kernelEvents: UInt32 = 15

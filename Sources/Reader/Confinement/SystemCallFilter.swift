@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A filter of system calls for seccomp(2): a program of classic BPF that looks at the number and at the arguments.
+/// A filter of system calls for seccomp(2): a program of classic BPF that checks the number and the arguments.
 ///
 /// It cannot follow pointers, so it does not know which path or address a call uses.
 struct SystemCallFilter {
@@ -26,7 +26,7 @@ struct SystemCallFilter {
     }
   }
 
-  /// A form in which a call is allowed: all of these arguments have these values.
+  /// A set of argument values: a call matches it if all of these arguments have these values.
   struct Form {
     /// The bits of an argument that are compared, and their value. Only the lower 32 bits are compared: the kernel uses no
     /// others of these arguments.
@@ -55,7 +55,7 @@ struct SystemCallFilter {
 
   // MARK: Instructions
 
-  /// The number is in the accumulator where this begins and where it is jumped over.
+  /// The accumulator holds the call's number at the beginning, and after the code if it is skipped.
   private mutating func judge(_ call: Int32, _ forms: [Form], matching: UInt32, other: UInt32) {
     // Each argument is loaded, masked and compared; a form ends with its answer.
     let length = forms.reduce(1) { $0 + $1.arguments.count * 3 + 1 }
@@ -93,8 +93,8 @@ struct SystemCallFilter {
   }
 }
 
-// The places in `struct seccomp_data`. On the little-endian machines that there are Swift compilers for, the lower
-// half of an argument comes first.
+// Offsets in `struct seccomp_data`. The lower half of an argument comes first, on the little-endian machines that Swift
+// supports.
 private let numberOffset = 0
 private let architectureOffset = 4
 private let argumentsOffset = 16

@@ -20,25 +20,40 @@ package actor AutomaticReader: FingerprintReader {
   /// If one of the two fails, the readers of the other are returned. The error is thrown only if there are none.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
+    var failure: ReaderError?
     do throws(ReaderError) {
       listed = try await fprintd.readers()
     } catch .cancelled {
       throw .cancelled
-    } catch {
+    } catch .fprintdUnreachable {
       // Machines without a desktop usually have no fprintd.
+    } catch {
+      failure = error
     }
     do throws(ReaderError) {
       listed += try await direct.readers()
     } catch {
       if listed.isEmpty || error == .cancelled { throw error }
     }
+    if listed.isEmpty, let failure { throw failure }
     return listed
+  }
+
+  package func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription] {
+    switch adapter {
+    case nil: try await readers()
+    case .fprintd: try await fprintd.readers()
+    case .libfprint: try await direct.readers()
+    }
   }
 
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     guard current == nil else { throw .device("a reader is open already") }
-    // libfprint's ids begin with the name of a driver, and no driver is named fprintd.
-    let chosen = id.hasPrefix("fprintd:") ? fprintd : direct
+    let chosen =
+      switch ReaderAdapter(ofReader: id) {
+      case .fprintd: fprintd
+      case .libfprint: direct
+      }
     current = chosen
     do throws(ReaderError) {
       return try await chosen.open(id, for: user)

@@ -11,6 +11,11 @@ package enum ReaderAnswer: Sendable {
   case capture(CaptureOutcome)
   case chip(ChipList)
 
+  /// The most readers in a list.
+  package static let mostReaders = 64
+  /// The size limit of a template in bytes. Those of libfprint have some kilobytes.
+  package static let largestTemplate = 1 << 20
+
   package var values: [BusValue] {
     switch self {
     case .done: []
@@ -27,14 +32,14 @@ package enum ReaderAnswer: Sendable {
     }
   }
 
-  /// Reads the answer to a request. Nil if the values are not an answer to it.
+  /// Reads the answer to a request. Nil if the values are not an answer to it, or larger than one.
   package init?(to request: ReaderRequest, _ values: [BusValue]) {
     guard values.map(\.signature).joined() == request.method.results else { return nil }
     switch request {
     case .close, .delete, .clearStorage, .suspend, .resume, .cancel:
       self = .done
     case .readers:
-      guard let entries = values[0].asArray else { return nil }
+      guard let entries = values[0].asArray, entries.count <= Self.mostReaders else { return nil }
       let readers = entries.compactMap { ReaderDescription($0) }
       guard readers.count == entries.count else { return nil }
       self = .readers(readers)
@@ -42,7 +47,7 @@ package enum ReaderAnswer: Sendable {
       guard let reader = ReaderDescription(values[0]) else { return nil }
       self = .reader(reader)
     case .enroll:
-      guard let bytes = values[0].asBytes else { return nil }
+      guard let bytes = values[0].asBytes, bytes.count <= Self.largestTemplate else { return nil }
       self = .template(Template(bytes: bytes))
     case .identify, .verify:
       guard let answer = ScanAnswer(values) else { return nil }

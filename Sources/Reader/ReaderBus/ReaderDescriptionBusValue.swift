@@ -21,7 +21,10 @@ extension ReaderDescription {
     return .dictionary(entries)
   }
 
-  /// Nil if something is missing or has the wrong type. Unknown features are ignored.
+  /// The longest of its texts, in bytes of UTF-8. They are stored, and shown to people.
+  package static let longestText = 256
+
+  /// Nil if something is missing, has the wrong type or is too long. Unknown features are ignored.
   package init?(_ value: BusValue) {
     guard let entries = value.asDictionary,
       let id = entries["id"]?.asString,
@@ -33,11 +36,14 @@ extension ReaderDescription {
       let temperature = entries["temperature"]?.asString.flatMap(Temperature.init(rawValue:)),
       let nature = entries["nature"]?.asString.flatMap(Nature.init(rawValue:))
     else { return nil }
+    let (serial, fixedPort) = (entries["serial"]?.asString, entries["fixed-port"]?.asString)
+    let texts = [id, name, driver, serial, fixedPort].compactMap(\.self)
+    guard texts.allSatisfy({ $0.utf8.count <= Self.longestText }) else { return nil }
     self.init(
       id: id, name: name,
       identity: ReaderIdentity(
         driver: driver, vendor: entries["vendor"]?.asUInt16, product: entries["product"]?.asUInt16,
-        serial: entries["serial"]?.asString, fixedPort: entries["fixed-port"]?.asString),
+        serial: serial, fixedPort: fixedPort),
       scanType: scanType, enrollStages: Int(stages),
       features: Set(features.compactMap { $0.asString.flatMap(Feature.init(rawValue:)) }),
       temperature: temperature, nature: nature)

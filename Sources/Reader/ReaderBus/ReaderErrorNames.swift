@@ -22,6 +22,10 @@ extension ReaderError {
       case .printsChanged: "PrintsChanged"
       case .processDied: "ProcessDied"
       case .cannotStart: "CannotStart"
+      case .fprintdRefused: "FprintdRefused"
+      case .fprintdUnreachable: "FprintdUnreachable"
+      case .fprintdFilesUnreadable: "FprintdFilesUnreadable"
+      case .notLent: "NotLent"
       case .device: "Device"
       }
     return Self.prefix + name
@@ -30,8 +34,10 @@ extension ReaderError {
   /// Empty if the error has no associated value.
   package var busText: String {
     switch self {
-    case .permissionDenied(let text), .busy(let text): text ?? ""
-    case .processDied(let text), .cannotStart(let text), .device(let text): text
+    case .permissionDenied(let text), .busy(let text), .fprintdFilesUnreadable(let text): text ?? ""
+    case .processDied(let text), .cannotStart(let text), .fprintdRefused(let text), .fprintdUnreachable(let text),
+      .notLent(let text), .device(let text):
+      text
     case .absent, .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
       .suspended, .printsChanged:
       ""
@@ -58,6 +64,10 @@ extension ReaderError {
       case "PrintsChanged": .printsChanged
       case "ProcessDied": .processDied(text)
       case "CannotStart": .cannotStart(text)
+      case "FprintdRefused": .fprintdRefused(text)
+      case "FprintdUnreachable": .fprintdUnreachable(text)
+      case "FprintdFilesUnreadable": .fprintdFilesUnreadable(optional)
+      case "NotLent": .notLent(text)
       case "Device": .device(text)
       default: .device("\(name): \(text)")
       }

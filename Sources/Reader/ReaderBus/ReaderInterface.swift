@@ -1,6 +1,7 @@
 package import SDBus
 
-/// The D-Bus interface between the vault's side and the reader process, as `data/dbus/org.whorl.Reader1.xml` says it.
+/// The D-Bus interface between the vault's side and the reader process, documented in
+/// `data/dbus/org.whorl.Reader1.xml`.
 ///
 /// The first argument of every method is a number that the caller chooses for this call. Signals about the call contain
 /// it, and `Cancel` takes it.
@@ -21,7 +22,7 @@ package enum ReaderInterface {
     case clearStorage = "ClearStorage"
     case suspend = "Suspend"
     case resume = "Resume"
-    /// Cancels the call of this number, and answers when that call has ended.
+    /// Cancels the call with this number, and answers when that call has ended.
     case cancel = "Cancel"
 
     /// The D-Bus signature of the arguments.

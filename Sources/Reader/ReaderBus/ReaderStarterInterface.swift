@@ -1,7 +1,7 @@
 package import SDBus
 
-/// The D-Bus interface that the program which started a reader process serves to it, on the same connection, as
-/// `data/dbus/org.whorl.ReaderStarter1.xml` says it.
+/// The D-Bus interface that the starter of a reader process serves to it on the same connection, documented in
+/// `data/dbus/org.whorl.ReaderStarter1.xml`.
 ///
 /// A reader process is confined and cannot connect to anything itself.
 package enum ReaderStarterInterface {

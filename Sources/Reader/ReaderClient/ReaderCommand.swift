@@ -23,7 +23,7 @@ struct ReaderCommand: Sendable {
     if fprintd != .system {
       reader += ["--fprintd-bus", fprintd.bus, "--fprintd-templates", fprintd.templates]
     }
-    // Without the crash reports of the Swift runtime, which print registers and start another program.
+    // Turn off Swift's backtraces, which print registers and start another program.
     environment = ["SWIFT_BACKTRACE=enable=no"]
     environment += selection.readerEnvironment.map { "\($0.name)=\($0.value)" }
     if let trace {
@@ -44,7 +44,7 @@ struct ReaderCommand: Sendable {
     }
   }
 
-  /// - Parameter purpose: what a program of umockdev is needed for.
+  /// - Parameter purpose: what the program of umockdev is needed for.
   private static func helper(_ path: String, neededFor purpose: String? = nil) throws(ReaderError) -> HelperProgram {
     do throws(HelperProgramError) {
       return try HelperProgram(at: path)
@@ -55,11 +55,11 @@ struct ReaderCommand: Sendable {
   }
 }
 
-/// Has the traffic of a reader process with a device logged, by `umockdev-record`.
+/// Logs the traffic between a reader process and a device, by `umockdev-record`.
 package struct ReaderTrace: Sendable, Equatable {
   /// The device's node.
   package var node: String
-  /// The file that the log goes to.
+  /// The file of the log.
   package var log: String
 
   package init(node: String, log: String) {

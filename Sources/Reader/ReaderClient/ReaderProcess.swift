@@ -1,10 +1,13 @@
 internal import Executors
 package import Fingerprint
+internal import Glibc
+internal import Processes
 internal import ReaderBus
 internal import SDBus
+internal import Synchronization
 
-/// The readers of a disposable `whorl-reader` process: a child of this process, or a unit of the system that systemd
-/// starts when this connects.
+/// The readers of a disposable `whorl-reader` process: a child of this process, a system unit that systemd starts on
+/// connection, or a process that the system service lends.
 ///
 /// A child starts with the first call and ends with ``shutdown()`` or when this object is deallocated. If it dies,
 /// running calls throw ``ReaderError/processDied(_:)``, and the next call starts a new one, in which no reader is open.
@@ -24,21 +27,30 @@ package actor ReaderProcess: FingerprintReader {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// How long systemd may take to start a unit, and the unit to give its first answer.
-  private static let unitGrace = Duration.seconds(15)
+  /// How long an answer may take that waits for no finger, the start of the process included. Some readers take seconds
+  /// to be opened or to list their prints, and fprintd waits for other programs for up to ten.
+  package static let answerLimit = Duration.seconds(30)
 
   private let selection: ReaderSelection
   private let user: ReaderUser
   private let fprintd: FprintdPlace
   private let start: @Sendable () throws(ReaderError) -> ReaderSession
-  /// A unit may end by itself when nobody uses it, and serves one connection at a time.
-  private let isUnit: Bool
+  /// The limit for answers that wait for no finger; nil where the peer may ask a person first.
+  private let limit: Duration?
+  private let origin: Origin
+  private enum Origin {
+    case child
+    /// A system unit. It may end by itself when unused, and serves one connection at a time.
+    case unit
+    /// A lent reader. The loan ends with its connection and cannot be reconnected.
+    case lent
+  }
   private var session: ReaderSession?
   private var settling: Task<Void, Never>?
   private var lastNumber: UInt64 = 0
 
   /// - Parameters:
-  ///   - program: the full path of `whorl-reader`, such as `HelperPlaces` finds it.
+  ///   - program: the full path of `whorl-reader`, as found by `HelperPlaces`.
   ///   - selection: the readers that the process may use.
   ///   - showsDiagnostics: whether libfprint's messages go to the standard error of this process.
   ///   - fprintd: where fprintd is, for a selection that may use it.
@@ -51,7 +63,8 @@ package actor ReaderProcess: FingerprintReader {
     self.selection = selection
     self.fprintd = fprintd
     user = .own
-    isUnit = false
+    limit = Self.answerLimit
+    origin = .child
     start = { () throws(ReaderError) -> ReaderSession in
       let command = try ReaderCommand(
         program: program, selection: selection, fprintd: fprintd, trace: trace, systemBus: systemBus)
@@ -63,21 +76,44 @@ package actor ReaderProcess: FingerprintReader {
   /// The readers of a unit. Each connection to its socket gets a process of its own, one after the other.
   ///
   /// - Parameters:
-  ///   - unit: the full path of its socket: ``ReaderUnit/socket`` in the system.
+  ///   - unit: the full path of the unit's socket, ``ReaderUnit/socket``.
   ///   - selection: the readers that the unit was configured for. Others are ignored.
-  ///   - user: for whom it works where a call does not say it.
+  ///   - user: the user for calls that name none.
   ///   - fprintd: where fprintd is, for the unit that uses it.
-  ///   - maker: whom the socket belongs to: root, for it is systemd's; tests make their own.
+  ///   - maker: the owner of the socket: root, since systemd makes it. Tests make their own.
+  ///   - limit: how long an answer may take that waits for no finger; tests wait less.
   package init(
     unit: String, selection: ReaderSelection, user: ReaderUser = .own, fprintd: FprintdPlace = .system,
-    maker: UInt32 = 0
+    maker: UInt32 = 0, answersWithin limit: Duration = answerLimit
   ) {
     self.selection = selection
     self.user = user
     self.fprintd = fprintd
-    isUnit = true
+    self.limit = limit
+    origin = .unit
     start = { () throws(ReaderError) -> ReaderSession in
-      try ReaderSession(UnitPath(path: unit, maker: maker), within: Self.unitGrace)
+      try ReaderSession(Self.connected(to: UnitPath(unit, madeBy: maker)), called: unit, end: "the unit ended")
+    }
+  }
+
+  private static func connected(to unit: UnitPath) throws(ReaderError) -> Int32 {
+    do throws(UnitPathError) { return try unit.connect() } catch { throw .cannotStart(error.words) }
+  }
+
+  /// The readers that the system service lends on this socket. Takes ownership of it.
+  ///
+  /// - Parameter selection: which of them are used.
+  package init(lent socket: Int32, selection: ReaderSelection) {
+    self.selection = selection
+    fprintd = .system
+    user = .own
+    limit = nil
+    origin = .lent
+    let socket = LentSocket(socket)
+    start = { () throws(ReaderError) -> ReaderSession in
+      guard let descriptor = socket.take() else { throw .processDied("the system service has taken its reader back") }
+      return try ReaderSession(
+        descriptor, called: "the system service", end: "the system service took its reader back")
     }
   }
 
@@ -85,9 +121,14 @@ package actor ReaderProcess: FingerprintReader {
     _ = session?.end(grace: Self.endGrace)
   }
 
-  /// Ends the process and waits until it is gone. A later call starts a new one.
+  /// Ends the process and waits until it is gone. A later call starts a new one. A lent reader is closed, and the loan
+  /// goes on until this object is deallocated.
   package func shutdown() async {
     await settled()
+    if case .lent = origin {
+      try? await close()
+      return
+    }
     guard let session else { return }
     self.session = nil
     _ = await session.end(grace: Self.endGrace).value
@@ -115,11 +156,13 @@ package actor ReaderProcess: FingerprintReader {
   package func close() async throws(ReaderError) {
     await settled()
     guard let session, !session.isOver else { return }
-    switch await session.answers(.close, number: number(), within: Self.closeGrace) {
-    // The next who connects to a unit, another user's vault perhaps, is served when this connection has ended.
-    case .success: if isUnit { await end(session) }
-    case .failure(.remote(let name, let text, _)): throw ReaderError(busName: name, text: text)
-    case .failure, nil: await end(session)
+    switch await session.answers(.close, number: number(), within: min(Self.closeGrace, limit ?? Self.closeGrace)) {
+    // A unit serves its next client, perhaps another user's vault, when this connection has ended.
+    case .success: if case .unit = origin { await end(session) }
+    case .failure(let error):
+      await end(session)
+      if case .remote(let name, let text, _) = error { throw ReaderError(busName: name, text: text) }
+    case nil: await end(session)
     }
   }
 
@@ -174,7 +217,11 @@ package actor ReaderProcess: FingerprintReader {
 
   /// Whether a process that was started for this selection may offer such a reader.
   private func isExpected(_ reader: ReaderDescription) -> Bool {
-    switch (selection, reader.identity.adapter) {
+    // The id is used to open a reader, the identity to find its fingers: both must have the same adapter.
+    guard ReaderAdapter(ofReader: reader.id) == reader.identity.adapter else { return false }
+    // The administrator has selected the service's readers.
+    if case .lent = origin { return reader.identity.adapter == .libfprint }
+    return switch (selection, reader.identity.adapter) {
     case (.fprintd, .fprintd), (.automatic, .fprintd): reader.nature == fprintd.nature
     case (.fprintd, .libfprint), (_, .fprintd): false
     case (_, .libfprint): reader.nature == selection.nature
@@ -204,10 +251,11 @@ package actor ReaderProcess: FingerprintReader {
     let number = number()
     let values: [BusValue]
     do throws(BusError) {
-      values = try await session.call(request, number: number, observer: observer)
+      values = try await session.call(
+        request, number: number, observer: observer, within: observer == nil ? limit : nil)
     } catch {
-      // It was about to end when it was asked. With no reader open there nothing is lost.
-      if error == .disconnected, isUnit, session === wasRunning, request.needsNoOpenReader {
+      // The unit was about to end. Try again, since no reader was open there.
+      if error == .disconnected, case .unit = origin, session === wasRunning, request.needsNoOpenReader {
         return try await perform(request, observer: observer)
       }
       throw await explained(error, session, number)
@@ -228,6 +276,9 @@ package actor ReaderProcess: FingerprintReader {
       return .cancelled
     case .remote(let name, let text, _): return ReaderError(busName: name, text: text)
     case .disconnected: return .processDied(await end(session))
+    case .system(ETIMEDOUT):
+      await end(session, grace: .zero)
+      return .processDied("it did not answer in time, and was ended")
     case .tooLarge: return .device("too many prints for one request")
     case .malformed, .system: return .device("the request could not be sent")
     }
@@ -275,8 +326,24 @@ package actor ReaderProcess: FingerprintReader {
   }
 }
 
+/// A socket that is used once.
+private final class LentSocket: Sendable {
+  private let descriptor: Mutex<Int32?>
+
+  init(_ descriptor: Int32) { self.descriptor = Mutex(descriptor) }
+
+  deinit { if let descriptor = take() { Glibc.close(descriptor) } }
+
+  func take() -> Int32? {
+    descriptor.withLock { descriptor in
+      defer { descriptor = nil }
+      return descriptor
+    }
+  }
+}
+
 extension ReaderRequest {
-  /// Whether it can be asked of a process that has just started.
+  /// Whether a process that has just started can answer it.
   fileprivate var needsNoOpenReader: Bool {
     switch self {
     case .readers, .open: true

@@ -9,11 +9,11 @@ internal import Synchronization
 /// The connection to one reader process, from start to end.
 final class ReaderSession: Sendable {
   private let connection: BusConnection
-  /// The process, if this program has started it. One of the system ends by itself when the connection does.
+  /// The process, if this program has started it. A system unit ends by itself when the connection ends.
   private let child: ChildProcess?
+  /// The message for the end of a process that is no child.
+  private let ownEnd: String
   private let progress: ReaderProgress
-  /// Ends the connection to a process that does not begin to answer.
-  private let deadline: LoopTimer?
 
   /// Starts the process. Call it on the bus loop, whose thread never ends.
   ///
@@ -51,45 +51,53 @@ final class ReaderSession: Sendable {
     }
     self.child = child
     self.progress = progress
-    deadline = nil
+    ownEnd = "it ended"
   }
 
-  /// Connects to a unit of the system. Call it on the bus loop.
+  /// Takes a connected socket of a process that this program has not started. Call it on the bus loop.
   ///
-  /// - Parameter limit: how long systemd may take to start it, and it to give its first answer.
-  init(_ unit: UnitPath, within limit: Duration) throws(ReaderError) {
+  /// - Parameters:
+  ///   - socket: is owned by this object from now on, also if this throws.
+  ///   - name: the name of the peer.
+  ///   - end: the message for its end.
+  init(_ socket: Int32, called name: String, end: String) throws(ReaderError) {
     let progress = ReaderProgress()
     let connection: BusConnection
-    let socket = try unit.connect()
     do throws(BusError) {
       connection = try BusConnection(
         socket: socket, role: .client,
         handlers: .init(signal: { progress.deliver($0) }, closed: { progress.end() }))
     } catch {
-      throw .cannotStart("no connection to \(unit.path)")
+      throw .cannotStart("no connection to \(name)")
     }
     self.connection = connection
     self.progress = progress
     child = nil
-    deadline = LoopTimer(after: limit) { connection.close() }
+    ownEnd = end
   }
 
   /// Whether the connection has ended, so that calls fail.
   var isOver: Bool { progress.isOver }
 
   /// Runs on the caller's executor, so that calls are sent in the order in which they were made.
+  ///
+  /// - Parameter limit: how long to wait for the answer; nil: until the task is cancelled.
+  /// - Throws: `system(ETIMEDOUT)` where no answer came in time.
   nonisolated(nonsending) func call(
-    _ request: ReaderRequest, number: UInt64, observer: ScanObserver?
+    _ request: ReaderRequest, number: UInt64, observer: ScanObserver?, within limit: Duration? = nil
   ) async throws(BusError) -> [BusValue] {
     if let observer { progress.begin(number, observer) }
+    let (member, arguments) = (request.method.rawValue, request.arguments(call: number))
     do throws(BusError) {
-      let values = try await connection.call(
-        ReaderInterface.target, request.method.rawValue, request.arguments(call: number))
-      deadline?.cancel()
+      let values =
+        if let limit {
+          try await connection.call(ReaderInterface.target, member, arguments, within: limit)
+        } else {
+          try await connection.call(ReaderInterface.target, member, arguments)
+        }
       if observer != nil { progress.finish(number) }
       return values
     } catch {
-      if case .remote = error { deadline?.cancel() }
       progress.forget(number)
       throw error
     }
@@ -115,9 +123,8 @@ final class ReaderSession: Sendable {
   /// Closes the connection, at which the process releases its reader and exits, and kills a child after `grace`.
   func end(grace: Duration) -> Task<String, Never> {
     let task = child?.end(grace: grace)
-    deadline?.cancel()
     connection.close()
-    return task ?? Task(executorPreference: BackgroundThread.shared) { "the unit ended" }
+    return task ?? Task(executorPreference: BackgroundThread.shared) { [ownEnd] in ownEnd }
   }
 }
 

@@ -1,10 +1,15 @@
-/// The units of the system that have the readers.
+/// The system units that drive the readers.
 package enum ReaderUnit: String, Sendable, CaseIterable {
-  /// Has the devices.
+  /// Drives devices through libfprint.
   case libfprint
-  /// Asks fprintd, and reads its template files.
+  /// Uses fprintd, and reads its template files.
   case fprintd
 
-  /// The full path of its socket, which is root's, in a folder of root's.
-  package var socket: String { "/run/whorl-reader/\(rawValue)" }
+  /// The folder of their sockets, which belongs to root.
+  package static let folder = "/run/whorl-reader"
+
+  /// The full path of its socket, which belongs to root.
+  package var socket: String { socket(in: Self.folder) }
+
+  func socket(in folder: String) -> String { "\(folder)/\(rawValue)" }
 }

@@ -1,5 +1,5 @@
-/// A capture of USB packets in the pcapng format, reduced to one device: other devices are on the bus, perhaps the
-/// keyboard on which passcodes are typed.
+/// Reduces a capture of USB packets (pcapng) to one device. Others on the bus may include the keyboard on which
+/// passcodes are typed.
 package enum PacketCapture {
   private static let sectionHeader: UInt32 = 0x0A0D_0D0A
   private static let byteOrder: UInt32 = 0x1A2B_3C4D
@@ -25,7 +25,7 @@ package enum PacketCapture {
         guard length >= 28, number(capture, offset + 8) == byteOrder else {
           throw malformed("is of another byte order")
         }
-        // Without its options, which name the machine's processor and kernel; and of no told length.
+        // Drop its options, which name the machine's processor and kernel, and the length of the section.
         kept += capture[offset..<offset + 4]
         kept += [28, 0, 0, 0]
         kept += capture[offset + 8..<offset + 16]
@@ -45,11 +45,11 @@ package enum PacketCapture {
         let packet = offset + 28
         let packetBus = UInt16(capture[packet + 12]) | UInt16(capture[packet + 13]) << 8
         if capture[packet + 11] == device, packetBus == bus {
-          // Without its options: a comment may stand there.
+          // Drop its options, which may contain a comment.
           kept += Self.block(kind, capture[offset + 8..<packet + (caught + 3) / 4 * 4])
         }
       default:
-        // Statistics, names, comments: nothing that a replay needs.
+        // Statistics, names and comments, which a replay does not need.
         break
       }
       offset += length
@@ -62,7 +62,7 @@ package enum PacketCapture {
     return bytes(kind) + length + body + length
   }
 
-  /// Of an interface's options those that say what its times mean. The others name the system, and what was filtered.
+  /// Keeps the options of an interface that define its times. The others name the system and the capture filter.
   private static func clock(in options: ArraySlice<UInt8>) throws(RecordingError) -> [UInt8] {
     let resolution: UInt8 = 9
     let offset: UInt8 = 14

@@ -14,7 +14,7 @@ package struct RecordingFolder: Sendable, Equatable {
       }
     }
 
-    /// What the file is called in a folder that Whorl makes.
+    /// The file's name in a folder that Whorl makes.
     package var name: String {
       switch self {
       case .packets: "capture.pcapng"
@@ -66,7 +66,7 @@ package struct RecordingFolder: Sendable, Equatable {
     }
   }
 
-  /// The bus and the number of the device on it, as the packets of a capture name it; nil for no USB device.
+  /// The bus and device numbers in the packets of a capture; nil if this is no USB device.
   package var address: (bus: UInt16, device: UInt8)? {
     let parts = (node ?? "").split(separator: "/")
     guard parts.count == 5, parts[2] == "usb", let bus = UInt16(parts[3]), let device = UInt8(parts[4]) else {
@@ -79,7 +79,7 @@ package struct RecordingFolder: Sendable, Equatable {
 /// A recording that cannot be read, or written.
 package struct RecordingError: Error, Sendable, Hashable {
   package var path: String
-  /// The reason, to be shown after the path.
+  /// The reason, worded to follow the path.
   package var problem: String
 
   package init(path: String, problem: String) {

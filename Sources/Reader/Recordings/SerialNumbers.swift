@@ -3,7 +3,7 @@ internal import Primitives
 /// The serial numbers in a recording. They are replaced by zeros of the same length, so that the formats of packets and
 /// logs stay valid.
 package struct SerialNumbers: Sendable, Equatable {
-  /// As the devices report them.
+  /// The numbers as the devices report them.
   package let numbers: [String]
 
   /// Finds the numbers of the reader and of its hubs in a description by `umockdev-record`.
@@ -26,8 +26,8 @@ package struct SerialNumbers: Sendable, Equatable {
     value.contains(":") && value.contains(".") && value.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
   }
 
-  /// The description without them. A number of one to three characters is replaced only in the lines for serial numbers,
-  /// because elsewhere it may mean something else.
+  /// The description with the numbers blanked. A number of one to three characters is replaced only in the lines for
+  /// serial numbers, because elsewhere it may mean something else.
   package func blanked(description: [UInt8]) -> [UInt8] {
     var bytes = description
     for number in numbers {
@@ -44,12 +44,12 @@ package struct SerialNumbers: Sendable, Equatable {
     return bytes
   }
 
-  /// The packets without them.
+  /// The packets with the numbers blanked.
   package func blanked(packets: [UInt8]) -> [UInt8] {
     forms.reduce(packets) { $0.replacing($1.found, with: $1.blank) }
   }
 
-  /// A log of ioctls, with data in hexadecimal digits, without them.
+  /// A log of ioctls, whose data is in hexadecimal digits, with the numbers blanked.
   package func blanked(ioctls: [UInt8]) -> [UInt8] {
     forms.reduce(ioctls) { log, form in
       let (found, blank) = (Hexadecimal.text(of: form.found), Hexadecimal.text(of: form.blank))
@@ -81,7 +81,7 @@ package struct SerialNumbers: Sendable, Equatable {
 }
 
 extension [UInt8] {
-  /// Every occurrence of some bytes replaced by as many others.
+  /// Replaces every occurrence of some bytes by as many others.
   fileprivate func replacing(_ wanted: [UInt8], with others: [UInt8]) -> [UInt8] {
     guard let first = wanted.first, wanted.count == others.count, count >= wanted.count, wanted != others else {
       return self

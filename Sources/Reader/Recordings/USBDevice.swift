@@ -5,9 +5,9 @@ package struct USBDevice: Sendable, Equatable {
   /// Such as `/dev/bus/usb/001/004`.
   package var node: String
 
-  /// The devices of a model, with that serial number where one is given.
+  /// The devices of a model, and of a serial number if one is given.
   ///
-  /// - Parameter folder: sysfs's list of USB devices; another is for tests.
+  /// - Parameter folder: sysfs's list of USB devices; tests use another one.
   package static func all(
     vendor: UInt16, product: UInt16, serial: String?, in folder: String = "/sys/bus/usb/devices"
   ) -> [USBDevice] {

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// glibc has no functions for Landlock. Its structures are given here, because the kernel headers of older systems know
-// only the first versions of them (<linux/landlock.h>, landlock(7)); the numbers are the same on every architecture.
+// glibc has no functions for Landlock. Its structures are defined here, because older kernel headers have only their
+// first versions (<linux/landlock.h>, landlock(7)). The numbers are the same on every architecture.
 
 // The newest version of Landlock that the kernel has; negative where it has none.
 static inline int whorl_landlock_version(void) {
@@ -21,7 +21,7 @@ struct whorl_landlock_ruleset {
   uint64_t handled_access_fs, handled_access_net, scoped;
 };
 
-// A kernel that knows only the first fields is given these alone, by the size.
+// For a kernel that knows only the first fields, `size` covers these alone.
 static inline int whorl_landlock_create_ruleset(const struct whorl_landlock_ruleset *ruleset, size_t size) {
   return (int)syscall(444 /* landlock_create_ruleset */, ruleset, size, 0);
 }
@@ -46,7 +46,7 @@ static inline int whorl_refuse_new_executable_memory(void) { return prctl(65, 1 
 
 // glibc has no function for capset.
 static const uint32_t whorl_capability_to_read_files = 1u << CAP_DAC_READ_SEARCH;
-// Gives up every capability but those of this mask of the first 32, of which it keeps what it has.
+// Drops every capability except those in the mask (of the first 32) that the process has.
 static inline int whorl_drop_capabilities(uint32_t kept) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct present[2] = {{0, 0, 0}, {0, 0, 0}};

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,11 +25,11 @@ static inline int whorl_name_process(const char *name) { return prctl(PR_SET_NAM
 // `malloc.h` is in no module.
 static inline int whorl_use_one_heap(void) { return mallopt(M_ARENA_MAX, 1); }
 
-// The resource names are an enumeration that Swift does not take for the `int` the calls want.
+// The resource names are an enumeration that Swift does not convert to the `int` parameter.
 static inline int whorl_get_core_limit(struct rlimit *limit) { return getrlimit(RLIMIT_CORE, limit); }
 static inline int whorl_set_core_limit(const struct rlimit *limit) { return setrlimit(RLIMIT_CORE, limit); }
 
-// `timespec` belongs to another module in every kind of build, so that no one import names it for all.
+// `timespec` belongs to different modules in debug and release builds, so that no single import works for both.
 static inline int whorl_wait_for_signal(const sigset_t *set, int milliseconds) {
   const struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
   return sigtimedwait(set, (siginfo_t *)0, &limit);
@@ -40,21 +41,23 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 // glibc declares O_PATH only under _GNU_SOURCE. The value is the same on x86, ARM and RISC-V.
 static const int whorl_o_path = 010000000;
 
-// glibc has no function for openat2. The structure and the two values are those of <linux/openat2.h>, which sysroots
-// without kernel headers do not have.
-static inline int whorl_open_in_one_mount(int folder, const char *path, int flags) {
-  const struct {
-    uint64_t flags, mode, resolve;
-  } how = {(uint64_t)flags, 0, 0x01 /* RESOLVE_NO_XDEV */};
-  return (int)syscall(437 /* openat2 */, folder, path, &how, sizeof how);
+// glibc declares statx only under _GNU_SOURCE. The structure's layout and the two flags are those of <linux/stat.h> and
+// <linux/fcntl.h>. 0 where the kernel does not report the mount id.
+static inline uint64_t whorl_mount_id(int descriptor) {
+  struct {
+    uint32_t mask, others[35];
+    uint64_t mount, rest[13];
+  } status = {0};
+  if (syscall(SYS_statx, descriptor, "", 0x1000 /* AT_EMPTY_PATH */, 0x1000u /* STATX_MNT_ID */, &status) != 0) return 0;
+  return status.mask & 0x1000u ? status.mount : 0;
 }
 
-// glibc declares renameat2 only under _GNU_SOURCE. Fails with EEXIST where anything has the new name.
+// glibc declares renameat2 only under _GNU_SOURCE. Fails with EEXIST where the new name is taken.
 static inline int whorl_rename_without_replacing(const char *from, const char *to) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */);
 }
 
-// Swift has no volatile reads, without which the compiler may stop at the first difference.
+// Volatile reads, which Swift does not have, keep the compiler from stopping at the first difference.
 static inline bool whorl_is_equal_in_constant_time(const void *first, const void *second, size_t count) {
   const volatile unsigned char *a = (const volatile unsigned char *)first, *b = (const volatile unsigned char *)second;
   unsigned char difference = 0;
@@ -95,7 +98,7 @@ static inline bool whorl_is_child(int pidfd) {
 }
 
 // `struct ucred` is declared for _GNU_SOURCE alone. The user is -1 if the descriptor is no connected Unix socket. For a
-// socket that was connected to a listening one it is who called listen(2).
+// socket that connected to a listening one, it is the user who called listen(2).
 static inline uid_t whorl_socket_peer_user(int socket) {
   struct {
     pid_t process;

@@ -40,6 +40,23 @@ static inline int whorl_hkdf_sha256(
   return result;
 }
 
+static inline int whorl_pbkdf2_sha512(
+    EVP_KDF *kdf, const void *password, size_t password_count, const void *salt, size_t salt_count, uint64_t rounds,
+    unsigned char *out, size_t out_count) {
+  EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+  if (context == NULL) return 0;
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA2-512", 0),
+      whorl_octets(OSSL_KDF_PARAM_PASSWORD, password, password_count),
+      whorl_octets(OSSL_KDF_PARAM_SALT, salt, salt_count),
+      OSSL_PARAM_construct_uint64(OSSL_KDF_PARAM_ITER, &rounds),
+      OSSL_PARAM_construct_end(),
+  };
+  int result = EVP_KDF_derive(context, out, out_count, parameters);
+  EVP_KDF_CTX_free(context);
+  return result;
+}
+
 // `memory` is the most the derivation may allocate, in bytes. libcrypto's default is 32 MiB, too little for N = 2^17.
 static inline int whorl_scrypt(
     EVP_KDF *kdf, const void *passcode, size_t passcode_count, const void *salt, size_t salt_count, uint64_t n,

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-journal.h>
 
 // prctl is variadic, so Swift cannot call it.
 static inline int whorl_set_process_option(int option, unsigned long value) {

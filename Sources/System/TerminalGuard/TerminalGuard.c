@@ -11,17 +11,16 @@
 #include <termios.h>
 #include <unistd.h>
 
-// Signals whose meaning for the terminal is the same whether or not the program handles them: a handler of the program's
-// own is called after the terminal was put back.
+// Signals that always restore the terminal. A handler of the program is called after that.
 static const int always[] = {SIGHUP, SIGINT,  SIGQUIT, SIGTERM, SIGTSTP, SIGILL,
                              SIGTRAP, SIGABRT, SIGBUS,  SIGFPE,  SIGSEGV, SIGSYS};
-// Signals that end a process which does not handle them. A handler of the program's own does its work (a timer, say), and
-// the terminal stays as it is.
+// Signals that end a process without a handler. If the program has a handler (for a timer, say), the terminal is not
+// changed.
 static const int where_fatal[] = {SIGUSR1, SIGUSR2,   SIGPIPE, SIGALRM, SIGSTKFLT, SIGXCPU,
                                   SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
 
-// Everything below is guarded by this lock. Whoever takes it outside a handler has blocked every signal before, so that a
-// handler never waits for the thread it interrupted.
+// This lock protects everything below. Code outside a handler blocks every signal before it takes the lock, so that a
+// handler never waits for the thread that it interrupted.
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static _Atomic pid_t owner;
 static bool begun;
@@ -54,7 +53,7 @@ static void unlock_restoring_signals(const sigset_t *mask) {
 
 static bool in_foreground(void) { return tcgetpgrp(terminal) == getpgrp(); }
 
-// In the background the terminal belongs to another program, and the shell has given it settings already.
+// In the background the terminal belongs to another program, and the shell has already restored its settings.
 static void put_back(void) {
   if (changed && in_foreground()) tcsetattr(terminal, TCSANOW, &before);
   changed = false;
@@ -92,7 +91,7 @@ static void release(int number) {
   handled[number] = false;
 }
 
-// Everything in here is async-signal-safe (signal-safety(7)).
+// Everything in this function is async-signal-safe (signal-safety(7)).
 static void on_signal(int number, siginfo_t *information, void *context) {
   (void)context;
   int code = errno;
@@ -103,8 +102,8 @@ static void on_signal(int number, siginfo_t *information, void *context) {
   if (ours) {
     lock();
     put_back();
-    // Kept where the signal may end or stop the process, so that no other thread changes the terminal in between. A
-    // handler of the program's own may call `exit`, which takes the lock.
+    // Keep the lock if the signal may end or stop the process, so that no other thread changes the terminal meanwhile.
+    // Release it for a handler of the program, which may call `exit`, which takes the lock.
     if (!fatal) unlock();
   }
   sigaction(number, &action, NULL);
@@ -116,7 +115,7 @@ static void on_signal(int number, siginfo_t *information, void *context) {
     sigaddset(&only, number);
     raise(number);
     pthread_sigmask(SIG_UNBLOCK, &only, &mask);
-    // Still here: it was stopped and goes on, or the program handled it.
+    // The process was stopped and continues, or the program has handled the signal.
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (ours) {
       if (!fatal) lock();
@@ -142,7 +141,7 @@ static void register_at_exit(void) { atexit(at_exit); }
 int terminal_guard_begin(int descriptor) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   struct termios now;
-  // Writing the settings it has stops a program in the background until it is in the foreground.
+  // Writing the current settings stops a background program until it is in the foreground.
   if (tcgetattr(descriptor, &now) != 0 || tcsetattr(descriptor, TCSADRAIN, &now) != 0) return errno;
   int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
   if (own < 0) return errno;

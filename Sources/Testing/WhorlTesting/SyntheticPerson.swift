@@ -4,10 +4,11 @@ internal import Synchronization
 internal import VirtualFinger
 public import Whorl
 
-/// Who sits in front of a ``TemporaryStore``: touches its reader with generated fingers and types its passcode.
+/// A simulated person in front of a ``TemporaryStore``, who touches its reader with generated fingers and types its
+/// passcode.
 ///
-/// Whoever has nothing else to do touches the reader with an enrolled finger each time one is wanted, and knows the
-/// passcode. ``willRespond(_:)`` says what happens first.
+/// By default the person touches the reader with an enrolled finger each time one is wanted, and types the right
+/// passcode. ``willRespond(_:)`` sets other responses.
 public final class SyntheticPerson: AuthenticationPrompt {
   /// What the person does when a touch or the passcode is wanted.
   public enum Response: Sendable, Hashable {
@@ -15,9 +16,9 @@ public final class SyntheticPerson: AuthenticationPrompt {
     case touch(by: Toucher)
     /// A touch that cannot be read: too short.
     case unreadableTouch
-    /// Types a passcode that is not the store's; where a touch is wanted, touches with a finger that nobody enrolled.
+    /// Types a wrong passcode. Where a touch is wanted: touches with a finger that is not enrolled.
     case mistake
-    /// Ends the request: `VaultError.cancelled`, `LAError.userCancel`.
+    /// Cancels the request: `VaultError.cancelled`, `LAError.userCancel`.
     case cancel
     /// Chooses the passcode in place of the finger, or the program's own fallback.
     case fallback
@@ -25,7 +26,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
     case nothing
   }
 
-  /// Whose finger touches the reader.
+  /// The finger that touches the reader.
   public enum Toucher: Sendable, Hashable {
     /// The first finger that is enrolled.
     case enrolled
@@ -40,7 +41,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
     var responses: [Response] = []
     var events: [AuthenticationEvent] = []
     var recoveryKey: SharedSecret?
-    /// Numbers the touches: no two of them are the same picture.
+    /// The number of touches, so that each has a different picture.
     var touches: UInt64 = 0
   }
 
@@ -56,13 +57,13 @@ public final class SyntheticPerson: AuthenticationPrompt {
     self.passcode = passcode
   }
 
-  /// Says what the person does the next times, in this order. Later ones are answered as usual.
+  /// Sets the person's next responses, in this order. After these the person responds as by default.
   public func willRespond(_ responses: Response...) { state.withLock { $0.responses += responses } }
 
-  /// What the store has asked and told so far, for a test to look at.
+  /// The events of the store so far.
   public var events: [AuthenticationEvent] { state.withLock { $0.events } }
 
-  /// How often a finger was wanted for a secret or an evaluation; the touches of enrolments do not count.
+  /// How often a finger was wanted for a secret or an evaluation, without the touches of enrolments.
   public var touchesWanted: Int {
     events.count { event in
       guard case .touchWanted(let request) = event else { return false }
@@ -73,7 +74,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
     }
   }
 
-  /// Does what a person would at this event.
+  /// Responds to an event like a person.
   public func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     state.withLock { $0.events.append(event) }
     switch event {
@@ -106,7 +107,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
   private func act(_ response: Response, in session: PromptSession) async {
     switch response {
     case .touch(.enrolled):
-      // Without an enrolled finger nothing can match: the person has nothing to touch with.
+      // Without an enrolled finger, do not touch: nothing could match.
       if let finger = state.withLock({ $0.fingers.first }) { await press(finger, of: Self.owner) }
     case .touch(.finger(let finger)): await press(finger, of: Self.owner)
     case .touch(.somebodyElse), .mistake: await press(.rightIndex, of: Self.stranger)
@@ -123,7 +124,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
     state.withLock { $0.responses.isEmpty ? .touch(by: .enrolled) : $0.responses.removeFirst() }
   }
 
-  /// A scan that has ended meanwhile takes no touch: then there is nothing to do.
+  /// Touches the reader. Ignores errors: the scan may have ended meanwhile.
   private func press(_ finger: Finger, of person: Int) async {
     let number = state.withLock { state in
       state.touches += 1
@@ -157,7 +158,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
       _ = nextResponse()
       await session.cancel()
     case .nothing: _ = nextResponse()
-    // A response to a touch stays for the touch.
+    // Keep a response that is meant for a touch, and type the right passcode.
     case .touch, .unreadableTouch, .fallback, nil: await session.answer(SecretBytes(text: passcode))
     }
   }

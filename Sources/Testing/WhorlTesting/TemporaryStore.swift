@@ -4,8 +4,8 @@ internal import Glibc
 internal import SecureMemory
 public import Whorl
 
-/// A store for one test: in a folder of its own, with libfprint's virtual reader in place of a reader and a synthetic
-/// person in front of it. The machine needs no reader.
+/// A store for one test, in a folder of its own, with libfprint's virtual reader and a simulated person in front of it.
+/// The machine needs no reader.
 ///
 /// ```swift
 /// let temporary = try await TemporaryStore(enrolled: [.rightIndex])
@@ -16,23 +16,23 @@ public import Whorl
 /// ```
 ///
 /// Keychain Services and LocalAuthentication use it after ``Whorl/SecretStore/useAsShared(_:)``. Keys, database, reader
-/// process and prompts are those of every store: nothing is simulated but the finger's ridges.
+/// process and prompts are the real ones: only the fingerprints are simulated.
 public final class TemporaryStore: Sendable {
   /// The store. Its prompts are answered by ``person``.
   public let store: SecretStore
-  /// Who touches the reader and knows the passcode.
+  /// The person who touches the reader and knows the passcode.
   public let person: SyntheticPerson
   private let folder: TemporaryFolder
 
   /// Makes a store and enrols fingers. Takes about a second, and half a second more for each finger.
   ///
   /// - Parameters:
-  ///   - passcode: the store's, four bytes or more; nil for a store without one.
-  ///   - fingers: the fingers that are enrolled first.
-  ///   - programs: the folder of `whorld` and `whorl-reader`; looked at after this program's own folder; nil: where
-  ///     installs put them.
-  /// - Throws: `serviceUnavailable` where there is no `whorld`, and what keeps a store from being made or a finger from
-  ///   being enrolled: `ReaderError.absent` where libfprint was built without its virtual drivers.
+  ///   - passcode: the store's passcode, of at least four bytes; nil for a store without one.
+  ///   - fingers: the fingers to enrol.
+  ///   - programs: the folder of `whorld` and `whorl-reader`, searched after this program's own folder; nil: their
+  ///     installed places.
+  /// - Throws: `serviceUnavailable` where there is no `whorld`, and errors of making a store and enrolling fingers,
+  ///   such as `ReaderError.absent` where libfprint was built without its virtual drivers.
   public init(passcode: String? = "1234", enrolled fingers: [Finger] = [], programs: String? = nil) async throws {
     folder = try TemporaryFolder()
     let socket = folder.path + "/reader.socket"
@@ -63,7 +63,7 @@ public final class TemporaryStore: Sendable {
     person.learn(finger)
   }
 
-  /// Takes a finger out of the enrolled ones. Items that are bound to them are invalid afterwards.
+  /// Removes an enrolled finger. Items that are bound to the enrolled fingers are invalid afterwards.
   ///
   /// - Throws: `VaultError.fingerNotEnrolled`.
   public func unenroll(_ finger: Finger) async throws {
@@ -75,11 +75,11 @@ public final class TemporaryStore: Sendable {
     person.forget(finger)
   }
 
-  /// Removes the store's folder. It is removed with the value, too.
+  /// Removes the store's folder. This also happens when the object is freed.
   public func remove() { folder.remove() }
 }
 
-/// A folder that only this user may read, removed with the value.
+/// A private folder, removed when this object is freed.
 private final class TemporaryFolder: Sendable {
   let path: String
 

@@ -4,16 +4,16 @@ internal import SDBus
 package import SecretModel
 internal import VaultBus
 
-/// Starts a vault for this program alone: a `whorld` that is its child and ends with the connection.
+/// Starts a vault for this program alone: a child process `whorld`, which ends with the connection.
 package enum PrivateVault {
   /// How long a vault whose connection was closed may take to finish a change.
   private static let endGrace = Duration.seconds(1)
-  /// A crash ends the process at once. Swift's own report of it would start another program and print registers.
+  /// Turns off Swift's backtraces: after a crash they would start another program and print registers.
   private static let environment = ["SWIFT_BACKTRACE=enable=no"]
 
   /// Starts `whorld` and connects to it. `close()` of the connection returns when the process is gone.
   ///
-  /// - Parameter program: the configured path of `whorld`; nil: where installs put it.
+  /// - Parameter program: the configured path of `whorld`; nil: its installed place.
   /// - Throws: `serviceUnavailable`.
   package static func connect(program: String? = nil) throws(VaultError) -> any VaultConnection {
     guard let path = HelperPlaces.vault.locate(configured: program) else {
@@ -24,8 +24,8 @@ package enum PrivateVault {
     return try start(path)
   }
 
-  /// The same before the configuration is known: where `whorld` comes with this program, no configuration names another.
-  /// Nil where it does not, or cannot be started; `connect(program:)` then says why.
+  /// The same before the configuration is read: a `whorld` that is installed with this program takes precedence over
+  /// the configuration. Nil where there is none or it cannot be started; `connect(program:)` then says why.
   package static func connectWithExecutable() -> (any VaultConnection)? {
     HelperPlaces.vault.locateWithExecutable().flatMap { try? start($0) }
   }

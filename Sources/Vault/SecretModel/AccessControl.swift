@@ -1,11 +1,11 @@
-/// What has to happen before an item's key is unwrapped, as `SecAccessControlCreateFlags` says it.
+/// What must be shown before an item's key is unwrapped, with the flags of `SecAccessControlCreateFlags`.
 public struct AccessControl: Sendable, Hashable {
-  /// The bits of `SecAccessControlCreateFlags`, in Apple's places.
+  /// The bits of `SecAccessControlCreateFlags`, with Apple's values.
   public struct Flags: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt64
 
-    /// Any bits; ``AccessControl/init(_:)`` refuses those without a meaning.
+    /// Flags with any bits; ``AccessControl/init(_:)`` refuses combinations without a meaning.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// A finger, or the passcode in its place.
@@ -16,13 +16,13 @@ public struct AccessControl: Sendable, Hashable {
     public static let biometryCurrentSet = Self(rawValue: 1 << 3)
     /// The passcode; its key is part of the item's wrapping key.
     public static let devicePasscode = Self(rawValue: 1 << 4)
-    /// A watch or another companion, of which Linux has none: it counts only beside another constraint, under `or`.
+    /// A watch or another companion. Linux has none, so this is accepted only with another constraint and `or`.
     public static let companion = Self(rawValue: 1 << 5)
     /// One of the constraints is enough.
     public static let or = Self(rawValue: 1 << 14)
-    /// All constraints; what several without a word mean as well.
+    /// All constraints are required. This is also the meaning of several constraints without `or`.
     public static let and = Self(rawValue: 1 << 15)
-    /// The key never leaves the vault: it is used there.
+    /// The key is used inside the vault and never leaves it.
     public static let privateKeyUsage = Self(rawValue: 1 << 30)
     /// A password of the item's own is part of its wrapping key, beside the constraints.
     public static let applicationPassword = Self(rawValue: 1 << 31)

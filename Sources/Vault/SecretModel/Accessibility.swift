@@ -1,6 +1,6 @@
-/// When an item is accessible. All classes stay on this device. A private vault knows no sessions and is open from the
-/// start, unless its store takes the passcode for its first unlock; `passcodeSet` is refused without a passcode, and dead
-/// when the passcode is removed, everywhere.
+/// When an item is accessible. Items of all classes stay on this device. A private vault ignores sessions and is open
+/// from the start, unless its store requires the passcode for the first unlock. Everywhere, `passcodeSet` is refused
+/// without a passcode, and such items die when the passcode is removed.
 public enum Accessibility: String, Sendable, CaseIterable {
   /// While a session of the user is unlocked, from the first unlock on.
   case whenUnlocked = "when-unlocked"

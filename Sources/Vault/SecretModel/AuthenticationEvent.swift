@@ -1,41 +1,41 @@
 public import Fingerprint
 
-/// Names an authentication context: unguessable, and good only in the vault that made it.
+/// Names an authentication context. It cannot be guessed, and is valid only in the vault that made it.
 package struct ContextHandle: Sendable, Hashable {
   package let bytes: [UInt8]
 
   package init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// What happens while a context authenticates or enrols; whoever shows the prompt reads these in order.
+/// The events of a context that authenticates or enrols. The prompt receives them in order.
 public enum AuthenticationEvent: Sendable {
-  /// A touch is wanted: ask for it. The reader is armed, or waits until the prompt stands.
+  /// A touch is wanted: ask for it. The reader is armed already, or will be when the prompt is shown.
   case touchWanted(TouchRequest)
   /// A finger is on the sensor, or has left it.
   case fingerPresent(Bool)
-  /// The touch could not be read; it costs nothing.
+  /// The touch could not be read. It does not count as a failure.
   case retry(RetryReason)
-  /// The touch was read and is nobody's. `remaining` touches are left in this request.
+  /// The touch was read and did not match. `remaining` touches are left in this request.
   case noMatch(remaining: Int)
-  /// The touch was one of the fingers asked for.
+  /// The touch matched one of the wanted fingers.
   case matched
   /// One enrolment stage is done.
   case enrolmentStage(completed: Int, of: Int)
   /// No finger can be asked for; the passcode is asked for next, where the item allows it.
   case fingerUnavailable(VaultError)
-  /// A secret is wanted: answer with the context or cancel.
+  /// A secret is wanted: answer, decline or cancel.
   case secretWanted(SecretRequest)
-  /// Something the person should know that stops nothing.
+  /// Information for the person. The call goes on.
   case notice(Notice)
 }
 
 /// What a touch is wanted for.
 public struct TouchRequest: Sendable {
-  /// What the match will be used for; a match for one purpose serves no other.
+  /// What the match will be used for. A match for one purpose is not used for another.
   public enum Purpose: Sendable {
-    /// Reading these items, for the caller's stated reason.
+    /// Reading these items, for the reason that the caller gives.
     case read(items: [ItemName], reason: String?)
-    /// Showing that an enrolled person is there: a policy or an access control by itself.
+    /// Evaluating a policy or an access control, without reading an item.
     case evaluate(reason: String?)
     /// Enrolling this finger.
     case enroll(Finger)
@@ -43,14 +43,14 @@ public struct TouchRequest: Sendable {
     case confirm(Finger)
   }
 
-  /// Why the finger is asked for; to be shown.
+  /// Why the finger is asked for, for the prompt.
   public var purpose: Purpose
-  /// Which reader waits.
+  /// The reader to touch.
   public var reader: ReaderDescription
-  /// Whether the fallback may be chosen instead: the passcode or, where the policy knows none, the caller's own.
+  /// Whether the fallback may be chosen instead: the passcode or, under a policy without a passcode, the caller's own.
   public var passcodeInstead: Bool
 
-  /// Whether the reader is armed only when whoever shows the prompt has said that it stands (`ContextResponse.ready`).
+  /// Whether the reader is armed only after the prompt has reported that it is shown (`ContextResponse.ready`).
   package var awaitsPrompt: Bool
 
   package init(purpose: Purpose, reader: ReaderDescription, passcodeInstead: Bool, awaitsPrompt: Bool = false) {
@@ -65,7 +65,7 @@ public struct TouchRequest: Sendable {
 public enum SecretRequest: Sendable {
   /// The passcode; `attempt` counts from 1.
   case passcode(attempt: Int)
-  /// A passcode to set; what the person chooses.
+  /// A new passcode, which the person chooses.
   case newPasscode
   /// The recovery key that was shown when the passcode was set.
   case recoveryKey
@@ -73,27 +73,30 @@ public enum SecretRequest: Sendable {
   case applicationPassword(ItemName)
 }
 
-/// What the person should know, though nothing waits for it.
+/// Information for the person. No answer is expected.
 public enum Notice: Sendable {
-  /// The chip holds prints this store does not know.
+  /// The number of prints on the chip that this store does not know.
   case unknownPrintsOnChip(Int)
-  /// The reader's chip does not hold the prints of these enrolled fingers any more: what is bound to the set is closed.
+  /// The reader's chip no longer holds the prints of these enrolled fingers. Items bound to the set are closed.
   case goneFromChip([Finger])
-  /// The fingers were changed in fprintd by another program: these are gone or were enrolled anew; the items died with
-  /// the set.
+  /// Another program changed fprintd's fingers: these were removed or enrolled again. The items bound to the set died.
   case changedElsewhere([Finger], lost: [ItemName])
   /// The print could not be removed from the chip, for this reason.
   case leftOnChip(Finger, ReaderError)
   /// The last wrong passcode starts a delay, in seconds.
   case passcodeDelay(Int)
-  /// Another request has the reader; this one waits for its turn.
+  /// Another request is using the reader. This one waits for its turn.
   case readerInUse(ReaderUse)
+  /// Another program of the user ended this request to use the reader itself. The value is its name, where known.
+  case rejected(by: String?)
 }
 
-/// Whose request has the reader while another waits.
+/// Who is using the reader while a request waits.
 public enum ReaderUse: Sendable, Hashable {
-  /// A program of the same user: its name, where that is known, and the items it is about to read.
+  /// A program of the same user: its name, where known, and the items that it is about to read. It can be rejected.
   case program(String?, items: [ItemName])
-  /// Another user's, of which no more is told.
+  /// A program of the same user with a private vault. No more is known about it.
+  case otherVault
+  /// Another user's program, about which nothing is told.
   case anotherUser
 }

@@ -1,4 +1,4 @@
-/// Which proof is wanted, whatever it is wanted for: the two policies of LocalAuthentication.
+/// The two policies of LocalAuthentication: the proof that is wanted.
 public enum AuthenticationPolicy: Int, Sendable {
   /// A finger; no passcode in its place.
   case biometrics = 1

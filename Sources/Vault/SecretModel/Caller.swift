@@ -1,17 +1,18 @@
-/// Who speaks on a connection, as the kernel says it.
+/// The client of a connection, as the kernel identifies it.
 package struct Caller: Sendable, Hashable {
-  /// The user, for whom the store that is opened has to be.
+  /// The user. Only this user's store may be opened.
   package var user: UInt32
-  /// The program, told by its start time from another that gets its number later; nil where the vault is in the
-  /// caller's own process.
+  /// The process; nil where the vault runs in the caller's own process.
   package var process: ProcessInstance?
-  /// What the program is called in prompts, where that is known: never a permission.
+  /// The program's name on prompts, where known. Never used for permissions.
   package var label: String?
+  /// The login program for which root's PAM module asks; nil for a program of the user.
+  package var login: LoginProgram?
 
-  /// One run of a program.
+  /// A process, identified by its ID and start time, since IDs are reused.
   package struct ProcessInstance: Sendable, Hashable {
     package var id: Int32
-    /// In clock ticks since boot, as `/proc/ID/stat` has it.
+    /// The start time, in clock ticks since boot, from `/proc/ID/stat`.
     package var started: UInt64
 
     package init(id: Int32, started: UInt64) {
@@ -20,9 +21,28 @@ package struct Caller: Sendable, Hashable {
     }
   }
 
-  package init(user: UInt32, process: ProcessInstance? = nil, label: String? = nil) {
+  package init(
+    user: UInt32, process: ProcessInstance? = nil, label: String? = nil, login: LoginProgram? = nil
+  ) {
     self.user = user
     self.process = process
     self.label = label
+    self.login = login
+  }
+}
+
+/// A program that authenticates people through PAM, as root's PAM module describes it.
+package struct LoginProgram: Sendable, Hashable {
+  /// Whether it is a login program, which belongs to no session before the login.
+  package var isGreeter: Bool
+  /// The seat that it reports; empty where it reports none.
+  package var seat: String
+  /// The terminal that it reports; empty where it reports none.
+  package var terminal: String
+
+  package init(isGreeter: Bool, seat: String, terminal: String) {
+    self.isGreeter = isGreeter
+    self.seat = seat
+    self.terminal = terminal
   }
 }

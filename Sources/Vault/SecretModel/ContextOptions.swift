@@ -1,29 +1,30 @@
-/// How a context asks.
+/// How a context asks the person.
 package struct ContextOptions: Sendable {
-  /// Nothing may be asked of the person: what needs a finger or a passcode is refused.
+  /// Whether to refuse calls that need a finger or a passcode, instead of asking.
   package var interactionNotAllowed: Bool
-  /// How long the next touch is waited for; nil waits until the reader's own limits.
+  /// How long to wait for the next touch; nil for as long as the reader waits.
   package var timeout: Duration?
-  /// Use the passcode rather than the finger wherever the item allows it.
+  /// Whether to ask for the passcode rather than the finger wherever the item allows it.
   package var preferPasscode: Bool
-  /// The caller has the passcode at hand: asking for it is not interaction.
+  /// Whether the caller can answer the passcode itself, so that asking for it does not count as interaction.
   package var passcodeSupplied: Bool
 
-  /// When the fallback is offered beside the finger.
+  /// When the fallback is offered.
   package var fallback: Fallback = .atOnce
-  /// What the context was satisfied with serves its later calls, until it is invalidated.
+  /// Whether later calls of the context reuse what was shown in it, until it is invalidated.
   package var keepsEvidence = false
-  /// A match by the same user this recently is accepted in place of a touch; counts where evidence is kept.
+  /// How recent an earlier match of the same user may be to be accepted in place of a touch. Only with `keepsEvidence`.
   package var reuseDuration: Duration = .zero
 
-  /// The longest time for which a match is reused: Apple's `LATouchIDAuthenticationMaximumAllowableReuseDuration`.
+  /// The upper limit of ``reuseDuration``: Apple's `LATouchIDAuthenticationMaximumAllowableReuseDuration`.
   package static let longestReuse: Duration = .seconds(300)
 
   package enum Fallback: String, Sendable {
     case atOnce = "at-once"
-    /// After the first touch that matched nobody, where the passcode may take the finger's place.
+    /// After the first touch that does not match, if the passcode may take the finger's place.
     case afterNoMatch = "after-no-match"
-    /// The same, and where the passcode may not, choosing it ends the call with `userFallback`.
+    /// After the first touch that does not match. If the passcode may not take the finger's place, choosing the
+    /// fallback ends the call with `userFallback`.
     case callersAfterNoMatch = "callers-after-no-match"
     case never
   }

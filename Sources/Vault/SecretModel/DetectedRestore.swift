@@ -1,32 +1,33 @@
-/// What an earlier copy of the store's files, put back in part, would bring with it. Nothing that asks for a finger or a
-/// passcode is released, and nothing is stored, before somebody accepts it.
+/// What a partial restore of the store's files from an earlier copy would bring back. Until it is accepted, nothing is
+/// stored, and no item is released that asks for a finger or a passcode.
 package struct DetectedRestore: Sendable {
-  /// Names what was shown: accepting fails where the store has changed since.
+  /// Identifies the shown state. Accepting fails if the store has changed since.
   package struct ID: Sendable, Hashable {
     package let digest: [UInt8]
 
     package init(digest: [UInt8]) { self.digest = digest }
   }
 
-  /// Who can accept it.
+  /// What is needed to accept it.
   package enum Acceptance: String, Sendable {
     /// The passcode, which is the one last set.
     case passcode
     /// The recovery key, in a store without a passcode.
     case recoveryKey = "recovery key"
-    /// The recovery key, and a new passcode has to be set: no record vouches for the one that came back.
+    /// The recovery key, and a new passcode: no record shows that the restored passcode is the last one.
     case recoveryKeyAndNewPasscode = "recovery key and a new passcode"
   }
 
   package var id: ID
   package var acceptance: Acceptance
-  /// The fingers that come back, by reader.
+  /// The restored fingers, by reader.
   package var sets: [SetStatus]
-  /// No record vouches for these fingers: they count no more once the restore is accepted, and are enrolled again.
+  /// Whether the restored fingers are dropped when the restore is accepted, and must be enrolled again: no record shows
+  /// that they are the last ones.
   package var fingersAreForgotten: Bool
-  /// The living items that come back.
+  /// The restored living items.
   package var items: [ItemName]
-  /// Those of them that die with forgotten fingers.
+  /// Those of the items that die with dropped fingers.
   package var lost: [ItemName]
 
   package init(

@@ -1,7 +1,10 @@
 /// What opens the items of a store after its vault has started.
 package enum FirstUnlock: String, Sendable, CaseIterable {
-  /// Nothing: they are open from the start.
+  /// Nothing: the items are open from the start.
   case none = "none"
-  /// The passcode, which has a part in the wrapping of every class key.
+  /// The passcode. Its key is needed to unwrap every class key.
   case passcode = "passcode"
+  /// A login of the user at this machine, or the passcode. The key of `after-first-unlock` is also wrapped without the
+  /// passcode, so anybody with the store's folder can unwrap it.
+  case login = "login"
 }

@@ -1,6 +1,6 @@
 /// The kinds of items, under the raw names of `kSecClass`.
 public enum ItemClass: String, Sendable, CaseIterable {
-  /// A secret of a service, perhaps for an account at it.
+  /// A secret for a service, and perhaps an account there.
   case genericPassword = "genp"
   /// A password for a server on a network.
   case internetPassword = "inet"
@@ -10,12 +10,12 @@ public enum ItemClass: String, Sendable, CaseIterable {
   case certificate = "cert"
 }
 
-/// What an attribute of an item is called: the raw names of Apple's `kSecAttr…` constants.
+/// The name of an item's attribute: the raw value of Apple's `kSecAttr…` constant.
 public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   /// The raw name, such as `acct`.
   public let rawValue: String
 
-  /// Any name is one: clients may keep attributes of their own.
+  /// Any name is valid: clients may keep attributes of their own.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The order of the raw names.
@@ -65,9 +65,9 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   public static let endDate = Self(rawValue: "edat")
   /// `kSecAttrCertificateType`: the version of X.509, 1 to 3.
   public static let certificateType = Self(rawValue: "ctyp")
-  /// `kSecAttrIssuer`: who signed a certificate, as a normalized X.501 name in DER without the outer header.
+  /// `kSecAttrIssuer`: the issuer of a certificate, as a normalized X.501 name in DER without the outer header.
   public static let issuer = Self(rawValue: "issr")
-  /// `kSecAttrSubject`: whom a certificate is for, in the form of ``issuer``.
+  /// `kSecAttrSubject`: the subject of a certificate, in the form of ``issuer``.
   public static let subject = Self(rawValue: "subj")
   /// `kSecAttrSerialNumber`: the content of the DER integer.
   public static let serialNumber = Self(rawValue: "slnr")
@@ -77,7 +77,7 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   public static let publicKey = Self(rawValue: "whorl.public")
 }
 
-/// The value of an attribute. Two values are equal only where their kinds are.
+/// The value of an attribute. Values of different kinds are never equal.
 public enum AttributeValue: Sendable, Hashable {
   /// Text.
   case text(String)
@@ -89,22 +89,22 @@ public enum AttributeValue: Sendable, Hashable {
   case date(Double)
 }
 
-/// Names an item for as long as it lives, whatever else about it changes: what Apple calls its persistent reference.
+/// Identifies an item for its whole life, whatever else about it changes: Apple's persistent reference.
 public struct ItemID: Sendable, Hashable {
   /// Sixteen bytes.
   public let bytes: [UInt8]
 
-  /// From what ``bytes`` gave earlier; other bytes name no item.
+  /// An ID from the ``bytes`` of an earlier one. Other bytes name no item.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// What can be known of an item without a finger.
+/// An item without its secret. Reading it needs no finger.
 public struct Item: Sendable, Hashable, Identifiable {
   /// Whether an item's secret can still be read.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// It can, by whoever satisfies its access control.
+    /// The secret can be read by a person who satisfies the access control.
     case living
-    /// The enrolment set or the passcode that the item was bound to is gone: nothing brings the secret back.
+    /// The enrolment set or the passcode that the item was bound to is gone. The secret is lost for good.
     case dead
     /// Its row was edited or damaged. Only its id is known, and it can only be removed.
     case damaged
@@ -116,7 +116,7 @@ public struct Item: Sendable, Hashable, Identifiable {
   public let state: State
   /// What kind of item it is; never changes. Nil where the item is damaged, and only there.
   public let itemClass: ItemClass?
-  /// Everything but the secret, under Apple's raw names.
+  /// The attributes, under Apple's raw names.
   public let attributes: [AttributeName: AttributeValue]
   /// What has to happen before its secret is given out.
   public let access: AccessControl
@@ -149,7 +149,8 @@ public struct NewItem: Sendable, Hashable {
 
   /// What kind of item it is.
   public var itemClass: ItemClass
-  /// Everything but the secret. Those that name an item of the class are its primary attributes; an absent one is empty.
+  /// The attributes. Those that identify an item of the class are its primary attributes; an absent one counts as
+  /// empty.
   public var attributes: [AttributeName: AttributeValue]
   /// What has to happen before its secret is given out.
   public var access: AccessControl
@@ -168,66 +169,67 @@ public struct NewItem: Sendable, Hashable {
   }
 }
 
-/// Which items are meant: all conditions hold at once. Dead and damaged items are among them where ``states`` says so.
+/// A search for items that meet all of its conditions. It finds dead and damaged items only if ``states`` includes
+/// them.
 public struct ItemSearch: Sendable, Hashable {
-  /// Which items are meant by what they say of being synchronized.
+  /// Selects items by their synchronizable attribute.
   public enum Synchronizable: String, Sendable, Hashable {
-    /// Only items that are not; what a search without a word about it means.
+    /// Only items that are not synchronizable. The default.
     case no
-    /// Only items that are.
+    /// Only items that are synchronizable.
     case yes
     /// Both.
     case any
   }
 
-  /// Which items are meant by their access group.
+  /// Selects items by their access group.
   public enum Groups: Sendable, Hashable {
-    /// Those of every group.
+    /// Items of every group.
     case all
-    /// Those of these groups; what the first group has is found before what the second has.
+    /// Items of these groups. Items of an earlier group are found first.
     case named([String])
   }
 
-  /// Nil for every class.
+  /// The class of the items; nil for every class.
   public var itemClass: ItemClass?
-  /// Nil where the search does not say. Programs that use the library then read their own group and after it the command
-  /// line's, and delete from their own alone; the command line itself means every group.
+  /// The access groups. With nil, a program that uses the library reads its own group and then the command line's, and
+  /// deletes from its own alone; the command line searches every group.
   public var groups: Groups?
   /// Attributes and the values they must have.
   public var attributes: [AttributeName: AttributeValue]
   /// Only these items; nil for all.
   public var ids: [ItemID]?
-  /// Nothing is synchronized by Whorl: the attribute is kept and matched.
+  /// Whether items are synchronizable. Whorl synchronizes nothing: the attribute is only kept and matched.
   public var synchronizable: Synchronizable
-  /// Texts are compared without regard to case.
+  /// Whether texts are compared without regard to case.
   public var ignoresCase: Bool
-  /// At most so many, the oldest first; nil for all.
+  /// The most items to find, the oldest first; nil for all.
   public var limit: Int?
   /// A pattern for ``Item/name``, in which `*` stands for any text and `?` for one character; nil for every name.
   public var pattern: String?
-  /// The states an item may be in. A damaged item, of which no attribute can be read, is found by its id, by a search
-  /// that names all of its primary attributes, and by one that names nothing at all.
+  /// The states an item may be in. The attributes of a damaged item cannot be read. It is found by its id, by a search
+  /// with all of its primary attributes, and by a search without conditions.
   public var states: Set<Item.State>
   /// Only items made at this time, to the millisecond; seconds since 1970. Nil for any time.
   public var created: Double?
   /// Only items last changed at this time, to the millisecond; seconds since 1970. Nil for any time.
   public var modified: Double?
-  /// What is done about an item that would ask a person before its secret is given out.
+  /// How the search treats items whose secret needs a person to be asked.
   package var interaction = Interaction.allow
-  /// Only what comes after this place in what the search finds; nil from the beginning.
+  /// Where this page of results begins; nil for the beginning.
   package var after: ItemCursor?
 
-  /// What a search does about an item that would ask a person before its secret is given out.
+  /// How a search treats items whose secret needs a person to be asked.
   package enum Interaction: String, Sendable, Hashable {
-    /// It is found as every other.
+    /// They are found like all others.
     case allow
     /// The search throws `interactionNotAllowed`.
     case fail
-    /// It is passed over, and does not count for ``ItemSearch/limit``.
+    /// They are skipped, and do not count for ``ItemSearch/limit``.
     case skip
   }
 
-  /// All living items that are not synchronizable, but for the conditions given.
+  /// A search for living items that meet the given conditions; by default for those that are not synchronizable.
   public init(
     _ itemClass: ItemClass? = nil, _ attributes: [AttributeName: AttributeValue] = [:], groups: Groups? = nil,
     ids: [ItemID]? = nil, synchronizable: Synchronizable = .no, ignoresCase: Bool = false, limit: Int? = nil,
@@ -245,16 +247,16 @@ public struct ItemSearch: Sendable, Hashable {
   }
 }
 
-/// What changes about items; what is nil stays.
+/// A change of items. A property that is nil stays as it is.
 public struct ItemChange: Sendable, Hashable {
   /// Attributes to set; nil as a value removes one.
   public var attributes: [AttributeName: AttributeValue?]
-  /// What has to happen from now on before the secret is given out; the change needs what the old one asks for.
+  /// The new access control. The change itself asks for what the old one requires.
   public var access: AccessControl?
-  /// When it is usable at all, from now on.
+  /// The new accessibility.
   public var accessibility: Accessibility?
 
-  /// No change, but for what is given.
+  /// A change of the given properties.
   public init(
     attributes: [AttributeName: AttributeValue?] = [:], access: AccessControl? = nil,
     accessibility: Accessibility? = nil

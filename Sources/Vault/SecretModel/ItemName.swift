@@ -1,6 +1,6 @@
-/// What an item is called: a service and, often, an account at it. The two are the item's primary attributes.
+/// The name of an item: a service and, often, an account there. The two are the item's primary attributes.
 public struct ItemName: Sendable, Hashable, CustomStringConvertible {
-  /// The longest either part may be, in bytes of UTF-8.
+  /// The longest that either part may be, in bytes of UTF-8.
   public static let limit = 255
 
   /// `kSecAttrService`; never empty in a name of the command line.
@@ -23,8 +23,8 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
     self.account = account
   }
 
-  /// What an item of any class is called in a message, on a line of its own and on terminals: without control
-  /// characters, which its attributes may have.
+  /// The name of an item of any class for messages and terminals, with control characters in its attributes replaced by
+  /// U+FFFD.
   package init(unchecked service: String, account: String) {
     func shown(_ text: String) -> String {
       guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }

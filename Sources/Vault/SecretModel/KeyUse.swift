@@ -2,12 +2,13 @@ package import KeySchemes
 
 /// What is done with a private key inside the vault.
 package enum KeyUse: Sendable {
-  /// Gives the signature.
+  /// Returns the signature.
   case sign([UInt8], SignatureScheme)
-  /// Gives the plaintext.
+  /// Returns the plaintext.
   case decrypt([UInt8], EncryptionScheme)
-  /// Gives the secret agreed with the public key, in its external representation. `size` and `sharedInfo` count where the scheme derives a key.
+  /// Returns the secret agreed with a public key, given in its external representation. `size` and `sharedInfo` are
+  /// used by schemes that derive a key.
   case exchange(with: [UInt8], ExchangeScheme, size: Int, sharedInfo: [UInt8])
-  /// Gives the key's external representation; refused where the access control says `privateKeyUsage`.
+  /// Returns the key's external representation. Refused for an access control with `privateKeyUsage`.
   case export
 }

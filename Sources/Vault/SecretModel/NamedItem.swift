@@ -1,16 +1,16 @@
 internal import Primitives
 
-// The items of the command line: generic passwords of its access group, by service and account.
+// The items of the command line: generic passwords of its access group, identified by service and account.
 
 extension ItemName {
-  /// The attributes of an item of this name in the command line's group; an absent account is an empty one.
+  /// The attributes of an item with this name in the command line's group. A missing account is empty.
   fileprivate var attributes: [AttributeName: AttributeValue] {
     [.service: .text(service), .account: .text(account), .accessGroup: .text(AccessGroup.commandLine)]
   }
 }
 
 extension NewItem {
-  /// The command line's item of this name.
+  /// The command line's new item with this name.
   package init(named name: ItemName, access: AccessControl, accessibility: Accessibility = .whenUnlocked) {
     var attributes = name.attributes
     if name.account.isEmpty { attributes[.account] = nil }
@@ -19,24 +19,24 @@ extension NewItem {
 }
 
 extension ItemSearch {
-  /// The command line's item of this name, in whatever state it is.
+  /// A search for the command line's item with this name, in any state.
   package init(named name: ItemName) {
     self.init(.genericPassword, name.attributes, states: Set(Item.State.allCases))
   }
 
-  /// Every item there is, in whatever group and state.
+  /// A search for every item, in any group and state.
   package static let everything = ItemSearch(
     groups: .all, synchronizable: .any, states: Set(Item.State.allCases))
 }
 
 extension Item {
-  /// What the item is called where a person reads it; nil where it is damaged.
+  /// The item's name for people; nil where the item is damaged.
   public var name: ItemName? { itemClass.map { ItemName(of: $0, attributes) } }
 }
 
 extension ItemName {
-  /// What an item of a class is called by its attributes: a password by its service or server and its account; a key or
-  /// a certificate by its label, and a key without one by its tag.
+  /// The name of an item: for a password its service or server and its account, for a key or a certificate its label,
+  /// and for a key without a label its tag.
   package init(of itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) {
     func text(_ name: AttributeName) -> String? {
       switch attributes[name] {

@@ -1,8 +1,8 @@
 public import SecureMemory
 
-/// A released secret: it lives as long as this object and is zeroed with it.
+/// An item and its released secret, which is zeroed when this object is freed.
 public final class ReleasedItem: Sendable {
-  /// Everything but the secret, as it was when the secret was released.
+  /// The item as it was when the secret was released.
   public let item: Item
   /// The secret itself.
   public let secret: SecretBytes
@@ -14,6 +14,6 @@ public final class ReleasedItem: Sendable {
 
   /// Which item it is.
   public var id: ItemID { item.id }
-  /// What the item is called in messages.
+  /// The item's name for messages.
   public var name: ItemName { item.name ?? ItemName(unchecked: "item", account: "") }
 }

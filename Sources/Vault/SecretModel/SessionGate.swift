@@ -1,21 +1,31 @@
-/// What the login sessions of a machine allow: the vault asks before it arms a reader, while one is armed, and before it
-/// releases what follows the session's lock. A private vault has ``NoSessionGate``.
+/// Decides by the machine's login sessions. The vault asks it before and while a reader is armed, and before it
+/// releases items that need an unlocked session. A private vault uses ``NoSessionGate``.
 package protocol SessionGate: Sendable {
-  /// Why nobody may be asked for a finger on behalf of this program now; nil where somebody may.
-  func refusal(for caller: Caller) async -> SessionRefusal?
-  /// Returns when nobody may be asked any more on behalf of this program, with the reason. Cancelling the task ends it
-  /// with any value.
+  /// Why this program may not have a finger asked for now; nil where it may.
+  ///
+  /// - Parameter place: where the reader is.
+  func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal?
+  /// Waits until this program may no longer have a finger asked for, and returns the reason. After a cancel the result
+  /// has no meaning.
   func untilRefused(for caller: Caller) async -> SessionRefusal
-  /// Whether a session of this user is unlocked now: what ``Accessibility/whenUnlocked`` follows. Runs where it is called:
-  /// every release of such an item asks.
+  /// Whether a session of this user is unlocked now, for ``Accessibility/whenUnlocked``. Runs on the caller's executor,
+  /// since every release of such an item calls it.
   nonisolated(nonsending) func isUnlocked(_ user: UInt32) async -> Bool
+}
+
+/// Whether a reader can be touched while the lid is closed.
+package enum ReaderPlace: Sendable, Hashable {
+  /// It can, or its place is not known.
+  case inReach
+  /// It cannot: it is built in and the only reader of its adapter.
+  case underLid
 }
 
 /// Why the state of a login session forbids to ask for a finger.
 public enum SessionRefusal: String, Sendable, Hashable, CaseIterable {
   /// The program belongs to no login session, and its user has none at the machine.
   case noSession = "no-session"
-  /// The session came over the network.
+  /// The session is remote.
   case remote = "remote"
   /// Another session is in the foreground of the seat.
   case inactive = "inactive"
@@ -31,14 +41,14 @@ public enum SessionRefusal: String, Sendable, Hashable, CaseIterable {
   case unknown = "unknown"
 }
 
-/// For a vault that serves one program of its own user, whose sessions it does not know: nothing is refused.
+/// Refuses nothing. For a private vault, which serves one program of its own user and ignores sessions.
 package struct NoSessionGate: SessionGate {
   package init() {}
 
-  package func refusal(for caller: Caller) async -> SessionRefusal? { nil }
+  package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? { nil }
 
   package func untilRefused(for caller: Caller) async -> SessionRefusal {
-    // Nothing ever changes: the wait ends when the task is cancelled.
+    // Waits until the task is cancelled.
     let (changes, source) = AsyncStream.makeStream(of: Void.self)
     for await _ in changes {}
     withExtendedLifetime(source) {}

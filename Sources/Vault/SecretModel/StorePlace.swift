@@ -1,8 +1,8 @@
 package import Fingerprint
 
-/// Which store a connection opens or makes.
+/// The store that a connection opens or creates.
 package enum StorePlace: Sendable, Hashable {
-  /// The caller's own store in the system service, which knows by itself where it is and which reader goes with it.
+  /// The caller's own store in the system service, which decides where it is and which reader it uses.
   case own
   /// A store in a folder, for a vault that the caller has started.
   case folder(StoreFolder)
@@ -16,14 +16,14 @@ package enum StorePlace: Sendable, Hashable {
   }
 }
 
-/// The folder of a store, and which reader goes with it.
+/// The folder of a store, and the reader that it uses.
 package struct StoreFolder: Sendable, Hashable {
   /// The full path of the store's directory.
   package var directory: String
   package var reader: ReaderSelection
-  /// The configured path of `whorl-reader`; nil: where installs put it.
+  /// The configured path of `whorl-reader`; nil: its installed place.
   package var readerProgram: String?
-  /// Another fprintd than the machine's own.
+  /// An fprintd other than the machine's own; nil: the machine's own.
   package var fprintd: FprintdPlace?
 
   package init(

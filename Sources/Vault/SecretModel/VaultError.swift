@@ -1,6 +1,6 @@
 public import Fingerprint
 
-/// Everything that can end a call to the vault. Outcomes stay distinct; none carries a secret.
+/// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
   /// The name of an item breaks a rule; the value says which.
@@ -9,7 +9,7 @@ public enum VaultError: Error, Sendable, Hashable {
   case secretTooLong(limit: Int)
   /// This finger is not enrolled on the reader.
   case fingerNotEnrolled(Finger)
-  /// The finger that was touched is enrolled already, as the one named where that is known.
+  /// The touched finger is enrolled already; the value names it, where known.
   case fingerDuplicate(Finger?)
   /// No fingers are enrolled on this reader.
   case notEnrolled
@@ -21,25 +21,25 @@ public enum VaultError: Error, Sendable, Hashable {
   case invalidAccessControl(String)
   /// An item with these primary attributes exists.
   case duplicateItem
-  /// An item that was meant by its reference does not exist any more.
+  /// An item named by its reference does not exist any more.
   case itemGone
   /// The request itself makes no sense; the value says why.
   case invalidRequest(String)
 
   // Refused
-  /// Three touches of one request matched nobody.
+  /// Three touches of one request did not match.
   case authenticationFailed
-  /// The person, or whoever waits, ended the request.
+  /// The person, or the waiting program, cancelled the request.
   case cancelled
-  /// The person chose the fallback, which is the caller's own business under this policy.
+  /// The person chose the fallback, which the caller must provide under this policy.
   case userFallback
   /// The program that asked ended the request.
   case appCancelled
-  /// The store or the session went away.
+  /// The store or the session ended.
   case systemCancelled
   /// The context has been invalidated.
   case contextInvalidated
-  /// Five touches in a row matched nobody: the passcode or the recovery key clears it.
+  /// Five touches in a row did not match. The passcode or the recovery key clears this.
   case biometryLockout
   /// The passcode was wrong as often as may be tried in one request.
   case wrongPasscode
@@ -55,7 +55,7 @@ public enum VaultError: Error, Sendable, Hashable {
   case applicationPasswordDelayed(seconds: Int)
   /// What was asked needs a passcode, and none is set.
   case passcodeNotSet
-  /// Somebody would have to be asked, which the caller forbids.
+  /// A person would have to be asked, which the caller forbids.
   case interactionNotAllowed
   /// The state of the caller's login session forbids it.
   case sessionRefused(SessionRefusal)
@@ -69,41 +69,48 @@ public enum VaultError: Error, Sendable, Hashable {
   case differentReader(ItemName)
   /// The set changed between the touch and the unwrapping.
   case setChanged
-  /// What the reader answered was not for the request it was armed for.
+  /// The reader's answer does not belong to the request that it was armed for.
   case touchRefused
 
   // Readers
-  /// The reader could not do its part; the value says why.
+  /// The reader failed; the value says why.
   case reader(ReaderError)
-  /// The reader does not hold the prints of these enrolled fingers any more. What is bound to the set stays closed, and
-  /// nothing is lost: until the reader lists them again, or the passcode takes them out of the set.
+  /// The reader no longer holds the prints of these enrolled fingers. Items bound to the set are closed but not lost,
+  /// until the reader lists the prints again or the fingers are removed with the passcode.
   case printsGone([Finger])
 
   // The store
-  /// The configuration, or what stands in for it, cannot be used; the value says why.
+  /// The configuration or an option cannot be used; the value says why.
   case configuration(String)
   /// There is no store at this path.
   case storeNotFound(String)
   /// There is a store at this path already.
   case storeExists(String)
-  /// The directory may not be trusted: what is wrong, and what to do.
+  /// The directory cannot be trusted; the value says what is wrong and what to do.
   case unsafeDirectory(String)
   /// The file of the root key is missing or not this store's.
   case deviceKeyMissing
   /// The item's row does not verify; its name, where that can still be read.
   case itemDamaged(ItemName?)
-  /// The database is damaged, foreign, or has planted parts; the value says what.
+  /// The database is damaged, belongs to another store, or has parts that Whorl did not write; the value says which.
   case storeDamaged(String)
   /// Database and manifest disagree: an earlier copy of one of them was put back, and nobody has accepted it yet.
   case restoreDetected
-  /// An earlier copy was put back, and no record vouches for its passcode: only the recovery key accepts it.
+  /// An earlier copy was put back, and no record shows that its passcode is the last one: only the recovery key accepts
+  /// it.
   case recoveryKeyRequired
-  /// The store has as many bytes as its user may fill; the value is that limit.
+  /// The store has reached its user's quota; the value is that limit in bytes.
   case storeFull(limit: Int)
   /// The store was made by a later version, in this format.
   case newerFormat(Int)
   /// The store was made by an earlier version, in this format, which is not read any more.
   case olderFormat(Int)
+
+  // Encrypted files
+  /// The passphrase does not open the encrypted file.
+  case wrongPassphrase
+  /// The encrypted file cannot be opened; the value says why.
+  case fileUnreadable(String)
 
   // Passing
   /// Another program holds the store or the reader.
@@ -120,6 +127,6 @@ public enum VaultError: Error, Sendable, Hashable {
   case serviceUnavailable(String)
   /// The vault's process is of a version that does not understand this program; the value says which.
   case versionMismatch(String)
-  /// The connection to the vault was lost after a change was sent: it may have been made or not.
+  /// The connection to the vault was lost after a change was sent. The change may have been made or not.
   case outcomeUnknown
 }

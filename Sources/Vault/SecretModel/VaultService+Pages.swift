@@ -1,5 +1,5 @@
 extension VaultService {
-  /// All the items that a search means, up to its limit: follows the pages to the last one. Asks nobody.
+  /// All items that a search finds, up to its limit, from all pages. Asks nobody.
   package func allItems(_ search: ItemSearch, _ asking: Asking = .nobody) async throws(VaultError) -> [Item] {
     var found: [Item] = []
     var next = search

@@ -1,11 +1,11 @@
 package import Fingerprint
 package import SecureMemory
 
-/// Everything that a client can ask of an open vault: calls over plain values and opaque handles. The vault itself, a
-/// connection to one in another process, and every test of the calls have this interface.
+/// The calls of an open vault, over plain values and opaque handles. A vault in this process and a connection to one in
+/// another process have this interface, and the same tests.
 ///
-/// A call that takes an ``Asking`` may ask a person. Cancelling the task cancels the call; it still returns what the
-/// vault answers, because a change may have been made.
+/// A call that takes an ``Asking`` may ask a person. Cancelling the task cancels the call, which still returns the
+/// vault's answer, because a change may have been made.
 package protocol VaultService: Sendable {
   // Authentication contexts
 
@@ -13,81 +13,90 @@ package protocol VaultService: Sendable {
   func openContext(_ options: ContextOptions) async throws(VaultError) -> (
     handle: ContextHandle, events: ContextEvents
   )
-  /// What the person answers, or does in place of an answer. Does nothing where nobody waits for it any more.
+  /// Passes on a response of the person. Does nothing where no call waits for it any more.
   func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async
-  /// Sets the application password that is used in place of asking; nil takes it away.
+  /// Sets the application password, which is then not asked for; nil removes it.
   func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async
-  /// Ends the context: a running call ends with the error of `reason`, every later one with `contextInvalidated`, what
-  /// the context was satisfied with is forgotten, and its events finish.
+  /// Ends the context. A running call throws the error of `reason`, and every later one `contextInvalidated`. What was
+  /// shown in the context is forgotten, and its events finish.
   func closeContext(_ handle: ContextHandle, reason: ContextEnd) async
 
   // Items
 
-  /// The items that a search means, a page at a time: at most 1,000, and fewer where their attributes are long. Asks
-  /// nobody; the context counts for a search that passes over what would ask.
+  /// The items that a search finds, a page at a time: at most 1,000, and fewer where their attributes are long. Asks
+  /// nobody. The context matters to a search that skips items which would ask (``ItemSearch/interaction``).
   func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage
-  /// Releases secrets: one touch, or one passcode, for all of them, or nothing.
+  /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none.
   ///
   /// - Throws: `itemGone` where an id or a name is no living item, `itemInvalidated` where its set or passcode is gone,
-  ///   and everything that an authentication may end with. A search that finds nothing gives an empty list.
+  ///   and every error of an authentication. A search that finds nothing returns an empty array.
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
-  /// Stores an item: over a living one with the same primary attributes only if `replacing`, over a dead one always.
+  /// Stores an item. Replaces a living item with the same primary attributes only if `replacing`, and a dead one
+  /// always.
   ///
-  /// - Throws: `duplicateItem` where one with the same primary attributes lives and is not to be replaced.
+  /// - Throws: `duplicateItem` where a living item has the same primary attributes and is not to be replaced.
   func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking) async throws(VaultError)
     -> Item
-  /// Changes items, all of them or none. A protected one asks for what reading it asks for. Gives their number.
+  /// Changes all of the items or none, and returns their number. A protected item asks for what reading it asks for.
   func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int
-  /// Removes items, all of them or none, and gives their number. Needs no finger. Ids of items that are gone already do
-  /// not count.
+  /// Removes all of the items or none, and returns their number. Needs no finger. Ignores ids of items that are gone
+  /// already.
   ///
-  /// - Throws: `itemGone` where a search or names mean no item, `invalidRequest` for a search that names neither a class
-  ///   nor items nor an attribute: it would empty the store.
+  /// - Throws: `itemGone` where a search or a name finds no item; `invalidRequest` for a search without a class, ids
+  ///   and attributes, which would empty the store.
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int
-  /// Uses a private key inside the vault, after what its access control asks for.
+  /// Seals a copy of a secret of at most 4096 bytes, to be opened without this store
+  /// (``VaultConnection/openCopy(_:with:)``). Asks nobody.
+  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError) -> SealedCopy
+  /// Uses a private key inside the vault, after asking for what its access control requires.
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes
 
   // Authentication
 
-  /// Shows that a policy or an access control holds: for the later calls of the context, and for nothing by itself.
-  /// Gives the digest of the enrolment set (``Biometry/state``) at that moment.
+  /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse what was
+  /// shown. Returns the digest of the enrolment set (``Biometry/state``) at that moment.
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]?
-  /// What can be said of fingers and passcode without asking anybody. Lists readers and opens none.
+  /// The state of fingers and passcode. Asks nobody. Lists readers and opens none.
   func biometry() async throws(VaultError) -> Biometry
 
   // Fingers
 
-  /// Enrols a finger, or enrols it anew, after the passcode (the recovery key where none is set).
+  /// Enrols a finger, or enrols it again, after the passcode (the recovery key where none is set).
   func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange
-  /// Takes one finger, or with nil all of them, out of the set.
+  /// Removes one finger, or with nil all of them, from the set.
   func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange
   /// The items that a change would destroy.
   func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName]
 
   // Passcode and recovery
 
-  /// Opens the items that are closed until the passcode, and clears a lockout, with the passcode (with the recovery key
-  /// where none is set).
+  /// Opens the items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery key where
+  /// none is set).
   func unlock(_ asking: Asking) async throws(VaultError)
-  /// Closes what ``unlock(_:)``, or any other use of the passcode, has opened.
+  /// Closes the items that ``unlock(_:)``, or any other use of the passcode, has opened.
   ///
   /// - Throws: `invalidRequest` in a store that is open from the start.
   func lock() async throws(VaultError)
-  /// Sets a passcode, or another one.
+  /// Sets the first passcode, or changes it.
   func changePasscode(_ asking: Asking) async throws(VaultError)
-  /// Removes the passcode and destroys its key; gives the items that died with it.
-  func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName]
-  /// Sets a new passcode with the recovery key, and accepts a detected restore if its id is given. Gives the items that
-  /// died with forgotten fingers.
-  func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
-  /// What an earlier copy that was put back brings with it; nil where none was detected.
-  func detectedRestore() async throws(VaultError) -> DetectedRestore?
-  /// Accepts a restore with the passcode, or with the recovery key where none is set; gives the items that died with
-  /// forgotten fingers.
+  /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
+  /// passcode.
   ///
-  /// - Throws: `busy` where it is no longer what was shown, `recoveryKeyRequired` where only
+  /// - Throws: `invalidRequest` for ``FirstUnlock/none``, and in a private store, which has no logins.
+  func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError)
+  /// Removes the passcode and destroys its key. Returns the items that died with it.
+  func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName]
+  /// Sets a new passcode with the recovery key, and accepts a detected restore if its id is given. Returns the items
+  /// that died with dropped fingers.
+  func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
+  /// The detected restore of an earlier copy; nil where there is none.
+  func detectedRestore() async throws(VaultError) -> DetectedRestore?
+  /// Accepts a restore with the passcode, or with the recovery key where none is set. Returns the items that died with
+  /// dropped fingers.
+  ///
+  /// - Throws: `busy` where the store has changed since it was shown, `recoveryKeyRequired` where only
   ///   ``recover(accepting:_:)`` accepts it.
   func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName]
 
@@ -97,23 +106,64 @@ package protocol VaultService: Sendable {
   func useAdapter(_ adapter: ReaderAdapter?, _ asking: Asking) async throws(VaultError)
   /// The readers attached, and the one this store would use.
   func readers() async throws(VaultError) -> ReaderList
-  /// What `whorl status` tells.
+  /// The status that `whorl status` shows.
   func status() async throws(VaultError) -> VaultStatus
-  /// What is wrong with the store as a whole; empty when nothing is.
+  /// The problems of the store as a whole; empty when there are none.
   func problems() async throws(VaultError) -> [VaultError]
+  /// The log of requests to this store.
+  ///
+  /// - Throws: `invalidRequest` for a private store, which has no log.
+  func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry]
 }
 
-/// Makes and opens stores: a connection to `whorld`, or a vault in this process where tests want one.
+/// Creates and opens stores: a connection to `whorld`, or in tests a vault in this process.
 package protocol VaultConnection: Sendable {
   /// Opens a store. A connection has one open store at most.
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService
-  /// Makes a new store beside its place. It takes its place with ``keep(_:)``, and is removed if the connection ends
-  /// before: no store is left whose recovery key nobody has seen.
+  /// Makes a new store beside its place. ``keep(_:)`` moves it there; it is removed if the connection ends before. So
+  /// there is never a store whose recovery key nobody has seen.
   func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft
-  /// Lets a new store take its place.
+  /// Moves a new store to its place.
   func keep(_ draft: StoreDraft.ID) async throws(VaultError)
-  /// Makes a new key file for a store whose own is missing, with the recovery key.
+  /// Makes a new key file with the recovery key, for a store whose key file is missing.
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError)
-  /// Ends the connection, its contexts and its reader process.
+  /// The secret of a sealed copy. Needs no store. Only a private vault does this; the service refuses.
+  ///
+  /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no
+  ///   passcode opens; `invalidRequest` for bytes that are no sealed copy.
+  func openCopy(_ copy: SealedCopy, with opening: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes
+  /// Lends the service's reader to this program for tests: returns a socket on which `org.whorl.Reader1` is served,
+  /// with libfprint's readers. Opening a reader asks polkit first. Needs no store. A private vault refuses this.
+  func lendReader() async throws(VaultError) -> ReaderSocket
+  /// The key that KWallet derives from a wallet's password (``WalletKey``). Needs no store. The service refuses this.
+  ///
+  /// - Throws: `invalidRequest` for an empty password or a salt of another length.
+  func walletKey(from password: consuming SecretBytes, salt: [UInt8]) async throws(VaultError) -> SecretBytes
+  /// Encrypts what a socket gives, up to its end, into a new file in age's format. Needs no store. The service refuses
+  /// this, and the three calls that follow.
+  ///
+  /// - Parameters:
+  ///   - source: a connected socket, borrowed for the call.
+  ///   - target: an empty file, open for writing, borrowed for the call.
+  /// - Throws: `invalidRequest` for other descriptors, and a public key that nothing can be encrypted to; `inputOutput`.
+  func encryptFile(from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient)
+    async throws(VaultError)
+  /// The key of the contents of a file in age's format.
+  ///
+  /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
+  /// - Throws: `wrongPassphrase`, `fileUnreadable`, `inputOutput`.
+  func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes
+  /// Decrypts a file in age's format into a socket. Each part is verified before it is written; that the file is whole
+  /// is known when this returns.
+  ///
+  /// - Parameters:
+  ///   - file: open for reading, borrowed for the call. Its position is not used.
+  ///   - key: from ``fileKey(of:with:)``.
+  ///   - target: a connected socket, borrowed for the call.
+  /// - Throws: `fileUnreadable`, `inputOutput`.
+  func decryptFile(_ file: Int32, with key: consuming SecretBytes, to target: Int32) async throws(VaultError)
+  /// Makes a key pair for files in age's format.
+  func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair
+  /// Ends the connection with its contexts, its loan of a reader and its reader process.
   func close() async
 }

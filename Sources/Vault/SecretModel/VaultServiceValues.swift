@@ -1,13 +1,13 @@
 package import Fingerprint
 package import SecureMemory
 
-/// Who is asked where a call needs a person, and how.
+/// In which context, and how, a call may ask a person.
 package struct Asking: Sendable {
-  /// The context that asks; nil: nobody is asked, and what needs a person throws `interactionNotAllowed`.
+  /// The context that asks; nil: nobody is asked, and a call that needs a person throws `interactionNotAllowed`.
   package var context: ContextHandle?
-  /// How the context asks from this call on; nil: as before.
+  /// New options of the context from this call on; nil: unchanged.
   package var options: ContextOptions?
-  /// Why, for the prompt.
+  /// The reason, for the prompt.
   package var reason: String?
 
   package init(in context: ContextHandle?, options: ContextOptions? = nil, reason: String? = nil) {
@@ -20,17 +20,17 @@ package struct Asking: Sendable {
   package static let nobody = Asking(in: nil)
 }
 
-/// Which items a call means.
+/// The items of a call.
 package enum ItemSelection: Sendable, Hashable {
   /// These items, in this order.
   case ids([ItemID])
   /// The command line's items of these names, in this order.
   case names([ItemName])
-  /// What a search finds.
+  /// The items that a search finds.
   case search(ItemSearch)
 }
 
-/// A part of what a search finds.
+/// A page of the items that a search finds.
 package struct ItemPage: Sendable {
   package var items: [Item]
   /// Where the next page begins (``ItemSearch/after``); nil for the last page.
@@ -42,18 +42,18 @@ package struct ItemPage: Sendable {
   }
 }
 
-/// A place between two items in what a search finds.
+/// A position in the items that a search finds.
 package struct ItemCursor: Sendable, Hashable {
   package let bytes: [UInt8]
 
   package init(bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// Why a context was closed, and with it the call that ran in it.
+/// Why a context was closed, and its running call ended.
 package enum ContextEnd: String, Sendable, Hashable {
   /// The person cancelled: `cancelled`.
   case person
-  /// The program let the context go: `appCancelled`.
+  /// The program closed the context: `appCancelled`.
   case program
   /// The connection, the store or the session ended: `systemCancelled`.
   case system
@@ -67,21 +67,21 @@ package enum ContextEnd: String, Sendable, Hashable {
   }
 }
 
-/// What is to be shown by an evaluation.
+/// What an evaluation asks for.
 package enum Proof: Sendable, Hashable {
   /// One of the two policies of LocalAuthentication.
   case policy(AuthenticationPolicy)
-  /// What an access control asks for.
+  /// An access control.
   case access(AccessControl)
 }
 
-/// What can be said of fingers and passcode without asking anybody.
+/// The state of fingers and passcode, known without asking anybody.
 package struct Biometry: Sendable {
   /// Whether a reader is attached.
   package var hasReader: Bool
-  /// Why no finger can be asked for now; nil when one can.
+  /// Why no finger can be asked for now; nil where one can be.
   package var problem: VaultError?
-  /// The digest of the enrolment set; nil where no finger is enrolled, or where it cannot be read now.
+  /// The digest of the enrolment set; nil where no finger is enrolled or the set cannot be read now.
   package var state: [UInt8]?
   package var passcodeSet: Bool
 
@@ -95,16 +95,16 @@ package struct Biometry: Sendable {
 
 /// A change that destroys items.
 package enum LosingChange: String, Sendable, Hashable {
-  /// A finger is enrolled on the attached reader, or taken out of its set.
+  /// A finger is enrolled on the attached reader, or removed from its set.
   case fingers
   /// The passcode is removed.
   case passcode
 }
 
-/// The readers attached, and the one a store would use.
+/// The attached readers, and the one that a store would use.
 package struct ReaderList: Sendable {
   package var readers: [ReaderDescription]
-  /// Nil where the store would use none; `problem` says why.
+  /// The reader that the store would use; nil where it would use none, and `problem` says why.
   package var chosen: ReaderDescription?
   package var problem: VaultError?
 
@@ -115,9 +115,9 @@ package struct ReaderList: Sendable {
   }
 }
 
-/// A new store that has not taken its place yet.
+/// A new store that has not been moved to its place yet.
 package final class StoreDraft: Sendable {
-  /// Names a draft: good on the connection that made it.
+  /// Identifies a draft on the connection that made it.
   package struct ID: Sendable, Hashable {
     package let bytes: [UInt8]
 

@@ -1,8 +1,8 @@
 package import Fingerprint
 
-/// What `whorl status` tells.
+/// The status that `whorl status` shows.
 package struct VaultStatus: Sendable {
-  /// How the root key is held. Never claims more than is so.
+  /// How the root key is protected. Never claims more than is true.
   package enum Tier: String, Sendable {
     case keyFile = "key file"
   }
@@ -10,25 +10,26 @@ package struct VaultStatus: Sendable {
   package var directory: String
   package var tier: Tier
   package var passcodeSet: Bool
-  /// Touches in a row that matched nobody.
+  /// Touches in a row that did not match.
   package var failures: Int
   package var lockedOut: Bool
-  /// Seconds until a passcode is taken again; 0 when it is.
+  /// Seconds until a passcode can be tried again; 0 if it can be now.
   package var passcodeDelay: Int
-  /// Who can accept the earlier copy that was put back; nil where none was detected.
+  /// What is needed to accept a detected restore; nil where there is none.
   package var restore: DetectedRestore.Acceptance?
   package var restoreDetected: Bool { restore != nil }
   package var items: Int
   package var sets: [SetStatus]
   /// Enrolment sets whose record does not verify.
   package var damagedSets: Int
-  /// What the reader selection `auto` stands for in this store; nil before any finger was enrolled.
+  /// The adapter that the reader selection `auto` means in this store; nil before any finger was enrolled.
   package var adapter: ReaderAdapter?
   /// What opens the items of this store after its vault has started.
   package var firstUnlock: FirstUnlock
   /// The classes whose items are open now.
   package var openClasses: [Accessibility]
-  /// Seconds until the passcode is asked for again, if nothing is unlocked before; nil where it opened nothing.
+  /// Seconds until the passcode must be given again, unless the store is unlocked before; nil where no passcode has
+  /// opened it.
   package var passcodeDeadline: Int?
 
   package init(
@@ -59,7 +60,7 @@ package struct SetStatus: Sendable {
   package var reader: ReaderIdentity
   package var nature: ReaderDescription.Nature
   package var fingers: [EnrolledFinger]
-  /// SHA-256 over the set; the same until it changes, different ever after.
+  /// SHA-256 over the set. It changes with every change of the set, and never returns to an earlier value.
   package var digest: [UInt8]
   /// Items bound to this set.
   package var boundItems: Int

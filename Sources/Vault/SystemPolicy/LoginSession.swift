@@ -7,9 +7,9 @@ struct LoginSession: Sendable, Hashable {
   /// `opening`, `online`, `active` or `closing`.
   let state: String
   let isRemote: Bool
-  /// Empty for a session at no seat.
+  /// Empty for a session without a seat.
   let seat: String
-  /// What the session's own screen lock has said.
+  /// Whether the session's screen lock has reported that it is locked.
   let isLocked: Bool
 
   /// Nil where a property is missing or of another type.
@@ -25,12 +25,19 @@ struct LoginSession: Sendable, Hashable {
     self.isLocked = isLocked
   }
 
-  /// Whether a person has logged in here, and has not logged out. Greeters, lock screens and cron jobs are no such
-  /// sessions.
+  /// Whether this is the session of a person who has logged in and not out. Greeters, lock screens and cron jobs are
+  /// not.
   var isOfPerson: Bool { kind.hasPrefix("user") && state != "closing" }
 
-  /// Whether this stands for a user's services (`user@UID.service`), which belong to no session of a person.
+  /// Whether this is a local login of a person: only such a login may open secrets. Other classes that begin with
+  /// `user` are for lighter uses, such as jobs.
+  var isLocalLogin: Bool { kind == "user" && !isRemote && state != "closing" }
+
+  /// Whether this is the session of a user's service manager (`user@UID.service`), and of no person's login.
   var isOfServices: Bool { kind.hasPrefix("manager") }
+
+  /// Whether this is the session of a login screen.
+  var isOfGreeter: Bool { kind == "greeter" }
 
   /// Why nobody may be asked for a finger on behalf of this session, at the reader's seat.
   func refusal(at reader: String) -> SessionRefusal? {

@@ -3,44 +3,31 @@ internal import Glibc
 internal import SDBus
 package import SecretModel
 
-/// The login sessions of this machine, as logind tells of them: who may arm the reader, and for whom what follows the
-/// session's lock is open.
+/// The login sessions of this machine, according to logind. They decide which programs may arm the reader, and for
+/// which users the items that depend on an unlocked session are open.
 ///
-/// Each question is answered from what logind says at that moment; changes arrive as signals. Where logind cannot be
-/// asked, the answer is ``SessionRefusal/unknown`` and nothing is open.
+/// Each answer is logind's current one, since logind signals changes. Where logind cannot be asked, the answer is
+/// ``SessionRefusal/unknown`` and nothing is open.
 package actor LoginSessions: SessionGate {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// Where the reader is.
-  package struct ReaderPlace: Sendable {
-    /// The seat that it belongs to.
-    package var seat = "seat0"
-    /// Whether a closed lid covers it: it is built in, and the only one.
-    package var isUnderLid = false
-
-    package init(seat: String = "seat0", isUnderLid: Bool = false) {
-      self.seat = seat
-      self.isUnderLid = isUnderLid
-    }
-  }
-
-  /// The pause before logind is looked for again on behalf of those who follow it.
+  /// How long to wait before asking logind again after a failure, for the streams and the sleep lock.
   private static let pause = Duration.seconds(5)
 
-  private let reader: ReaderPlace
+  private let seat: String
   private let polkit: Polkit
   private let bus: String
   private let users: Set<UInt32>
   private lazy var service = SystemService(Logind.name, on: bus, ownedBy: users) { [weak self] event in
     self?.assumeIsolated { $0.receive(event) }
   }
-  /// Counts the ends of logind: a lock that one has given is worth nothing to the next.
+  /// Counts the ends of logind. A new logind does not honour a lock that the earlier one gave.
   private var ends: UInt64 = 0
-  /// Counts what logind has signalled, so that an answer from before a signal is told from one after it.
+  /// Counts the signals of logind, to notice one that arrives while an answer is awaited.
   private var changes: UInt64 = 0
   private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var lastNumber: UInt64 = 0
-  /// What logind said last, and what those who follow the sleep have been told.
+  /// What logind signalled last (`isSleeping`), and what the sleepers were last told (`isToldAsleep`).
   private var isSleeping = false
   private var isToldAsleep = false
   private var isTelling = false
@@ -51,7 +38,7 @@ package actor LoginSessions: SessionGate {
   private var retry: LoopTimer?
 
   private struct FollowedUser {
-    /// Nil where it has to be looked up.
+    /// Nil where logind must be asked.
     var state: SessionState?
     var looking: Task<SessionState, Never>?
     var streams: [UInt64: AsyncStream<SessionState>.Continuation] = [:]
@@ -63,20 +50,24 @@ package actor LoginSessions: SessionGate {
   }
 
   /// - Parameters:
+  ///   - seat: the seat that the reader belongs to.
+  ///   - polkit: must allow ``PolkitAction/use`` as well.
   ///   - bus: the address of the bus that logind is on; tests use another one.
-  ///   - polkit: has to allow ``PolkitAction/use`` as well.
-  package init(reader: ReaderPlace = ReaderPlace(), polkit: Polkit, bus: String? = nil) {
-    self.reader = reader
+  package init(seat: String = "seat0", polkit: Polkit, bus: String? = nil) {
+    self.seat = seat
     self.polkit = polkit
     self.bus = bus ?? MessageBus.system
-    // On a bus that a test made, the stand-in runs as the test's user.
+    // On a test's bus, logind's stand-in runs as the test's user.
     users = bus == nil ? [0] : [0, getuid()]
   }
 
   // MARK: The reader
 
-  package func refusal(for caller: Caller) async -> SessionRefusal? {
+  package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
     if let refusal = await sessionRefusal(for: caller) { return refusal }
+    if place == .underLid, let refusal = await lidRefusal() { return refusal }
+    // polkit allows root's programs everything. The PAM file of a login program decides whether it may ask.
+    guard caller.login == nil else { return nil }
     switch await polkit.authorize(.use, for: caller, asking: false) {
     case .allowed: return nil
     case .denied, .needsPassword, .dismissed: return .notPermitted
@@ -98,11 +89,27 @@ package actor LoginSessions: SessionGate {
     do throws(BusError) {
       let logind = try await logind()
       if try await isAsleep(logind) { return .sleeping }
-      guard let session = try await logind.session(of: caller, process) else { return .noSession }
-      if let refusal = session.refusal(at: reader.seat) { return refusal }
-      // logind does not signal the lid; a lid that closes during a scan leaves no way to touch the reader.
-      if reader.isUnderLid, try await logind.flag("LidClosed") { return .lidClosed }
+      if let refusal = try await refusal(for: caller, process, logind) { return refusal }
       return isSleeping ? .sleeping : nil
+    } catch {
+      return .unknown
+    }
+  }
+
+  private func refusal(for caller: Caller, _ process: PinnedProcess, _ logind: Logind) async throws(BusError)
+    -> SessionRefusal?
+  {
+    if let program = caller.login {
+      return try await logind.place(of: process, seat: seat).refusal(of: program, for: caller.user, at: seat)
+    }
+    guard let session = try await logind.session(of: caller, process) else { return .noSession }
+    return session.refusal(at: seat)
+  }
+
+  /// logind does not signal the lid, so it is not watched during a scan. A closed lid covers the reader anyway.
+  private func lidRefusal() async -> SessionRefusal? {
+    do throws(BusError) {
+      return try await logind().flag("LidClosed") ? .lidClosed : nil
     } catch {
       return .unknown
     }
@@ -111,6 +118,18 @@ package actor LoginSessions: SessionGate {
   private func isAsleep(_ logind: Logind) async throws(BusError) -> Bool {
     if isSleeping { return true }
     return try await logind.flag("PreparingForSleep") || isSleeping
+  }
+
+  // MARK: The logins
+
+  /// Whether logind knows this session as a local login of this user. False where logind cannot be asked.
+  package func isLocalLogin(_ session: String, of user: UInt32) async -> Bool {
+    do throws(BusError) {
+      guard let found = try await logind().session(named: session) else { return false }
+      return found.user == user && found.session.isLocalLogin
+    } catch {
+      return false
+    }
   }
 
   // MARK: The users
@@ -123,7 +142,7 @@ package actor LoginSessions: SessionGate {
     return await look(at: user)
   }
 
-  /// The state of a user's sessions now, and again whenever it has changed.
+  /// The state of a user's sessions now, and after each change.
   package nonisolated func states(of user: UInt32) -> AsyncStream<SessionState> {
     AsyncStream(bufferingPolicy: .bufferingNewest(16)) { stream in
       BusLoop.shared.post { self.assumeIsolated { $0.begin(stream, of: user) } }
@@ -143,7 +162,7 @@ package actor LoginSessions: SessionGate {
     }
   }
 
-  /// Questions of the same time share one look. It is over when nothing has changed in between.
+  /// Asks logind for a user's state, again if it signalled a change meanwhile. Simultaneous callers share the answer.
   private func look(at user: UInt32) async -> SessionState {
     if let looking = followed[user]?.looking { return await looking.value }
     let look = Task {
@@ -172,7 +191,7 @@ package actor LoginSessions: SessionGate {
 
   private func settle(_ state: SessionState, of user: UInt32) {
     followed[user]?.looking = nil
-    // What could not be learnt is asked again.
+    // Do not cache an unknown state: it is asked for again.
     followed[user]?.state = state == .unknown ? nil : state
     guard let streams = followed[user]?.streams, !streams.isEmpty else { return }
     for stream in streams.values { stream.yield(state) }
@@ -181,8 +200,8 @@ package actor LoginSessions: SessionGate {
 
   // MARK: Sleep
 
-  /// Has the machine wait with its sleep until `before` has returned, for as long as logind allows (5 s unless it is told
-  /// otherwise). `after` runs when the machine is awake again.
+  /// Delays sleep until `before` has returned, for as long as logind allows (5 s by default). `after` runs when the
+  /// machine is awake again.
   package func followSleep(
     before: @escaping @Sendable () async -> Void, after: @escaping @Sendable () async -> Void
   ) {
@@ -197,7 +216,8 @@ package actor LoginSessions: SessionGate {
       let life = ends
       do throws(BusError) {
         let taken = try await logind().sleepLock()
-        if life == ends, !isSleeping { lock = taken }
+        // Keep the lock if a sleep was announced meanwhile and not everyone has been told: it delays that sleep, too.
+        if life == ends, !isSleeping || !isToldAsleep { lock = taken }
       } catch {
         retryLater()
       }
@@ -206,7 +226,7 @@ package actor LoginSessions: SessionGate {
     }
   }
 
-  /// Tells of the sleep and of its end in turn, until what was told is what is.
+  /// Runs the callbacks for sleep and wake until they match the state that logind signalled last.
   private func tell() {
     guard !isTelling else { return }
     isTelling = true
@@ -214,7 +234,7 @@ package actor LoginSessions: SessionGate {
       while isToldAsleep != isSleeping {
         let sleeps = isSleeping
         let told = sleepers.map { sleeps ? $0.before : $0.after }
-        // Not on the loop, and not in the cooperative pool: it may take its time.
+        // Not on the loop or in the cooperative pool: the callbacks may be slow.
         await Task(executorPreference: BackgroundThread.shared) {
           await withTaskGroup(of: Void.self) { group in
             for body in told { group.addTask { await body() } }
@@ -242,7 +262,7 @@ package actor LoginSessions: SessionGate {
         tell()
       }
     case .over:
-      // The next logind knows nothing of the lock, and does not signal the end of a sleep announced before.
+      // A new logind does not know the lock, and does not signal the end of a sleep that the earlier one announced.
       ends += 1
       lock = nil
       isSleeping = false

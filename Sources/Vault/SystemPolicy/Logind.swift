@@ -3,7 +3,7 @@ internal import Processes
 internal import SDBus
 internal import SecretModel
 
-/// The questions to logind, each answered from what it says now.
+/// Queries to logind. No answer is cached.
 struct Logind: Sendable {
   static let name = "org.freedesktop.login1"
   static let path = "/org/freedesktop/login1"
@@ -12,20 +12,69 @@ struct Logind: Sendable {
 
   let service: BusService
 
-  /// The session that this program belongs to, or else its user's display session: desktops start their programs
-  /// outside of the session, under the user's service manager. Nil where there is neither.
+  /// The session of this program, or else its user's display session, since desktops start programs outside the
+  /// session, under the user's service manager. Nil where there is neither.
   ///
-  /// The process must be pinned: logind is asked by its number.
+  /// The process must be pinned, since logind identifies it by its number.
   func session(of caller: Caller, _ process: PinnedProcess) async throws(BusError) -> LoginSession? {
-    let own = try await object("GetSessionByPID", UInt32(process.id), missing: "NoSessionForPID")
-    // Only now is it certain that the number still meant this process.
+    let own = try await object("GetSessionByPID", .uint32(UInt32(process.id)), missing: "NoSessionForPID")
+    // The process still runs, so the number meant this process during the call.
     guard process.isRunning else { throw .disconnected }
     if let own, let session = try await session(at: own), !session.isOfServices { return session }
     guard let user = try await properties(ofUser: caller.user) else { return nil }
-    guard let display = user["Display"]?.asStructure, display.count == 2, let path = display[1].asObjectPath else {
+    return try await displaySession(in: user)
+  }
+
+  /// Where a program of root runs. The session is looked up by the process, since the user is always root.
+  ///
+  /// The process must be pinned, as in ``session(of:_:)``.
+  ///
+  /// - Parameter seat: the seat that the reader belongs to.
+  func place(of process: PinnedProcess, seat: String) async throws(BusError) -> LoginPlace {
+    let number = BusValue.uint32(UInt32(process.id))
+    let own = try await object("GetSessionByPID", number, missing: "NoSessionForPID")
+    let owner = try await object("GetUserByPID", number, missing: "NoUserForPID")
+    guard process.isRunning else { throw .disconnected }
+    if let own, let session = try await session(at: own), !session.isOfServices { return .inside(session) }
+    guard let owner else { return .outside(foreground: try await foreground(of: seat)) }
+    guard let user = try await all(of: owner, "User") else { return .inside(nil) }
+    return .inside(try await displaySession(in: user))
+  }
+
+  private func displaySession(in user: [String: BusValue]) async throws(BusError) -> LoginSession? {
+    guard let path = try path(in: user["Display"]) else { return nil }
+    return try await session(at: path)
+  }
+
+  /// The session in the foreground of a seat; nil where there is none, or no such seat.
+  private func foreground(of seat: String) async throws(BusError) -> LoginPlace.Foreground? {
+    guard let seat = try await object("GetSeat", .string(seat), missing: "NoSuchSeat"),
+      let properties = try await all(of: seat, "Seat"), let path = try path(in: properties["ActiveSession"]),
+      let (session, user) = try await ownedSession(at: path)
+    else { return nil }
+    return LoginPlace.Foreground(session: session, user: user)
+  }
+
+  /// The path in a pair of a name and a path; nil where the pair names no object.
+  private func path(in reference: BusValue?) throws(BusError) -> String? {
+    guard let members = reference?.asStructure, members.count == 2, let path = members[1].asObjectPath else {
       throw .malformed
     }
-    return path == "/" ? nil : try await session(at: path)
+    return path == "/" ? nil : path
+  }
+
+  /// The session of this name and its user; nil where there is none.
+  func session(named name: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
+    guard let path = try await object("GetSession", .string(name), missing: "NoSuchSession") else { return nil }
+    return try await ownedSession(at: path)
+  }
+
+  private func ownedSession(at path: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
+    guard let properties = try await all(of: path, "Session") else { return nil }
+    guard let session = LoginSession(properties), let user = properties["User"]?.asStructure?.first?.asUInt32 else {
+      throw .malformed
+    }
+    return (session, user)
   }
 
   /// All sessions of a user.
@@ -42,7 +91,7 @@ struct Logind: Sendable {
     return sessions
   }
 
-  /// A property of the manager that is true or false.
+  /// A Boolean property of the manager.
   func flag(_ name: String) async throws(BusError) -> Bool {
     let answer = try await service.call(
       Self.path, "org.freedesktop.DBus.Properties", "Get", [.string(Self.manager), .string(name)])
@@ -50,7 +99,7 @@ struct Logind: Sendable {
     return value
   }
 
-  /// A lock that the machine waits for before it sleeps, until it is closed.
+  /// A lock that delays sleep until it is closed.
   func sleepLock() async throws(BusError) -> BusDescriptor {
     let answer = try await service.call(
       Self.path, Self.manager, "Inhibit",
@@ -60,7 +109,7 @@ struct Logind: Sendable {
   }
 
   private func properties(ofUser user: UInt32) async throws(BusError) -> [String: BusValue]? {
-    guard let path = try await object("GetUser", user, missing: "NoSuchUser") else { return nil }
+    guard let path = try await object("GetUser", .uint32(user), missing: "NoSuchUser") else { return nil }
     return try await all(of: path, "User")
   }
 
@@ -70,10 +119,10 @@ struct Logind: Sendable {
     return session
   }
 
-  /// Nil where logind answers with the error that there is none.
-  private func object(_ method: String, _ number: UInt32, missing: String) async throws(BusError) -> String? {
+  /// The object that a method returns; nil where logind answers with the error `missing`.
+  private func object(_ method: String, _ argument: BusValue, missing: String) async throws(BusError) -> String? {
     do throws(BusError) {
-      guard let path = try await service.call(Self.path, Self.manager, method, [.uint32(number)]).first?.asObjectPath
+      guard let path = try await service.call(Self.path, Self.manager, method, [argument]).first?.asObjectPath
       else { throw .malformed }
       return path
     } catch .remote(let name, _, _) where name == "\(Self.name).\(missing)" {

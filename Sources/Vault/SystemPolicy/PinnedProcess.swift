@@ -1,14 +1,14 @@
 internal import Processes
-internal import SecretModel
+package import SecretModel
 
-/// The process of a caller, held by a pidfd, so that what was learnt about its number can be told to be about it.
-struct PinnedProcess: Sendable {
-  let id: Int32
+/// The process of a caller, held by a pidfd: while it runs, its process ID cannot mean another process.
+package struct PinnedProcess: Sendable {
+  package let id: Int32
   let started: UInt64
   private let handle: ProcessHandle
 
-  /// Nil where the process has ended, where its number means another one, and where the caller has none.
-  init?(of caller: Caller) {
+  /// Nil where the process has ended, its ID means another process, or the caller has no process.
+  package init?(of caller: Caller) {
     guard let process = caller.process, let handle = ProcessHandle(process.id),
       ProcessHandle.start(of: process.id) == process.started
     else { return nil }
@@ -17,6 +17,6 @@ struct PinnedProcess: Sendable {
     self.handle = handle
   }
 
-  /// While this is true, the number has meant this process all the time.
-  var isRunning: Bool { !handle.hasEnded }
+  /// If true, the ID has meant this process since it was pinned.
+  package var isRunning: Bool { !handle.hasEnded }
 }

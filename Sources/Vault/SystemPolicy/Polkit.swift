@@ -3,36 +3,38 @@ internal import SDBus
 package import SecretModel
 internal import Synchronization
 
-/// What a program asks of the service, in the words of its polkit policy.
+/// The actions of the service's polkit policy.
 ///
-/// polkit lets only root, or the user that an action's annotation `org.freedesktop.policykit.owner` names, ask about the
-/// programs of others: each action has to carry one for the service's user.
+/// Only root, or the user named by an action's annotation `org.freedesktop.policykit.owner`, may ask polkit about other
+/// users' programs. So each action needs that annotation, with the service's user.
 package enum PolkitAction: String, Sendable, Hashable, CaseIterable {
-  /// To have a finger asked for.
+  /// To ask for a finger.
   case use = "org.whorl.use"
   /// To change the enrolled fingers.
   case enroll = "org.whorl.enroll"
-  /// To test and to record the reader.
+  /// To enrol a finger where only administrators may: asks for an administrator's password.
+  case enrollAsAdministrator = "org.whorl.enroll-as-administrator"
+  /// To test and to record the reader: asks for an administrator's password.
   case manage = "org.whorl.manage"
-  /// To create, to erase and to reset the user's store: the one action that asks for the user's password.
+  /// To create, to erase and to reset the user's store: asks for the user's password.
   case own = "org.whorl.own"
 }
 
-/// What polkit says.
+/// polkit's answer.
 package enum PolkitVerdict: Sendable, Hashable {
   case allowed
   case denied
-  /// The user's password is needed, and nobody was to be asked or no program is there to ask.
+  /// A password is needed, but the user was not to be asked, or no authentication agent runs.
   case needsPassword
-  /// The user closed the question.
+  /// The user dismissed the dialogue.
   case dismissed
-  /// polkit was not reached, gave no answer in time or none of use; the words say why.
+  /// polkit was not reached, did not answer in time, or sent a malformed answer; the words say which.
   case unavailable(String)
 }
 
 /// Asks polkit what a program may do.
 package final class Polkit: Sendable {
-  /// The time that a person has to type a password.
+  /// How long a person has to type a password.
   private static let questionLimit = Duration.seconds(180)
   private static let path = "/org/freedesktop/PolicyKit1/Authority"
   private static let interface = "org.freedesktop.PolicyKit1.Authority"
@@ -42,13 +44,13 @@ package final class Polkit: Sendable {
 
   /// - Parameter bus: the address of the bus that polkit is on; tests use another one.
   package init(bus: String? = nil) {
-    // polkit runs as a user of its own, whose name differs; the bus lets nobody else own the name.
+    // The user that polkit runs as differs between distributions. The bus lets no other user own the name.
     service = SystemService("org.freedesktop.PolicyKit1", on: bus ?? MessageBus.system, ownedBy: nil)
   }
 
-  /// Whether this program may do it.
+  /// Whether this program may perform the action.
   ///
-  /// - Parameter asking: whether the user may be asked for a password. Cancelling the task closes the question.
+  /// - Parameter asking: whether polkit may ask for a password. Cancelling the task closes that dialogue.
   package func authorize(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
     guard let process = PinnedProcess(of: caller) else { return .unavailable("the program has ended") }
     let question = "whorl-\(lastQuestion.add(1, ordering: .relaxed).newValue)"
@@ -78,7 +80,7 @@ package final class Polkit: Sendable {
     }
   }
 
-  /// Has polkit take a question away. There is none if polkit itself has ended it.
+  /// Cancels a check of polkit, which closes its dialogue. Fails where polkit has ended the check itself.
   private func close(_ question: String, of authority: BusService) async {
     await Task(executorPreference: BackgroundThread.shared) {
       _ = try? await authority.call(

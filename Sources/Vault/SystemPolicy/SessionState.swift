@@ -1,6 +1,6 @@
-/// What a user's login sessions allow, taken together: what ``SecretModel/Accessibility/whenUnlocked`` follows.
+/// The state of all login sessions of a user, on which ``SecretModel/Accessibility/whenUnlocked`` depends.
 package enum SessionState: Sendable, Hashable {
-  /// A session is unlocked. Those at a seat decide; where there are none, a session from elsewhere counts as unlocked.
+  /// A session at a seat is unlocked. Where the user has none at a seat, any other session counts as unlocked.
   case unlocked
   /// Every session at a seat is locked.
   case locked
@@ -8,7 +8,7 @@ package enum SessionState: Sendable, Hashable {
   case sleeping
   /// The user has no session.
   case absent
-  /// logind cannot be asked, or answers nonsense. Treat it as ``locked``.
+  /// logind cannot be asked, or its answer is malformed. Treat it as ``locked``.
   case unknown
 
   init(of sessions: [LoginSession]) {

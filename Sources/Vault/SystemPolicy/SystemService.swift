@@ -1,10 +1,10 @@
 internal import SDBus
 
-/// A service of the system bus, found again after it or the bus has ended.
+/// Finds a service on the system bus, and finds it again after the service or the bus has ended.
 actor SystemService {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The time that a service has to be found, in each step, and to answer.
+  /// The limit for each step of finding the service, and for each of its answers.
   static let limit = Duration.seconds(2)
 
   private let name: String
@@ -17,7 +17,7 @@ actor SystemService {
   /// - Parameters:
   ///   - bus: the address of the bus.
   ///   - users: as in ``BusService/find(_:on:ownedBy:within:receiver:)``.
-  ///   - receiver: what happens to the service, on the bus loop.
+  ///   - receiver: called with each event of the service, on the bus loop.
   init(
     _ name: String, on bus: String, ownedBy users: Set<UInt32>?,
     receiver: @escaping @Sendable (BusService.Event) -> Void = { _ in }
@@ -30,7 +30,7 @@ actor SystemService {
 
   deinit { found?.close() }
 
-  /// The service as it runs now. Questions of the same time share one search.
+  /// The running service. Simultaneous callers share one search.
   func running() async throws(BusError) -> BusService {
     if let found { return found }
     let search = finding ?? Task { await self.search() }

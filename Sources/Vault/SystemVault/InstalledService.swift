@@ -5,10 +5,10 @@ internal import SDBus
 package import SecretModel
 internal import VaultBus
 
-/// The system service of this machine, as a client finds it. Its places are fixed: neither the environment nor a
-/// configuration names others.
+/// Finds the system service of this machine and connects to it. Its paths are fixed: neither the environment nor a
+/// configuration changes them.
 package struct InstalledService: Sendable {
-  /// The file that says that the service is installed.
+  /// The file that marks the service as installed.
   private let marker: String
   /// The folder of the socket.
   private let folder: String
@@ -18,7 +18,7 @@ package struct InstalledService: Sendable {
     marker: "/etc/whorl/system", folder: "/run/whorl", trust: .rootAlone)
 
   /// - Parameters:
-  ///   - marker: tests name other places, and trust their own user.
+  ///   - marker: the path of the marker; tests use other paths and trust their own user.
   package init(marker: String, folder: String, trust: PathWalk.Trust) {
     self.marker = marker
     self.folder = folder
@@ -27,10 +27,10 @@ package struct InstalledService: Sendable {
 
   private var socket: String { folder + "/bus" }
 
-  /// Whether the service is installed: whether root has put the marker there.
+  /// Whether the service is installed: whether root has made the marker file.
   ///
-  /// - Throws: `serviceUnavailable` where there is a marker that somebody else could have put there, or none that can be
-  ///   looked for. A client must not fall back to a private vault then, which is no boundary.
+  /// - Throws: `serviceUnavailable` where a user other than root could have made the marker, or it cannot be looked
+  ///   for. A client must not fall back to a private vault then, since that is not a security boundary.
   package var isInstalled: Bool {
     get throws(VaultError) {
       guard access(marker, F_OK) == 0 || errno != ENOENT else { return false }
@@ -48,7 +48,7 @@ package struct InstalledService: Sendable {
   /// - Throws: `serviceUnavailable`, `busy`.
   package func connect() throws(VaultError) -> any VaultConnection {
     guard BusLoop.shared.isInThisProcess else { throw .forkedProcess }
-    // Who can make files there could listen in the place of the service.
+    // A user who can make files in the folder could listen in place of the service.
     do throws(PathWalkError) {
       try PathWalk.check(folder, trusting: trust)
     } catch {

@@ -1,48 +1,56 @@
 import Executors
-import Fingerprint
+package import Fingerprint
 import GRDB
 import Glibc
 package import Keys
 import SecureMemory
 
-/// The vault: items, who may read them, and the fingers that say so. Clients reach it through `VaultService` alone, over a
-/// bus or in this process.
+/// The vault: stores items and decides by fingers and passcodes who may read them. Clients use it only through
+/// `VaultService`, over a bus or in this process.
 package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = NewItem.secretLimit
+  /// The fewest bytes of a new passcode, by default.
+  package static let shortestPasscode = 4
 
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// The user whose items and fingers these are.
+  /// The owner of the items and fingers.
   package nonisolated let owner: UInt32
   let store: Store
-  /// Where passcodes and passwords become keys.
-  let scrypt: ScryptQueue
   /// Gives the reader to one request at a time.
   package nonisolated let desk: ReaderDesk
-  /// What the user's login sessions allow.
-  let gate: any SessionGate
+  let contexts = ContextTable()
+  let sessionLock: SessionLock
   let readers: ReaderAccess
-  let sets: EnrolmentSets
   let fprintd: FprintdSets
+  let sets: EnrolmentSets
+  let fingers: CurrentFingers
+  let passcodes: Passcodes
+  let passcodeChanges: PasscodeChanges
+  let restores: Restores
   let enrolment: FingerEnrolment
-  let authenticator: Authenticator
-  var contexts: [ContextHandle: Context] = [:]
-  /// Who holds the vault itself, as a client of it; and whose contexts those are that the vault opens for itself.
-  let itself: Client
-  /// The emptying of the log that deletions have asked for.
+  let passwords: ApplicationPasswords
+  let authorizer: Authorizer
+  let catalogue: ItemCatalogue
+  /// The client for calls of the process that holds the vault.
+  package nonisolated let itself: Client
+  /// The task that empties the write-ahead log after deletions.
   var forgetting: Task<Void, Never>?
 
-  /// Opens the store of `owner`. Nothing starts a reader process before a finger is needed, and nobody is asked for one
-  /// whose login session `gate` refuses. Vaults in one process share one `scrypt`, and may share a `desk`. `classKeys`
-  /// outlives the vault where its maker keeps it: what was unlocked stays so. `quota` is the most bytes that the store may
-  /// have; nil: as many as the disk takes. `clock`, `touchClock` and `floor` are for tests.
+  /// Opens the store of `owner`. The reader process starts when a finger is first needed. No finger is asked for if
+  /// `gate` refuses the caller's login session. Vaults in one process share one `scrypt`, and may share a `desk`. The
+  /// caller may keep `classKeys` longer than the vault, so that unlocked classes stay open. `quota` is the largest size
+  /// of the store in bytes; nil: no limit. A new passcode has at least `shortestPasscode` bytes. `readerUser` returns
+  /// the user whose fingers fprintd is asked for; nil: no reader is opened. `clock`, `touchClock` and `floor` are for
+  /// tests.
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
     scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce,
-    classKeys: ClassKeys = ClassKeys(), quota: Int? = nil
+    classKeys: ClassKeys = ClassKeys(), quota: Int? = nil, shortestPasscode: Int = Vault.shortestPasscode,
+    readerUser: ReaderUser? = .own
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let deviceKey = try DeviceKey.read(in: directory)
@@ -57,53 +65,57 @@ package actor Vault {
     } catch {
       throw VaultError(keys: error)
     }
-    store = Store(
+    let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
       clock: clock, floor: floor, classKeys: classKeys)
+    self.store = store
     self.owner = owner
-    itself = Client(Caller(user: owner))
     self.desk = desk
-    readers = ReaderAccess(store: store, desk: desk, gate: gate, arming: arming)
+    itself = Client(Caller(user: owner))
+    sessionLock = SessionLock(gate: gate, store: store)
+    readers = ReaderAccess(store: store, desk: desk, gate: gate, arming: arming, user: readerUser)
     sets = EnrolmentSets(store: store)
     fprintd = FprintdSets(readers: readers, sets: sets)
-    enrolment = FingerEnrolment(readers: readers, sets: sets, fprintd: fprintd)
-    authenticator = Authenticator(readers: readers, sets: sets, fprintd: fprintd, touchClock: touchClock)
-    self.scrypt = scrypt
-    self.gate = gate
+    fingers = CurrentFingers(readers: readers, sets: sets, fprintd: fprintd)
+    passcodes = Passcodes(store: store, scrypt: scrypt, shortest: shortestPasscode)
+    passcodeChanges = PasscodeChanges(passcodes: passcodes)
+    restores = Restores(passcodes: passcodes)
+    enrolment = FingerEnrolment(passcodes: passcodes, readers: readers, sets: sets, fprintd: fprintd)
+    passwords = ApplicationPasswords(store: store, scrypt: scrypt)
+    authorizer = Authorizer(
+      authenticator: Authenticator(readers: readers, sets: sets, fprintd: fprintd, touchClock: touchClock),
+      passcodes: passcodes, passwords: passwords)
+    catalogue = ItemCatalogue(store: store, fingers: fingers, passcodes: passcodes)
   }
 
-  /// Gets the cryptography ready, for a store that will be opened soon.
+  /// Loads the cryptographic algorithms, for a store that will be opened soon.
   package static func prepare() { Algorithms.prepare() }
 
   /// Ends every context and closes the database, which empties its log. No call works afterwards.
   package func close() async {
     endContexts()
-    // Whoever ends does not wait for changes that might still come.
+    // Do not wait for the pause in which further changes are collected.
     forgetting?.cancel()
     await forgetting?.value
     store.database.close()
   }
 
   /// Ends every context with `systemCancelled`.
-  package func endContexts() {
-    for context in contexts.values { end(context, .systemCancelled) }
-    contexts = [:]
-  }
+  package func endContexts() { contexts.closeAll() }
 
   package func status() async throws(VaultError) -> VaultStatus {
-    await followSessions()
+    await sessionLock.follow()
     return try currentStatus()
   }
 
-  func currentStatus() throws(VaultError) -> VaultStatus {
-    let store = store
-    return try store.read { moment in
-      return VaultStatus(
+  private func currentStatus() throws(VaultError) -> VaultStatus {
+    try store.read { moment in
+      VaultStatus(
         directory: store.directory.path, tier: .keyFile,
         passcodeSet: try moment.slot(.passcode) != nil,
         failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
         passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
-        restore: moment.authority.restored ? try moment.acceptance() : nil,
+        restore: moment.authority.restored ? try RestoredCopy(moment: moment).acceptance() : nil,
         items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
           ?? 0,
         sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
@@ -115,10 +127,10 @@ package actor Vault {
     }
   }
 
-  /// What is wrong with the store as a whole; empty when nothing is.
+  /// The problems of the store as a whole; empty when there are none.
   package func integrityProblems() throws(VaultError) -> [VaultError] {
     var problems = try store.database.integrityProblems()
-    let damaged = try store.read { moment in try moment.damagedItems() }
+    let damaged = try store.read { moment in try ItemSearcher(moment).damagedItems() }
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
     let status = try currentStatus()
     if status.damagedSets > 0 {
@@ -159,7 +171,7 @@ extension EnrolmentSet {
 }
 
 extension StoreDatabase {
-  /// The id that ties every box to this database.
+  /// The database's id, to which every box is bound.
   func identity() throws(VaultError) -> [UInt8] {
     do {
       guard let row = try queue.read({ db in try Row.fetchOne(db, sql: "SELECT database_id FROM store") }) else {
@@ -171,7 +183,7 @@ extension StoreDatabase {
     }
   }
 
-  /// A slot before there are keys to check it with: for finding the root key itself.
+  /// A slot that is not checked, to find the root key before there are keys to check with.
   func rawSlot(_ name: Slot.Name) throws(VaultError) -> Slot? {
     do {
       return try queue.read { db in

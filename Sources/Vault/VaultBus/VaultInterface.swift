@@ -1,13 +1,14 @@
 package import SDBus
 
-/// The D-Bus interface of the vault, as `data/dbus/org.whorl.Vault1.xml` documents it. The name holds the major version.
+/// The D-Bus interface of the vault, documented in `data/dbus/org.whorl.Vault1.xml`. Its name contains the major
+/// version.
 package enum VaultInterface {
   package static let target = BusTarget(path: "/org/whorl/Vault", interface: "org.whorl.Vault1")
 
   /// The minor version: it counts additions that an older peer can ignore.
   package static let minor: UInt32 = 0
-  /// What this version can do beyond version 1.0, by name. A client looks here before it uses an addition that an older
-  /// vault would refuse.
+  /// The names of additions since version 1.0. A client checks them before it uses an addition that an older vault
+  /// would refuse.
   package static let features: [String] = []
 
   /// The methods. The first argument of each is the number of the call.
@@ -20,6 +21,14 @@ package enum VaultInterface {
     case keep = "Keep"
     case rebuildDeviceKey = "RebuildDeviceKey"
 
+    case openCopy = "OpenCopy"
+    case lendReader = "LendReader"
+    case walletKey = "WalletKey"
+    case encryptFile = "EncryptFile"
+    case fileKey = "FileKey"
+    case decryptFile = "DecryptFile"
+    case makeKeyPair = "MakeKeyPair"
+
     case openContext = "OpenContext"
     case respond = "Respond"
     case setApplicationPassword = "SetApplicationPassword"
@@ -30,6 +39,7 @@ package enum VaultInterface {
     case add = "Add"
     case update = "Update"
     case delete = "Delete"
+    case sealCopy = "SealCopy"
     case useKey = "UseKey"
 
     case evaluate = "Evaluate"
@@ -42,6 +52,7 @@ package enum VaultInterface {
     case unlock = "Unlock"
     case lock = "Lock"
     case changePasscode = "ChangePasscode"
+    case setFirstUnlock = "SetFirstUnlock"
     case removePasscode = "RemovePasscode"
     case recover = "Recover"
     case detectedRestore = "DetectedRestore"
@@ -51,13 +62,14 @@ package enum VaultInterface {
     case readers = "Readers"
     case status = "Status"
     case problems = "Problems"
+    case log = "Log"
   }
 
   /// Emitted for each event of a context, before the answer of the call that the event belongs to.
   package static let eventSignal = "Event"
   package static let eventSignalArguments = "ayxsa{sv}"
 
-  /// What the D-Bus name of each ``VaultError`` begins with.
+  /// The prefix of the D-Bus name of each ``VaultError``.
   package static let errorPrefix = "org.whorl.Vault1.Error."
 
   /// The most that the arguments of a call may cost (`BusValue.cost`).
@@ -73,12 +85,17 @@ extension VaultInterface.Method {
   package var arguments: String {
     switch self {
     case .hello: "tuas"
-    case .cancel, .biometry, .lock, .detectedRestore, .readers, .status, .problems: "t"
+    case .cancel, .lendReader, .makeKeyPair, .biometry, .lock, .detectedRestore, .readers, .status, .problems: "t"
     case .open: "ta{sv}"
     case .create: "ta{sv}ah"
     case .keep: "tay"
     case .rebuildDeviceKey: "ta{sv}h"
-    case .openContext: "ta{sv}"
+    case .openCopy: "taysh"
+    case .walletKey: "thay"
+    case .encryptFile: "thhayah"
+    case .fileKey: "thsh"
+    case .decryptFile: "thhh"
+    case .openContext, .log: "ta{sv}"
     case .respond: "taysxah"
     case .setApplicationPassword: "tayah"
     case .closeContext: "tays"
@@ -86,9 +103,10 @@ extension VaultInterface.Method {
     case .add: "ta{sv}hba{sv}"
     case .update: "ta{sv}a{sv}aha{sv}"
     case .delete: "ta{sv}"
+    case .sealCopy: "ths"
     case .useKey: "taya{sv}a{sv}"
     case .evaluate: "ta{sv}a{sv}"
-    case .enroll, .unenroll, .useAdapter: "tsa{sv}"
+    case .enroll, .unenroll, .useAdapter, .setFirstUnlock: "tsa{sv}"
     case .losses: "ts"
     case .unlock, .changePasscode, .removePasscode: "ta{sv}"
     case .recover, .acceptRestore: "taya{sv}"
@@ -100,39 +118,43 @@ extension VaultInterface.Method {
     switch self {
     case .hello: "uas"
     case .cancel, .open, .keep, .rebuildDeviceKey, .respond, .setApplicationPassword, .closeContext, .unlock,
-      .lock, .changePasscode, .useAdapter:
+      .lock, .changePasscode, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
       ""
     case .create: "ayh"
+    case .makeKeyPair: "hay"
     case .openContext, .evaluate: "ay"
     case .items: "aayay"
     case .secrets: "a(ayxx)ah"
     case .add: "ay"
     case .biometry, .enroll, .unenroll, .readers, .status: "a{sv}"
     case .update, .delete: "x"
-    case .useKey: "h"
+    case .useKey, .openCopy, .lendReader, .walletKey, .fileKey: "h"
+    case .sealCopy: "ay"
     case .losses, .removePasscode, .recover, .acceptRestore: "a(ayay)"
     case .detectedRestore: "aa{sv}"
     case .problems: "a(sav)"
+    case .log: "aa{sv}"
     }
   }
 
-  /// Whether the call changes what is stored. When the connection is lost during such a call, nobody knows whether the
+  /// Whether the call changes what is stored. If the connection is lost during such a call, it is unknown whether the
   /// change was made.
   package var isChange: Bool {
     switch self {
     case .keep, .rebuildDeviceKey, .add, .update, .delete, .enroll, .unenroll, .unlock, .changePasscode,
-      .removePasscode, .recover, .acceptRestore, .useAdapter:
+      .setFirstUnlock, .removePasscode, .recover, .acceptRestore, .useAdapter:
       true
-    // A store that was made and not kept is removed with its connection.
+    // A new store that was not kept is removed when its connection ends.
     case .create: false
-    case .hello, .cancel, .open, .openContext, .respond, .setApplicationPassword, .closeContext, .items, .secrets,
-      .useKey, .evaluate, .biometry, .losses, .lock, .detectedRestore, .readers, .status, .problems:
+    case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
+      .makeKeyPair, .sealCopy, .openContext, .respond,
+      .setApplicationPassword, .closeContext, .items, .secrets, .useKey, .evaluate, .biometry, .losses, .lock,
+      .detectedRestore, .readers, .status, .problems, .log:
       false
     }
   }
 
-  /// Whether the call ends, or brings to its end, what other calls wait for. Such a call is served however many others
-  /// are open.
+  /// Whether the call ends the wait of another call, or helps to. Such a call is served however many others are open.
   package var endsWaiting: Bool {
     switch self {
     case .cancel, .respond, .closeContext: true

@@ -1,3 +1,4 @@
+import AgeFormat
 import Fingerprint
 import Glibc
 import Processes
@@ -7,8 +8,8 @@ package import SecureMemory
 import Synchronization
 import Vault
 
-/// Opens and makes stores in this process, with `whorl-reader` as its child: what `whorld` serves, and what tests use in
-/// place of a connection to it.
+/// Opens and creates stores in this process, with `whorl-reader` as a child process. `whorld` serves this to its
+/// client; tests use it directly.
 package final class LocalVaultConnection: VaultConnection {
   private struct State {
     var isClosed = false
@@ -29,10 +30,10 @@ package final class LocalVaultConnection: VaultConnection {
   private let caller: Caller
   private let state = Mutex(State())
 
-  /// - Parameter caller: who is served; nil: the program itself.
+  /// - Parameter caller: the client; nil: this program itself.
   package init(for caller: Caller? = nil) { self.caller = caller ?? Caller(user: geteuid()) }
 
-  /// Opens a store. Nothing starts a reader process before a reader is asked something.
+  /// Opens a store. The reader process starts when a reader is first needed.
   ///
   /// - Throws: `invalidRequest` where the connection has an open store, `storeNotFound`, and what is wrong with the store.
   package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
@@ -50,8 +51,10 @@ package final class LocalVaultConnection: VaultConnection {
 
   package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
     try state.withLock { state throws(VaultError) in try state.requireRunning() }
-    let (new, draft) = try await Vault.newStore(at: place.folder.directory, passcode: passcode, owner: caller.user)
-    // Closed meanwhile: the store goes with this call's last reference to it.
+    let (new, draft) = try await StoreCreation.newStore(
+      at: place.folder.directory, passcode: passcode, owner: caller.user)
+    // The connection may have been closed during the call. The new store is then removed with its last reference,
+    // `new`.
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
       state.drafts[draft.id] = new
@@ -59,8 +62,8 @@ package final class LocalVaultConnection: VaultConnection {
     return draft
   }
 
-  /// - Throws: `invalidRequest` where the connection has no such draft, `storeExists` where something has taken the place
-  ///   meanwhile; the draft is removed then.
+  /// - Throws: `invalidRequest` where the connection has no such draft; `storeExists` where something else has been put
+  ///   there since, and the draft is removed.
   package func keep(_ draft: StoreDraft.ID) async throws(VaultError) {
     guard let new = state.withLock({ $0.drafts.removeValue(forKey: draft) }) else {
       throw .invalidRequest("this connection has no such new store")
@@ -69,8 +72,50 @@ package final class LocalVaultConnection: VaultConnection {
   }
 
   package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
-    try Vault.rebuildDeviceKey(at: place.folder.directory, recoveryKey: recoveryKey, owner: caller.user)
+    try StoreCreation.rebuildDeviceKey(at: place.folder.directory, recoveryKey: recoveryKey, owner: caller.user)
   }
+
+  package func openCopy(
+    _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
+  ) async throws(VaultError) -> SecretBytes {
+    try await Vault.openCopy(copy, with: opening, user: caller.user)
+  }
+
+  /// Refused: a program that starts a private vault can start `whorl-reader`, too.
+  package func lendReader() async throws(VaultError) -> ReaderSocket {
+    throw .invalidRequest("a private vault lends no reader: a program starts whorl-reader itself")
+  }
+
+  package func walletKey(
+    from password: consuming SecretBytes, salt: [UInt8]
+  ) async throws(VaultError) -> SecretBytes {
+    try Vault.walletKey(from: password, salt: salt)
+  }
+
+  package func encryptFile(
+    from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient
+  ) async throws(VaultError) {
+    try await FileEncryption.run { () throws(VaultError) in
+      try AgeFile.encrypt(from: source, to: target, for: recipient)
+    }
+  }
+
+  package func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
+    try await FileEncryption.run { () throws(VaultError) in
+      SharedSecret(try AgeFile.key(of: file, with: opening))
+    }.copy()
+  }
+
+  package func decryptFile(
+    _ file: Int32, with key: consuming SecretBytes, to target: Int32
+  ) async throws(VaultError) {
+    let key = SharedSecret(key)
+    try await FileEncryption.run { () throws(VaultError) in
+      try AgeFile.decrypt(file, with: key.bytes, to: target)
+    }
+  }
+
+  package func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { try AgeFile.makeKeyPair() }
 
   package func close() async {
     let open = state.withLock { state in
@@ -86,7 +131,7 @@ package final class LocalVaultConnection: VaultConnection {
 }
 
 extension StorePlace {
-  /// - Throws: `invalidRequest` for a store of the service, which is another process.
+  /// - Throws: `invalidRequest` for a store of the service, which runs in another process.
   fileprivate var folder: StoreFolder {
     get throws(VaultError) {
       guard case .folder(let folder) = self else {
@@ -98,9 +143,9 @@ extension StorePlace {
 }
 
 extension ReaderDesk {
-  /// The readers of a store in this process, for it alone.
+  /// The readers of one store in this process.
   fileprivate init(for place: StoreFolder) {
-    // Where there is no such program, starting this one fails and says so: only what needs a finger is refused.
+    // Where the program is missing, starting it fails later, and only calls that need a finger are refused.
     let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
     // A recording plays once: the device must stay open from the first call to the last.

@@ -1,6 +1,8 @@
 package import Fingerprint
 import Glibc
 package import Processes
+package import SecretModel
+import Vault
 
 /// What an administrator sets for the service, in `/etc/whorl/whorld.conf` and the files of `/etc/whorl/whorld.conf.d`.
 ///
@@ -9,8 +11,18 @@ package import Processes
 package struct ServiceSettings: Sendable, Hashable {
   /// The readers of all stores, in the words of `--reader`.
   package var reader = ReaderSelection.automatic
+  /// The fewest bytes of a new passcode (`passcode-length`); no user can set a shorter one.
+  package var shortestPasscode = Vault.shortestPasscode
+  /// Who may enrol fingers (`enrol`).
+  package var enrollers = Enrollers.users
+  /// The least that opens a store after the service has started (`require-passcode-after-boot`). By default this is the
+  /// passcode or, if the user has chosen so, a login. A store that has once required the passcode keeps requiring it.
+  package var firstUnlock = FirstUnlock.login
 
-  /// The settings where nothing is set.
+  /// The values that `passcode-length` may have.
+  private static let passcodeLengths = Vault.shortestPasscode...64
+
+  /// The default settings.
   package init() {}
 
   /// Reads the file and the folder beside it. Either may be missing.
@@ -48,9 +60,32 @@ package struct ServiceSettings: Sendable, Hashable {
           throw ServiceSettingsError(path: file, problem: "line \(index + 1) names no reader")
         }
         reader = selection
+      case "passcode-length":
+        guard let length = Int(parts[1].trimmed), Self.passcodeLengths.contains(length) else {
+          throw ServiceSettingsError(
+            path: file,
+            problem: "line \(index + 1): passcode-length is a number from \(Self.passcodeLengths.lowerBound) to "
+              + "\(Self.passcodeLengths.upperBound)")
+        }
+        shortestPasscode = length
+      case "require-passcode-after-boot":
+        switch parts[1].trimmed {
+        case "yes": firstUnlock = .passcode
+        case "no": firstUnlock = .none
+        default:
+          throw ServiceSettingsError(
+            path: file, problem: "line \(index + 1): require-passcode-after-boot is yes or no")
+        }
+      case "enrol":
+        guard let who = Enrollers(rawValue: String(parts[1].trimmed)) else {
+          throw ServiceSettingsError(path: file, problem: "line \(index + 1): enrol is users or administrators")
+        }
+        enrollers = who
       case let name:
         throw ServiceSettingsError(
-          path: file, problem: "line \(index + 1): nothing is called '\(name)' (known: reader)")
+          path: file,
+          problem: "line \(index + 1): nothing is called '\(name)' (known: reader, passcode-length, "
+            + "require-passcode-after-boot, enrol)")
       }
     }
   }
@@ -93,10 +128,18 @@ package struct ServiceSettings: Sendable, Hashable {
   }
 }
 
+/// Who may enrol the fingers that open a store.
+package enum Enrollers: String, Sendable, Hashable {
+  /// Each user their own.
+  case users
+  /// A user with an administrator, whose password polkit asks for.
+  case administrators
+}
+
 /// The service's settings cannot be used.
 package struct ServiceSettingsError: Error, Sendable, Hashable {
   package var path: String
-  /// What is wrong, in words that follow the path.
+  /// What is wrong, worded to follow the path.
   package var problem: String
 
   package var words: String { "\(path): \(problem)" }

@@ -3,8 +3,8 @@ import Primitives
 
 /// How the folders of the service's stores are named: by user id and account name, as `1000-alice`.
 ///
-/// The name shows an administrator whose store it is, and keeps a user id that was given to another account from
-/// opening the store of the earlier one.
+/// The name shows an administrator whose store it is. It also keeps an account from opening the store of an earlier
+/// account with the same user id.
 struct StoreNames {
   private let folder: String
 
@@ -12,7 +12,7 @@ struct StoreNames {
 
   func place(of user: UInt32, named name: String) -> String { "\(folder)/\(user)-\(Self.escaped(name))" }
 
-  /// The store of this user id under another account's name.
+  /// A store with this user id and another account's name.
   func other(of user: UInt32, than place: String) -> String? {
     // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
     guard let stream = opendir(folder) else { return nil }
@@ -21,14 +21,14 @@ struct StoreNames {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      // A point is in the names of stores that are being made alone.
+      // Only stores that are being created have a point in their name.
       guard name.hasPrefix("\(user)-"), !name.contains("."), "\(folder)/\(name)" != place else { continue }
       return "\(folder)/\(name)"
     }
     return nil
   }
 
-  /// Letters, digits, `_` and `-` stand for themselves, every other byte is `%` and two hexadecimal digits.
+  /// The name with every byte other than letters, digits, `_` and `-` written as `%` and two hexadecimal digits.
   private static func escaped(_ name: String) -> String {
     name.utf8.map { byte in
       let isPlain =

@@ -1,44 +1,66 @@
+import Executors
 package import Keys
 package import SecretModel
 import SecureMemory
 import Synchronization
+package import SystemPolicy
 import Vault
 
-/// The stores of a machine's users in one process: what the system service serves. Each user has one vault, on an
-/// executor of its own, which all connections of that user share.
+/// The stores of all users of a machine in one process, as the system service serves them. Each user has one vault on
+/// its own executor, shared by all of the user's connections.
 package final class SystemVaults: Sendable {
   /// What the stores of the service have in common.
   package struct Configuration: Sendable {
     /// The folder of the stores, which belongs to this process's user alone.
     package var folder: String
-    /// How long a store that nobody uses stays open.
+    /// How long an unused store stays open.
     package var idleTime = Duration.seconds(60)
     /// The readers, which all stores share.
     package var reader: ServiceReader
     /// The name of a user's account; nil where there is none. May block.
     package var accountName: @Sendable (UInt32) -> String?
-    /// Whether a program may make a store for its user, give one a new key file, or enrol the first finger: what takes a
-    /// place that the user has not taken yet. Throws what forbids it. May ask the user, and wait for the answer.
+    /// Throws where a program may not create its user's store, give it a new key file or enrol the first finger. May
+    /// ask the user and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
-    /// What the machine's login sessions allow.
-    package var gate: any SessionGate = NoSessionGate()
-    /// What opens a store after the service has started.
-    package var firstUnlock = FirstUnlock.passcode
+    /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
+    /// enrolled on. Asks nobody.
+    package var authorizeFingers: @Sendable (Caller) async throws(VaultError) -> Void
+    /// Throws where a program may not enrol a finger; called after ``authorizeFingers``. May ask the user and wait for
+    /// the answer.
+    package var authorizeEnrolment: @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
+    /// Throws where a program may not test the readers. May ask the user and wait for the answer.
+    package var authorizeTest: @Sendable (Caller) async throws(VaultError) -> Void
+    /// Finds the file that a calling program runs; nil: labels have no path.
+    package var programPaths: ProgramPaths?
+    /// The machine's login sessions; nil: sessions forbid nothing and close nothing.
+    package var sessions: LoginSessions?
+    /// The least that opens a store after the service has started.
+    package var firstUnlock = FirstUnlock.login
+    /// The fewest bytes of a new passcode.
+    package var shortestPasscode = Vault.shortestPasscode
     /// The most bytes that one user may store.
     package var quota = 256 << 20
-    /// Where all stores stretch their passcodes.
+    /// The queue in which all stores run scrypt on passcodes.
     let scrypt = ScryptQueue()
-    /// The least that scrypt must cost; tests alone ask for less.
+    /// Sends a log entry of a user to the system's journal. May block.
+    package var journal: @Sendable (AuditEntry, UInt32) -> Void = { JournalEntry($0, of: $1).send() }
+    /// The thread that writes the logs of all stores.
+    let logThread = BackgroundThread()
+    /// The lowest permitted cost of scrypt; lower in tests alone.
     package var floor = Scrypt.Floor.standard
 
     package init(
       folder: String, reader: ServiceReader, accountName: @escaping @Sendable (UInt32) -> String?,
-      authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void
+      authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
+      authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
+      authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void
     ) {
       self.folder = folder
       self.reader = reader
       self.accountName = accountName
       self.authorizeOwner = authorizeOwner
+      self.authorizeFingers = authorizeFingers
+      self.authorizeTest = authorizeTest
     }
   }
 
@@ -49,27 +71,51 @@ package final class SystemVaults: Sendable {
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     desk = ReaderDesk(for: configuration.reader)
+    if let sessions = configuration.sessions {
+      Task(executorPreference: BackgroundThread.shared) {
+        await sessions.followSleep { [weak self] in
+          await self?.suspend()
+        } after: { [weak self] in
+          await self?.desk.resume()
+        }
+      }
+    }
   }
 
-  /// What is served to one connection of this caller.
+  /// The object that serves one connection of this caller.
   package func connection(for caller: Caller) -> any VaultConnection {
-    let store = stores.withLock { stores in
-      if let store = stores[caller.user] { return store }
-      let store = UserStore(of: caller.user, configuration, desk)
-      stores[caller.user] = store
+    let (desk, sessions, authorize) = (desk, configuration.sessions, configuration.authorizeTest)
+    return SystemVaultConnection(of: caller, to: store(of: caller.user), named: configuration.programPaths) {
+      LentReader(of: desk, to: $0, under: sessions ?? NoSessionGate(), authorize: authorize)
+    }
+  }
+
+  func store(of user: UInt32) -> UserStore {
+    stores.withLock { stores in
+      if let store = stores[user] { return store }
+      let store = UserStore(of: user, configuration, desk)
+      stores[user] = store
       return store
     }
-    return SystemVaultConnection(of: caller, to: store)
   }
 
-  /// Closes every store. Connections must have ended before.
+  /// Before the machine sleeps: locks the items that are open only while a user's session is unlocked, and closes the
+  /// readers.
+  private func suspend() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { [desk] in await desk.suspend() }
+      for store in stores.withLock({ Array($0.values) }) { group.addTask { await store.closeSessionClasses() } }
+    }
+  }
+
+  /// Closes every store. All connections must have ended before.
   package func close() async {
     for store in stores.withLock({ Array($0.values) }) { await store.close() }
     await desk.shutdown()
   }
 }
 
-/// One client's use of the service: the caller's own store alone.
+/// One client's connection to the service. It reaches the caller's own store alone.
 private final class SystemVaultConnection: VaultConnection {
   private enum State {
     case unused, opening
@@ -78,13 +124,26 @@ private final class SystemVaultConnection: VaultConnection {
   }
 
   private let caller: Caller
+  /// Finds the path of the caller's program before its first call arrives.
+  private let naming: Task<Caller, Never>?
   private let store: UserStore
   private let state = Mutex(State.unused)
+  private let readerToLend: @Sendable (Caller) -> LentReader
+  private let loan = Mutex<ReaderLending?>(nil)
 
-  init(of caller: Caller, to store: UserStore) {
+  init(
+    of caller: Caller, to store: UserStore, named paths: ProgramPaths?,
+    readerToLend: @escaping @Sendable (Caller) -> LentReader
+  ) {
     self.caller = caller
+    naming = paths.map { paths in
+      Task(executorPreference: BackgroundThread.shared) { await paths.named(caller) }
+    }
     self.store = store
+    self.readerToLend = readerToLend
   }
+
+  private func named() async -> Caller { await naming?.value ?? caller }
 
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     try requireOwn(place)
@@ -96,6 +155,7 @@ private final class SystemVaultConnection: VaultConnection {
       }
     }
     let session: VaultSession
+    let caller = await named()
     do throws(VaultError) {
       session = try await store.open(for: caller)
     } catch {
@@ -120,6 +180,7 @@ private final class SystemVaultConnection: VaultConnection {
     try requireOwn(place)
     try requireStanding()
     guard let passcode else { throw .invalidPasscode("the service keeps no store without a passcode") }
+    let caller = await named()
     let draft = try await store.create(passcode: passcode, for: caller, on: ObjectIdentifier(self))
     do throws(VaultError) {
       try requireStanding()
@@ -137,8 +198,52 @@ private final class SystemVaultConnection: VaultConnection {
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     try requireOwn(place)
     try requireStanding()
+    let caller = await named()
     try await store.rebuildDeviceKey(recoveryKey: recoveryKey, for: caller)
   }
+
+  /// Refused: a sealed copy belongs to no store in which the service could count failed tries.
+  func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
+    throw .invalidRequest("the service opens no sealed copies: a private whorld does")
+  }
+
+  func lendReader() async throws(VaultError) -> ReaderSocket {
+    try requireStanding()
+    let caller = await named()
+    let (served, given) = try ReaderLending.sockets()
+    let socket = ReaderSocket(taking: given)
+    let lending = try ReaderLending(of: readerToLend(caller), on: served)
+    let isFirst = loan.withLock { loan in
+      guard loan == nil else { return false }
+      loan = lending
+      return true
+    }
+    do throws(VaultError) {
+      guard isFirst else { throw .invalidRequest("a reader was lent to this connection already") }
+      // The connection may have been closed during the call, and nothing else would end the loan.
+      try requireStanding()
+    } catch {
+      await lending.end()
+      throw error
+    }
+    return socket
+  }
+
+  /// Refused: the derivation is slow and needs nothing of the service.
+  func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
+    throw .invalidRequest("the service derives no keys of wallets: a private whorld does")
+  }
+
+  /// Refused, as the three calls that follow: each takes a second and much memory, and needs nothing of the service.
+  func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
+    throw .noFiles
+  }
+
+  func fileKey(of _: Int32, with _: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes { throw .noFiles }
+
+  func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) { throw .noFiles }
+
+  func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw .noFiles }
 
   func close() async {
     let session: VaultSession? = state.withLock { state in
@@ -146,11 +251,13 @@ private final class SystemVaultConnection: VaultConnection {
       if case .open(let session) = state { return session }
       return nil
     }
+    await loan.withLock { $0 }?.end()
     if let session { await store.end(session) }
     await store.discardDraft(of: ObjectIdentifier(self))
   }
 
-  /// The service opens no path, starts no program and asks no bus that a client names.
+  /// Refuses every place that a client names: the service opens no path, starts no program and calls no bus for a
+  /// client.
   private func requireOwn(_ place: StorePlace) throws(VaultError) {
     guard case .own = place else {
       throw .invalidRequest("the service opens its own stores alone: a store in a folder is opened by a private whorld")
@@ -166,4 +273,8 @@ private final class SystemVaultConnection: VaultConnection {
 
 extension VaultError {
   fileprivate static let connectionClosed = serviceUnavailable("the connection was closed")
+}
+
+extension VaultError {
+  fileprivate static let noFiles = invalidRequest("the service encrypts and decrypts no files: a private whorld does")
 }

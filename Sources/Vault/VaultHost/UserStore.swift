@@ -1,25 +1,29 @@
 import Executors
+import Fingerprint
 import Glibc
 import Keys
 import SecretModel
 import SecureMemory
+import SystemPolicy
 import Vault
 
-/// One user's store in the service, and its vault while it is used and for a while afterwards.
+/// One user's store in the service, and its vault while it is in use and for a while afterwards.
 ///
-/// It runs on an executor of its own: opening a store and asking for an account's name block.
+/// It runs on its own executor, since opening a store and looking up an account's name block.
 actor UserStore {
   private enum Opened {
     case closed
     /// - Parameter place: the folder of the store.
     case open(Vault, place: String)
-    /// The store is opened anew when this has ended.
+    /// The vault is closing. The store can be opened again when the task has ended.
     case closing(Task<Void, Never>)
   }
 
   private struct Draft {
     let connection: ObjectIdentifier
+    let caller: Caller
     let store: NewStore
+    let place: String
   }
 
   private let executor = VaultExecutor()
@@ -29,13 +33,17 @@ actor UserStore {
   private let configuration: SystemVaults.Configuration
   private let desk: ReaderDesk
   private var opened = Opened.closed
-  /// What is unlocked of the store at a place: it stays so when the vault is closed.
+  /// The unlocked keys of the store at a place. They are kept when the vault is closed.
   private var unlocked: (place: String, keys: ClassKeys)?
+  /// Locks items when the user's login sessions are locked.
+  private var following: Task<Void, Never>?
+  /// The log of the store at a place.
+  private var log: (place: String, log: StoreLog)?
   /// How many sessions use the vault.
   private var sessions = 0
-  /// Counts the times that the last session ended, so that an idle time that a new session has ended closes nothing.
+  /// Counts the idle times, so that the timer of one that a new session has ended closes nothing.
   private var idleNumber = 0
-  /// The new store that waits to be kept; a user has one at most.
+  /// The new store that the client has not kept yet. A user has one at most.
   private var draft: Draft?
   private var isCreating = false
 
@@ -46,19 +54,23 @@ actor UserStore {
     self.desk = desk
   }
 
+  deinit { following?.cancel() }
+
   // MARK: Opening
 
   func open(for caller: Caller) async throws(VaultError) -> VaultSession {
     let place = try place()
-    // The vault of an account that had this user id before may still be open.
+    // The vault of an earlier account with this user id may still be open.
     while !isClosed(otherThan: place) {
       guard sessions == 0 else { throw .busy("programs of another account with this user id are connected") }
       await close()
     }
-    let authorizeOwner = configuration.authorizeOwner
-    let session = try VaultSession(
-      of: try vault(at: place), for: caller,
-      authorizeFirstFinger: { () async throws(VaultError) in try await authorizeOwner(caller) })
+    let configuration = configuration
+    let rules = FingerRules(
+      change: { () async throws(VaultError) in try await configuration.authorizeFingers(caller) },
+      enrolment: { () async throws(VaultError) in try await configuration.authorizeEnrolment(caller) },
+      first: { () async throws(VaultError) in try await configuration.authorizeOwner(caller) })
+    let session = try VaultSession(of: try vault(at: place), for: caller, rules: rules, log: log(at: place))
     sessions += 1
     return session
   }
@@ -87,11 +99,11 @@ actor UserStore {
       opened = .closing(task)
     }
     await task.value
-    // Whoever waited for the same end may have opened the store again.
+    // Another call may have waited for the same task and opened the store again.
     if case .closing(let ended) = opened, ended == task { opened = .closed }
   }
 
-  /// Whether no vault is open, or the one of this place.
+  /// Whether no vault is open, or only the one at this place.
   private func isClosed(otherThan place: String) -> Bool {
     switch opened {
     case .closed: true
@@ -106,8 +118,8 @@ actor UserStore {
     do throws(VaultError) {
       vault = try Vault(
         at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
-        gate: configuration.gate, arming: .whenPromptStands, classKeys: classKeys(at: place),
-        quota: configuration.quota)
+        gate: configuration.sessions ?? NoSessionGate(), arming: .whenPromptStands, classKeys: classKeys(at: place),
+        quota: configuration.quota, shortestPasscode: configuration.shortestPasscode, readerUser: readerUser())
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(
@@ -120,15 +132,47 @@ actor UserStore {
     return vault
   }
 
+  /// The user whose fingers fprintd uses. Without it, all users would share the fingers of the unit's own user.
+  private func readerUser() -> ReaderUser? {
+    configuration.accountName(user).flatMap { ReaderUser.Name($0) }.map { .named($0) }
+  }
+
   private func classKeys(at place: String) -> ClassKeys {
     if let unlocked, unlocked.place == place { return unlocked.keys }
     let keys = ClassKeys(firstUnlock: configuration.firstUnlock)
     unlocked = (place, keys)
+    follow()
     return keys
   }
 
-  /// The folder of the store: it has the name of the account, so that a user id that is given to somebody else opens
-  /// nothing.
+  /// Locks items as soon as the user's sessions are locked. A request from before the lock releases nothing after it.
+  private func follow() {
+    guard following == nil, let states = configuration.sessions?.states(of: user) else { return }
+    following = Task(executorPreference: BackgroundThread.shared) { [weak self] in
+      for await state in states where state != .unlocked { await self?.closeSessionClasses() }
+    }
+  }
+
+  /// Locks the items that are open only while a session is unlocked. Called when sessions lock and before sleep.
+  func closeSessionClasses() { unlocked?.keys.sessionsLocked() }
+
+  private func log(at place: String) -> StoreLog {
+    if let log, log.place == place { return log.log }
+    let new = StoreLog(of: user, in: place, on: configuration.logThread, journal: configuration.journal)
+    log = (place, new)
+    return new
+  }
+
+  /// Logs a request that concerns the store as a whole.
+  private func note(_ request: AuditEntry.Request, by caller: Caller, at place: String, _ error: VaultError? = nil) {
+    log(at: place).record(
+      AuditEntry(
+        time: Int64(time(nil)), program: caller.label, process: caller.process.map { Int($0.id) }, request: request,
+        outcome: error.map { .failed($0.name) } ?? .done))
+  }
+
+  /// The folder of the store. It is named for the account as well, so that another account with the same user id cannot
+  /// open it.
   private func place() throws(VaultError) -> String {
     guard let name = configuration.accountName(user) else {
       throw .serviceUnavailable("user \(user) has no account on this machine")
@@ -145,15 +189,20 @@ actor UserStore {
     isCreating = true
     defer { isCreating = false }
     let place = try place()
-    // Nobody types a password for a store that cannot be made.
+    // Do not ask for a password for a store that cannot be created.
     guard access(place, F_OK) != 0 else { throw .storeExists(place) }
     let passcode = SharedSecret(passcode)
-    try await configuration.authorizeOwner(caller)
-    let (new, told) = try await Vault.newStore(
-      at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
-      classKeys: classKeys(at: place))
-    draft = Draft(connection: connection, store: new)
-    return told
+    do throws(VaultError) {
+      try await configuration.authorizeOwner(caller)
+      let (new, told) = try await StoreCreation.newStore(
+        at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
+        shortestPasscode: configuration.shortestPasscode, classKeys: classKeys(at: place))
+      draft = Draft(connection: connection, caller: caller, store: new, place: place)
+      return told
+    } catch {
+      note(.makeStore, by: caller, at: place, error)
+      throw error
+    }
   }
 
   func keep(_ id: StoreDraft.ID, of connection: ObjectIdentifier) throws(VaultError) {
@@ -162,6 +211,7 @@ actor UserStore {
     }
     self.draft = nil
     try draft.store.keep()
+    note(.makeStore, by: draft.caller, at: draft.place)
   }
 
   /// Removes the new store of a connection that has ended.
@@ -171,8 +221,15 @@ actor UserStore {
 
   func rebuildDeviceKey(recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
     let recoveryKey = SharedSecret(recoveryKey)
-    try await configuration.authorizeOwner(caller)
-    try Vault.rebuildDeviceKey(
-      at: try place(), recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor)
+    let place = try place()
+    do throws(VaultError) {
+      try await configuration.authorizeOwner(caller)
+      try StoreCreation.rebuildDeviceKey(
+        at: place, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor)
+    } catch {
+      note(.rebuildDeviceKey, by: caller, at: place, error)
+      throw error
+    }
+    note(.rebuildDeviceKey, by: caller, at: place)
   }
 }

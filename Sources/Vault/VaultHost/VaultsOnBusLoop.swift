@@ -1,10 +1,10 @@
 internal import Executors
 internal import SDBus
 
-/// The bus loop as the thread that the code of vaults runs on, for a process that serves one client: its calls come on
-/// the loop, and their answers leave from there.
+/// Runs vaults on the bus loop's thread, for a process with one client: its calls arrive on that thread and are
+/// answered from it.
 package final class VaultsOnBusLoop: LentThread {
-  /// From now on, what is asked of a vault on the bus loop runs there.
+  /// From now on, vaults called on the bus loop run there.
   package static func begin() { VaultsOnBusLoop().lend() }
 
   private func lend() { BusLoop.shared.post { CurrentThread.lend(self) } }

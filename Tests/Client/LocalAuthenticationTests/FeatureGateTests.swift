@@ -112,7 +112,7 @@ struct FeatureGateTests {
         NewItem(.genericPassword, names, access: try AccessControl(flags)), secret: SecretBytes(text: "enabled"))
       #expect(await !gate.isEnabled())
       await #expect(throws: BiometricFeatureGateError.notEnabled) { try await gate.authenticate(reason: "x") }
-      // It does not stand in the way of a real one either.
+      // It does not prevent a valid choice either.
       try await machine.enable(gate)
       #expect(await gate.isEnabled())
       try await machine.store.delete(try await machine.store.items(ItemSearch(.genericPassword, names)).map(\.id))
@@ -147,7 +147,7 @@ struct FeatureGateTests {
   }
 }
 
-/// Passes everything on to a person, and enrols one finger more as soon as an evaluation is over.
+/// Passes everything on to a person, and enrols another finger when an evaluation has ended.
 private struct EnrollsAfterwards: AuthenticationPrompt {
   let machine: Machine
   let person: PersonAtPrompt

@@ -11,7 +11,7 @@ import Whorl
 struct KeychainCallTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  /// Reads the item of this service; what a call answers, and the secret.
+  /// Reads the item of this service. Returns the status and the secret.
   private static func read(_ service: String, _ context: LAContext) -> (OSStatus, String?) {
     let query: [CFString: Any] = [
       kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecReturnData: true,

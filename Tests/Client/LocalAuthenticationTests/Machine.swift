@@ -15,7 +15,7 @@ struct Machine {
   let image: ImageReaderStore
   let vault: Vault
   let store: SecretStore
-  /// Moves the store's clock, which knows nothing of sleep.
+  /// Moves the store's clock, which ignores sleep.
   let clock = MovableClock()
 
   init(passcode: String? = Self.passcode, fingers: [Finger] = [.rightIndex]) async throws {
@@ -30,7 +30,7 @@ struct Machine {
     SecretStore(service: VaultSession(of: try image.store.open(reader: image.process, clock: clock.clock)))
   }
 
-  /// The same store on a day when no reader is attached.
+  /// The same store without an attached reader.
   func withoutReader() throws -> SecretStore {
     let vault = try image.store.open(reader: InterposedReader.absent(image.process), clock: clock.clock)
     return SecretStore(service: VaultSession(of: vault))
@@ -47,10 +47,10 @@ struct Machine {
 
   func failures() async throws -> Int { try await vault.status().failures }
 
-  /// A context and who sits at its prompt.
+  /// A context with this person at its prompt.
   func context(_ person: PersonAtPrompt) -> LAContext { LAContext(store: store, prompt: person) }
 
-  /// Stores a secret under an access control and gives the item's id.
+  /// Stores a secret under an access control and returns the item's id.
   @discardableResult
   func add(_ name: String, _ flags: AccessControl.Flags, secret: String = "secret") async throws -> ItemID {
     let item = NewItem(.genericPassword, [.service: .text(name)], access: try AccessControl(flags))
@@ -63,14 +63,14 @@ struct Machine {
   }
 }
 
-/// The system's boot clock with the seconds a test lets pass.
+/// A boot clock that only a test moves.
 final class MovableClock: Sendable {
-  private let ahead = Mutex<UInt64>(0)
+  private let time = Mutex(BootClock.system.now())
 
-  func advance(seconds: UInt64) { ahead.withLock { $0 += seconds * 1_000_000_000 } }
+  func advance(seconds: UInt64) { time.withLock { $0 += seconds * 1_000_000_000 } }
 
   var clock: BootClock {
-    BootClock(bootID: BootClock.system.bootID) { [self] in BootClock.system.now() + ahead.withLock { $0 } }
+    BootClock(bootID: BootClock.system.bootID) { [self] in time.withLock { $0 } }
   }
 }
 

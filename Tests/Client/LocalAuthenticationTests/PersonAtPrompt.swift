@@ -6,7 +6,7 @@ import VaultDriver
 import VirtualFinger
 import Whorl
 
-/// Does the next thing on a list each time the reader asks for a finger, and answers what secrets it knows.
+/// Does the next action on a list each time the reader asks for a finger, and types the secrets that it knows.
 final class PersonAtPrompt: AuthenticationPrompt {
   enum Deed: Sendable {
     /// Presses an enrolled finger (of person 1), or a stranger's.

@@ -64,7 +64,7 @@ struct PromptOrderTests {
     let events = context.events
     let ended = Task { try await context.evaluate(.biometrics, reason: "be seen") }
     for await _ in seen {}
-    // Wanted, and waiting to be shown.
+    // The prompt is wanted, and waits to be shown.
     try await Task.sleep(for: .milliseconds(300))
     context.invalidate()
     await #expect(throws: VaultError.appCancelled) { try await ended.value }
@@ -87,7 +87,7 @@ private final class ShownNumbers: Sendable {
   let all = Mutex<[Int]>([])
 }
 
-/// Does something at each event before it has shown it.
+/// Runs an action at each event before it has shown the event.
 private final class SlowPrompt: AuthenticationPrompt {
   typealias Deed = @Sendable () async -> Void
 

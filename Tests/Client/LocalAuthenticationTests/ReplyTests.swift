@@ -22,7 +22,7 @@ struct ReplyTests {
           let problem = context.problem(.deviceOwnerAuthenticationWithBiometrics)
           continuation.resume(returning: (UInt(pthread_self()), problem))
         }
-        // The caller's thread stays, so that its name cannot be given to another.
+        // Keep the caller's thread alive, so that its id is not reused.
         Thread.sleep(forTimeInterval: 1)
       }
       thread.start()

@@ -14,7 +14,7 @@ struct ReuseTests {
     return machine
   }
 
-  /// How an evaluation in a new context ends that may ask nobody.
+  /// The result of an evaluation in a new context that may ask nobody.
   private func unasked(_ machine: Machine, accepting seconds: Double) async -> LAError.Code? {
     let context = machine.context(PersonAtPrompt(machine))
     context.touchIDAuthenticationAllowableReuseDuration = seconds

@@ -4,8 +4,7 @@
 import LocalAuthentication
 import Testing
 
-/// A stand-in, as programs test themselves with one: every open member overridden, in the older form without
-/// annotations.
+/// A test double as in programs' own tests: overrides every open member, in the older form without annotations.
 class StandInContext: LAContext {
   var isUsable = true
   var answer: (Bool, Error?) = (true, nil)
@@ -49,7 +48,7 @@ class StandInContext: LAContext {
   }
 }
 
-/// What a program asks of a context, so that it can be given another.
+/// A program's own protocol for contexts, to replace them in tests.
 protocol Authenticating: AnyObject {
   var biometryType: LABiometryType { get }
   var evaluatedPolicyDomainState: Data? { get }
@@ -61,7 +60,7 @@ protocol Authenticating: AnyObject {
 }
 extension LAContext: Authenticating {}
 
-/// How programs sort errors.
+/// How programs map errors.
 enum SignInProblem: Error, Equatable {
   case cancelled, fallback, notSetUp, locked, other(Int)
 
@@ -164,7 +163,7 @@ extension ClientCode {
       #expect(LAPolicy(rawValue: 2) == .deviceOwnerAuthentication)
     }
 
-    /// A query that a person would be asked by, put together in both ways; compiles, and asks for nothing.
+    /// Builds a query that would ask a person, in both forms. It must compile; it is not run.
     @Test("a context goes into a query of any kind")
     func query() throws {
       let context = LAContext()

@@ -4,11 +4,11 @@ import Vault
 import VaultDriver
 import Whorl
 
-/// The suites that use the shared store, of which a process has one: one test after the other.
+/// The suites that use the process's shared store, one test after the other.
 @Suite("Client code", .serialized, SharedStoreTrait())
 enum ClientCode {}
 
-/// A store of its own as the shared one, without a reader: nothing here asks for a finger.
+/// Makes a new store the shared one, without a reader: nothing here asks for a finger.
 struct ClientStore {
   private let scratch: ScratchStore
 

@@ -20,7 +20,7 @@ extension ClientCode {
       return made
     }
 
-    /// A pair whose private half is used in the vault, with the public half kept beside it under a label of its own.
+    /// A pair whose private key is used in the vault, and whose public key is stored beside it under its own label.
     @Test("a pair of the secure enclave is generated, found by label, asked about and used")
     func labelledPair() async throws {
       let store = try await ClientStore()

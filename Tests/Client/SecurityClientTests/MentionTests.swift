@@ -3,7 +3,7 @@ import Security
 import Testing
 
 extension ClientCode {
-  /// Names that programs mention, mostly without anything depending on them.
+  /// Names that programs mention, mostly without depending on their effect.
   @Suite("Names that programs mention")
   struct MentionTests {
     @Test("null, errors, encodings and times of Core Foundation")

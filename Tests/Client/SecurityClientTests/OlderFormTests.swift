@@ -5,11 +5,11 @@ import LocalAuthentication
 import Security
 import Testing
 
-// Apple's option set is hashable in no system; programs make it so.
+// Apple's option set is not hashable; programs add the conformance.
 extension SecAccessControlCreateFlags: Hashable {}
 
 extension ClientCode {
-  /// Calls that came before those with an algorithm, and with data.
+  /// The older calls, before those with an algorithm and data.
   @Suite("Older forms")
   struct OlderFormTests {
     private func pair(_ type: CFString, _ bits: Int, _ more: [CFString: Any] = [:]) throws -> (SecKey, SecKey) {
@@ -50,7 +50,7 @@ extension ClientCode {
           #expect(
             SecKeyRawVerify(publicKey, padding, other, other.count, signature, signature.count) == errSSLCrypto)
         }
-        // What the newer calls make of the same.
+        // The newer calls on the same data.
         let newer = SecKeyCreateSignature(privateKey, .ecdsaSignatureDigestX962SHA256, Data(digest) as CFData, nil)!
         let bytes = [UInt8](newer as Data)
         #expect(SecKeyRawVerify(publicKey, .PKCS1, digest, digest.count, bytes, bytes.count) == errSecSuccess)
@@ -142,7 +142,7 @@ extension ClientCode {
       for wrong in [file.dropLast(), file + [0], Data([48, 130, 1, 34] + name + bits.prefix(4) + [1] + inner)] {
         #expect(SecKeyCreateWithData(Data(wrong) as CFData, attributes as CFDictionary, nil) == nil)
       }
-      // Kept as data, too.
+      // Also stored as data.
       let item: [CFString: Any] = [
         kSecClass: kSecClassKey, kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPublic,
         kSecAttrApplicationTag: "file",
@@ -176,7 +176,7 @@ extension ClientCode {
         #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
         #expect((found as! SecKey) == publicKey)
         #expect(SecItemDelete(query.filter { $0.key != kSecReturnRef } as CFDictionary) == errSecSuccess)
-        // Those of a private key are data until the program says what they are.
+        // The bytes of a private key are only data until the program gives the class.
         item[String(kSecValueData)] = SecKeyCopyExternalRepresentation(privateKey, nil)
         #expect(SecItemAdd(item as CFDictionary, &reference) == errSecSuccess)
         #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)

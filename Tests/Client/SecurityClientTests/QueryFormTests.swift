@@ -6,7 +6,7 @@ import Security
 import Testing
 
 extension ClientCode {
-  /// The forms in which programs put a query together.
+  /// The forms in which programs build a query.
   @Suite("Forms of a query")
   struct QueryFormTests {
     @Test("every kind of dictionary is a query")

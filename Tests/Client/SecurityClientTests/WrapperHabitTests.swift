@@ -5,7 +5,7 @@ import Security
 import Testing
 
 extension ClientCode {
-  /// What wrappers do around the calls.
+  /// Typical code of wrappers around the calls.
   @Suite("Habits of wrappers")
   struct WrapperHabitTests {
     private let item: [String: Any] = [
@@ -37,7 +37,7 @@ extension ClientCode {
       #expect(SecItemAdd(with(third), nil) == errSecDuplicateItem)
       #expect(SecItemUpdate(item as CFDictionary, third as CFDictionary) == errSecSuccess)
       #expect(text() == "3")
-      // The whole query as what is to change, less the class.
+      // The whole query as the change, without the class.
       var attributes = item
       attributes[kSecClass as String] = nil
       attributes[kSecValueData as String] = Data("4".utf8)

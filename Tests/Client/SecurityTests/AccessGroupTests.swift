@@ -100,7 +100,7 @@ extension SharedStore {
       #expect(try await found(ItemSearch(ids: [theirs.id])) == [theirs.id], "an item that is named is found")
       #expect(try await store.delete(ItemSearch(.genericPassword)) == 1)
       #expect(try await found(ItemSearch(.genericPassword, groups: .all)) == [typed.id, theirs.id])
-      // Taking the group away leaves the item in the program's own.
+      // Removing the group puts the item into the program's own group.
       try await store.update([theirs.id], ItemChange(attributes: [.accessGroup: nil]))
       #expect(try await store.items(ItemSearch(.genericPassword))[0].id == theirs.id)
     }

@@ -1,7 +1,7 @@
 import Security
 import Testing
 
-/// Every constant of an algorithm, and what it stands for; `KeyTests` uses the names themselves.
+/// The value of every algorithm constant; `KeyTests` uses the algorithms.
 @Suite("Names of algorithms")
 struct AlgorithmNameTests {
   @Test("every constant of a signature has its name")

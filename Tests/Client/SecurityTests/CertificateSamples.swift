@@ -1,6 +1,6 @@
 import Foundation
 
-/// Certificates that the `openssl` command made, of people and authorities that do not exist, and a private key.
+/// Certificates of invented people and authorities, made with the `openssl` command, and a private key.
 enum CertificateSamples {
   /// C=DE, O="Example  Trust", CN=Example CA as PrintableString: self-signed, RSA of 2048 bits.
   static let authority = read(
@@ -35,7 +35,7 @@ enum CertificateSamples {
     J2e1SnJHsbEDl38mtVOo8ISe3Tzj/yQG7+T5Rn66uXkvyvknzieotEf3HzREJ8xluj5Lm6TAlLw=
     """)
 
-  /// The same for the same key, with serial number 2.
+  /// Another certificate for the same subject and key, with serial number 2.
   static let aliceRenewed = read(
     """
     MIIC1DCCAbygAwIBAgIBAjANBgkqhkiG9w0BAQsFADA7MQswCQYDVQQGEwJERTEXMBUGA1UEChMORXhhbXBsZSAgVHJ1c3QxEzAR

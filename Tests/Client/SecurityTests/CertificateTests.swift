@@ -121,7 +121,7 @@ extension SharedStore {
           #expect(SecItemCopyMatching(query([name: value, kSecValueRef: other]), nil) == errSecItemNotFound)
         }
       }
-      // Both were signed by the authority, whose name is given whole, as a request has it, or normalized.
+      // Both were signed by the authority. Its name is given in full, or normalized.
       for issuer in [
         try #require(SecCertificateCopyNormalizedIssuerSequence(alice) as Data?),
         try #require(SecCertificateCopyNormalizedIssuerSequence(alice) as Data?).dropFirst(2),
@@ -143,7 +143,7 @@ extension SharedStore {
       }
       #expect(SecItemAdd(query([kSecValueRef: try certificate(), kSecAttrLabel: "mine"]), nil) == errSecSuccess)
       #expect(SecItemCopyMatching(query([kSecAttrLabel: "mine"]), nil) == errSecSuccess)
-      // What names a certificate is what it says, not how it is labelled.
+      // A certificate is identified by its content, not by its label.
       #expect(SecItemAdd(query([kSecValueRef: try certificate()]), nil) == errSecDuplicateItem)
     }
 
@@ -182,7 +182,7 @@ extension SharedStore {
       let renewed = try certificate(CertificateSamples.aliceRenewed)
       #expect(SecItemDelete([kSecValueRef: renewed] as CFDictionary) == errSecSuccess)
       #expect(SecItemDelete([kSecValueRef: renewed] as CFDictionary) == errSecItemNotFound)
-      // The same certificate with another signature: what somebody else made of its issuer and serial number.
+      // The same certificate with another signature: a forgery with the same issuer and serial number.
       var forged = CertificateSamples.alice
       forged[forged.count - 1] ^= 1
       #expect(SecItemDelete([kSecValueRef: try certificate(forged)] as CFDictionary) == errSecItemNotFound)

@@ -142,7 +142,7 @@ extension SharedStore {
       #expect(try files() != before, "one that finds something does")
     }
 
-    /// The bytes of the store's files, by name; without what SQLite's connections tell each other, readers too.
+    /// The bytes of the store's files, by name; without SQLite's shared memory, which readers change as well.
     private func files() throws -> [String: [UInt8]] {
       let names = try FileManager.default.contentsOfDirectory(atPath: keychain.scratch.path)
         .filter { !$0.hasSuffix("-shm") }

@@ -84,7 +84,7 @@ extension SharedStore {
       #expect(row[kSecValueData] as? Data == CertificateSamples.alice)
       #expect(row[kSecAttrLabel] as? String == "Alice Liddell")
       #expect(row[kSecAttrSerialNumber] as? Data == Data([0, 0xF1, 0xE2, 0xD3]))
-      // Given as text, it comes back as text.
+      // It was given as text, so it is returned as text.
       #expect(row[kSecAttrApplicationTag] as? String == "org.example.alice")
       #expect(row[kSecAttrApplicationLabel] as? Data == row[kSecAttrPublicKeyHash] as? Data)
       let identity = try #require(row[kSecValueRef] as? SecIdentity)
@@ -142,7 +142,7 @@ extension SharedStore {
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (2, 2))
       #expect(SecItemDelete(query([kSecMatchLimit: kSecMatchLimitOne])) == errSecParam)
       #expect(SecItemDelete(query([kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])) == errSecParam)
-      // Every identity there is: not the certificate without a key, and not the key without a certificate.
+      // Deletes every identity, but neither the certificate without a key nor the key without a certificate.
       #expect(SecItemDelete(query()) == errSecSuccess)
       #expect(SecItemDelete(query()) == errSecItemNotFound)
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (1, 1))
@@ -179,7 +179,7 @@ extension SharedStore {
       #expect(SecItemAdd(adding, &result) == errSecSuccess)
       #expect(result as? SecIdentity == identity)
       #expect(SecItemCopyMatching(query([kSecAttrLabel: "again"]), nil) == errSecSuccess)
-      // The key is the store's own, and what is gone from there cannot be added.
+      // The key belongs to the store. After its deletion the identity cannot be added.
       #expect(SecItemDelete(query()) == errSecSuccess)
       #expect(SecItemAdd([kSecValueRef: identity] as CFDictionary, nil) == errSecItemNotFound)
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (0, 0))

@@ -10,7 +10,7 @@ func newKey(_ type: CFString = kSecAttrKeyTypeECSECPrimeRandom, _ bits: Int = 25
   return try #require(SecKeyCreateRandomKey(parameters as CFDictionary, &error), "\(code(error) ?? 0)")
 }
 
-/// The code of an error a call made; nil for none.
+/// The code of a call's error; nil for none.
 func code(_ error: Unmanaged<CFError>?) -> Int? { error?.takeRetainedValue().code }
 
 @Suite("SecKey")

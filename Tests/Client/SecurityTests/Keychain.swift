@@ -7,11 +7,11 @@ import VaultDriver
 import VirtualFinger
 import Whorl
 
-/// The suites that use the shared store, of which a process has one: one test after the other.
+/// The suites that use the process's shared store, one test after the other.
 @Suite("Keychain Services", .serialized, SharedStoreTrait())
 enum SharedStore {}
 
-/// A store of its own as the shared one, without a reader.
+/// Makes a new store the shared one, without a reader.
 struct Keychain {
   let scratch: ScratchStore
   let vault: Vault
@@ -25,7 +25,7 @@ struct Keychain {
   }
 }
 
-/// Answers nothing: a test that asks for somebody fails by itself.
+/// Answers nothing, so that a test that asks a person fails.
 struct Nobody: AuthenticationPrompt {
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
@@ -35,7 +35,7 @@ struct Nobody: AuthenticationPrompt {
   }
 }
 
-/// A store as the shared one, with a virtual reader, a finger enrolled on it, and somebody at the prompt.
+/// Makes a new store the shared one, with a virtual reader, an enrolled finger, and a person at the prompt.
 struct GuardedKeychain {
   let image: ImageReaderStore
   let vault: Vault
@@ -52,7 +52,7 @@ struct GuardedKeychain {
   }
 }
 
-/// Touches the reader whenever a finger is wanted, unless told otherwise, and counts.
+/// Touches the reader whenever a finger is wanted, unless configured otherwise, and counts the prompts.
 final class Toucher: AuthenticationPrompt {
   struct Memory {
     var touches = 0
@@ -84,7 +84,7 @@ final class Toucher: AuthenticationPrompt {
   }
 }
 
-/// What an `LAContext` is to a query.
+/// Takes the place of an `LAContext` in a query.
 final class GivenContext: NSObject, AuthenticationContextHolder {
   let context: AuthenticationContext
 
@@ -94,7 +94,7 @@ final class GivenContext: NSObject, AuthenticationContextHolder {
   var keychainReason: String? { "the context's own reason" }
 }
 
-/// A password's query.
+/// A query for a password.
 func password(_ account: String? = nil, service: String? = "mail", _ more: [CFString: Any] = [:]) -> CFDictionary {
   var query = more
   query[kSecClass] = kSecClassGenericPassword
@@ -110,7 +110,7 @@ func add(_ account: String, service: String = "mail", _ secret: String = "secret
   SecItemAdd(password(account, service: service, more.merging([kSecValueData: Data(secret.utf8)]) { $1 }), nil)
 }
 
-/// What a search gives: its status and result.
+/// The status and the result of a search.
 func copy(_ query: CFDictionary) -> (OSStatus, CFTypeRef?) {
   var result: CFTypeRef?
   let status = SecItemCopyMatching(query, &result)

@@ -37,7 +37,7 @@ extension SharedStore {
       for query in queries { #expect(statuses(query) == Array(repeating: errSecParam, count: 4), "\(query)") }
       #expect(secret("alice") == "secret")
       #expect(secret("alice", [kSecAttrAccessGroup: "other"]) == "other")
-      // References say themselves what they name.
+      // References identify their class themselves.
       let persistent = try #require(copy(password("alice", [kSecReturnPersistentRef: true])).1 as? Data)
       let reference = try #require(copy(password("alice", [kSecReturnRef: true])).1)
       let naming: [[CFString: Any]] = [
@@ -142,12 +142,12 @@ extension SharedStore {
     @Test("skip wins over the older word for fail, in whatever order a dictionary has them")
     func bothForms() {
       let fillers = ["nleg", "tomb", "sha1", "musr", "UUID", "persistref", "vwht"]
-      // More pairs make another order.
+      // With more pairs the order of the dictionary differs.
       for count in 0...fillers.count {
         for _ in 1...8 {
           var both: [String: Any] = ["class": "genp", "u_NoAuthUI": true, "u_AuthUI": "u_AuthUIS"]
           for name in fillers.shuffled().prefix(count) { both[name] = "x" }
-          // Nothing can be added with skip: the status shows which of the two counted.
+          // Adding with "skip" fails, so the status shows which of the two keys was used.
           #expect(SecItemAdd(both as CFDictionary, nil) == errSecParam)
         }
       }

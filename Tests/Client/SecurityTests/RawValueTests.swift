@@ -1,7 +1,7 @@
 import Security
 import Testing
 
-/// Raw values go into files, over wires and into other programs' tests: each is Apple's, letter by letter.
+/// Raw values occur in files, protocols and other programs' tests, so each must be exactly Apple's.
 @Suite("Raw values")
 struct RawValueTests {
   @Test("accessibility")

@@ -231,7 +231,7 @@ extension SharedStore {
           let publicKey = try #require(SecKeyCopyPublicKey(keys[1]))
           #expect(SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
         }
-        // What is no key any more is only data.
+        // Invalid key bytes are only data.
         #expect(SecItemUpdate(query, [kSecValueData: Data([1])] as CFDictionary) == errSecSuccess)
         let broken = try #require(copy(tagged("replaced", [kSecReturnRef: true])).1 as? SecKey)
         #expect(SecKeyCreateSignature(broken, .ecdsaSignatureMessageX962SHA256, message, nil) == nil)

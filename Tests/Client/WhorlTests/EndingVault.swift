@@ -6,7 +6,7 @@ import VaultDriver
 import VaultHost
 import Whorl
 
-/// A store whose vault is at the other end of a socket, as `whorld` is, and can be made to end.
+/// A store whose vault is at the other end of a socket, like `whorld`, and can be ended by a test.
 final class EndingVault: Sendable {
   let scratch: ScratchStore
   private let servers = Mutex<[VaultBusServer]>([])
@@ -37,7 +37,7 @@ final class EndingVault: Sendable {
   }
 }
 
-/// Does something when a secret is wanted, and answers nothing.
+/// Runs an action when a secret is wanted, and answers nothing.
 struct ActingPrompt: AuthenticationPrompt {
   let act: @Sendable () -> Void
 

@@ -7,7 +7,7 @@ import Whorl
 
 @Suite("A call without a context")
 struct UnaskedCallTests {
-  /// Counts the calls that it was shown the end of.
+  /// Counts the calls whose end was reported to it.
   private final class CountingPrompt: AuthenticationPrompt {
     private let calls = Mutex(0)
     var count: Int { calls.withLock { $0 } }

@@ -25,7 +25,7 @@ struct ChildProcessTests {
   func isEnded() async throws {
     let willing = try Child("/bin/sleep", "1000")
     #expect(await willing.process.end(grace: .zero).value == "killed by signal 15 (Terminated)")
-    // The shell says on its standard input, a socket, that it ignores the signal by now.
+    // The shell reports on its standard input, a socket, that it ignores the signal now.
     let stubborn = try Child("/bin/sh", "-c", "trap '' TERM; echo >&0; while :; do sleep 1000; done")
     var ready: UInt8 = 0
     #expect(read(stubborn.ours, &ready, 1) == 1)
@@ -39,6 +39,19 @@ struct ChildProcessTests {
     let child = try Child("/bin/sh", "-c", "exec >&0; env; ls -1 /proc/$$/fd", environment: ["ONE=1"])
     let lines = Set(child.output().split(separator: "\n").map(String.init))
     #expect(lines.subtracting(["PWD=\(currentFolder())", "_=/usr/bin/env", "SHLVL=1"]) == ["ONE=1", "0", "1", "2"])
+    _ = await child.process.end(grace: .seconds(10)).value
+  }
+
+  @Test("has the descriptors it is to keep, under the same numbers, below and above its program's own")
+  func keepsDescriptors() async throws {
+    let low = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let high = fcntl(low, F_DUPFD_CLOEXEC, 200)
+    let other = fcntl(low, F_DUPFD_CLOEXEC, 150)
+    defer { for each in [low, high, other] { close(each) } }
+    let child = try Child("/bin/sh", "-c", "exec >&0; ls -1 /proc/$$/fd", keeping: [low, high])
+    let lines = Set(child.output().split(separator: "\n").map(String.init))
+    #expect(lines == ["0", "1", "2", "\(low)", "\(high)"])
+    #expect(fcntl(low, F_GETFD) == FD_CLOEXEC)
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
@@ -105,14 +118,14 @@ private struct Child {
   let process: ChildProcess
   let ours: Int32
 
-  init(_ program: String, _ arguments: String..., environment: [String] = []) throws {
+  init(_ program: String, _ arguments: String..., environment: [String] = [], keeping kept: [Int32] = []) throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
     defer { close(pair[1]) }
     ours = pair[0]
     process = try ChildProcess(
       try HelperProgram(at: program), arguments: [program] + arguments, environment: environment,
-      standardInput: pair[1])
+      descriptors: kept, standardInput: pair[1])
   }
 
   func hangUp() { shutdown(ours, Int32(SHUT_RDWR)) }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 private let isRoot = geteuid() == 0
-/// A user who exists nowhere and is neither root nor this one.
+/// A user id without an account, which is neither root nor this user.
 private let stranger: uid_t = 4321
 
 @Suite("A program that is found for a helper")
@@ -29,7 +29,7 @@ struct HelperProgramTests {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", stranger, 0) == 0)
       #expect(problem(with: program) == .init(component: "\(folder)/place", .owner(stranger)))
-      // Its owner can replace what is in a sticky folder, too.
+      // The owner of a sticky folder can replace its entries.
       try #require(chmod("\(folder)/place", 0o1755) == 0)
       #expect(problem(with: program) == .init(component: "\(folder)/place", .owner(stranger)))
     }
@@ -40,7 +40,7 @@ struct HelperProgramTests {
     try await withProgram { folder, program in
       try #require(chown(program, stranger, 0) == 0)
       #expect(problem(with: program) == .init(component: program, .owner(stranger)))
-      // The sticky bit keeps others from replacing what is there. It does not make what they put there ours.
+      // The sticky bit keeps others from replacing entries, but they can add their own.
       try #require(chmod("\(folder)/place", 0o1777) == 0)
       #expect(problem(with: program) == .init(component: program, .owner(stranger)))
     }
@@ -61,7 +61,7 @@ struct HelperProgramTests {
   func linkedFolder() async throws {
     try await withProgram { folder, program in
       let link = "\(folder)/other/link"
-      // Relative, and up: the folder is reached by no component of the path that is asked for.
+      // A relative link upwards: its target is not below the components of the given path.
       try #require(symlink("../place", link) == 0)
       #expect(problem(with: "\(link)/program") == nil)
       try #require(chmod("\(folder)/place", 0o777) == 0)
@@ -78,7 +78,7 @@ struct HelperProgramTests {
       #expect(problem(with: program) == nil)
       try #require(chmod(program, 0o757) == 0)
       #expect(problem(with: program) == .init(component: program, .writableByAnybody))
-      // The sticky bit protects what is in a folder; on a file it means nothing.
+      // The sticky bit protects entries of a folder. On a file it has no effect.
       try #require(chmod(program, 0o1757) == 0)
       #expect(problem(with: program) == .init(component: program, .writableByAnybody))
     }
@@ -134,7 +134,7 @@ struct HelperProgramTests {
       try copy("/bin/false", to: program)
       #expect(try status(of: checked.executionPath) == 0)
       #expect(try status(of: program) == 1)
-      // The child has the descriptor until it is executed, and not after.
+      // The child has the descriptor only until it executes the program.
       #expect(fcntl(checked.descriptor, F_GETFD) & FD_CLOEXEC != 0)
       #expect(checked.descriptor > 2)
     }

@@ -51,7 +51,7 @@ struct BackPressureTests {
     for size in [100, 100_000] {
       try await serve(size: size) { peer, _, calls in
         let sent = flood(peer)
-        // Far fewer were handled than were sent: the rest waits in the socket.
+        // Only a part was handled: the rest waits in the socket.
         #expect(calls() < sent && sent < 5_000, "\(calls()) of \(sent) calls of \(size) bytes")
         var received = 0
         var buffer = [UInt8](repeating: 0, count: 1 << 20)

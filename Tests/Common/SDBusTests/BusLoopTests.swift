@@ -11,7 +11,7 @@ struct BusLoopTests {
     for _ in 0..<50 {
       let order = Collected<Int>()
       let mayEnd = Mutex(false)
-      // From the loop, so that it finds both when it has run this.
+      // Post from the loop, so that both are queued when this closure ends.
       BusLoop.shared.post {
         BusLoop.shared.post {
           threads.withLock { _ = $0.insert(UInt(pthread_self())) }
@@ -32,7 +32,7 @@ struct BusLoopTests {
       #expect(try await eventually { order.elements.count == 3 })
       #expect(order.elements == [2, 1, 3])
     }
-    // The one that waited stands by for the next time; two may have overlapped.
+    // The thread that waited is reused; two may have overlapped.
     #expect(threads.withLock(\.count) <= 3)
   }
 }

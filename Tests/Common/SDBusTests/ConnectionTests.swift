@@ -48,6 +48,35 @@ struct ConnectionTests {
     #expect(read(theirs.rawValue, &byte, 1) == 1)
   }
 
+  @Test("sends calls in the order in which tasks on the loop made them")
+  func order() async throws {
+    let seen = Collected<UInt32>()
+    let bus = try Loopback(
+      server: .init(call: { call in
+        if let number = call.arguments.first?.asUInt32 { seen.append(number) }
+        call.answer()
+      }))
+    defer { bus.close() }
+    let numbers = 0..<2_000 as Range<UInt32>
+    try await Caller(bus.client).call(numbers)
+    #expect(seen.elements == Array(numbers))
+  }
+
+  /// Makes calls from the loop, as a reader's client does.
+  private actor Caller {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+    private let connection: BusConnection
+
+    init(_ connection: BusConnection) { self.connection = connection }
+
+    func call(_ numbers: Range<UInt32>) async throws {
+      let calls = numbers.map { number in
+        Task.immediate { _ = try await connection.call(target, "Step", [.uint32(number)]) }
+      }
+      for call in calls { try await call.value }
+    }
+  }
+
   @Test("delivers signals in order, and before an answer that was sent after them")
   func signals() async throws {
     let seen = Collected<UInt32>()

@@ -123,7 +123,7 @@ struct HostileMessageTests {
         #expect(peer.isClosed(), "\(beginning.count) bytes")
       }
     }
-    // Sent before the server starts, which is when sd-bus reads it.
+    // Sent before the server starts: sd-bus reads it at the start.
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
     let early = RawPeer(socket: mine)
@@ -131,7 +131,7 @@ struct HostileMessageTests {
     let server = try BusConnection(socket: theirs, role: .server, limits: limits, handlers: .init())
     defer { server.close() }
     #expect(early.isClosed())
-    // What is complete is not timed.
+    // A complete message has no time limit.
     try await serve(limits: limits) { peer in
       peer.send(RawPeer.greeting + message)
       #expect(peer.hasAnswer())

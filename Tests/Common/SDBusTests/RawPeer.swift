@@ -2,8 +2,8 @@ import Glibc
 import Primitives
 import Testing
 
-/// A peer that writes its own bytes: the D-Bus wire protocol without a library that would refuse to break it. Little
-/// endian.
+/// A peer that writes the D-Bus wire protocol itself, in little endian: a library would refuse to send malformed
+/// messages.
 struct RawPeer {
   let socket: Int32
 
@@ -16,7 +16,7 @@ struct RawPeer {
   /// A method call.
   ///
   /// - Parameters:
-  ///   - signature: What the header says of the body, whatever is in it.
+  ///   - signature: The body's signature in the header, right or wrong.
   ///   - descriptors: How many descriptors the header announces.
   static func call(
     _ number: UInt32, _ member: String = "Take", interface: String = "org.whorl.Test1", signature: String = "",
@@ -37,7 +37,7 @@ struct RawPeer {
     return message.bytes + body
   }
 
-  /// Sends the bytes, as many as the other side makes room for within ten seconds. Returns whether all were sent.
+  /// Sends as many of the bytes as the other side reads within ten seconds. Returns whether all were sent.
   @discardableResult
   func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Bool {
     var sent = 0

@@ -71,7 +71,7 @@ struct SealedFileTests {
         _ = try? SealedFile(received: dup(file.descriptor), limit: 10).secret().count
         _ = try SealedFile.Writer().seal().count
       }
-      // Only of these files: the test's own process opens others whenever it likes.
+      // Check only these files: the process opens others at any time.
       #expect((0..<1_024).allSatisfy { !isMemoryFile($0) })
     }
   }

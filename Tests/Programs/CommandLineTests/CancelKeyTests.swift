@@ -3,7 +3,7 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-/// The keys that end a call by themselves.
+/// The keys that cancel a call.
 enum CancelKey: String, CaseIterable {
   case escape = "\u{1B}"
   case controlD = "\u{4}"
@@ -191,7 +191,7 @@ struct LibraryCancelKeyTests {
   @Test("Ctrl-Z gives the terminal back, and afterwards the prompt goes on")
   func stopped() async throws {
     try await TestStore.enrolled { store in
-      // A shell with job control: a program whose parent is in no other process group cannot be stopped by a key.
+      // A shell with job control: a key can stop a program only if its parent is in another process group.
       let program = try Programs.path("sign-in")
       let terminal = try start("/bin/sh", ["-mc", "'\(program)'; echo halted; read line; fg"], store)
       try await terminal.waits(for: "(Esc: Not now)")

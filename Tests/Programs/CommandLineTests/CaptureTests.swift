@@ -8,7 +8,7 @@ import VirtualFinger
 struct CaptureTests {
   private static let picture = Fingers.right.impression(3)
 
-  /// Runs `reader test` on a virtual image reader, which gets the picture at every touch asked for.
+  /// Runs `reader test` on a virtual image reader, and presses the picture at every wanted touch.
   private func run(_ folder: String, _ words: String...) async throws -> Invocation.Result {
     let reader = VirtualImageReader(socket: "\(folder)/socket", patience: .seconds(10))
     return try await Invocation(
@@ -16,7 +16,7 @@ struct CaptureTests {
     ).run { line, program in
       guard line.hasPrefix("Swipe the reader (virtual reader)") else { return }
       startThread {
-        // The line comes when the scan is being armed.
+        // The line is printed while the scan is being armed.
         usleep(250_000)
         if program.isRunning { try? reader.press(Self.picture) }
       }
@@ -52,7 +52,7 @@ struct CaptureTests {
       #expect(try GrayImage(png: "\(folder)/finger.png") == Self.picture)
       var status = stat()
       #expect(lstat("\(folder)/finger.png", &status) == 0 && status.st_mode & 0o777 == 0o600)
-      // Without --steps the step is one of the usual ones of such a reader.
+      // Without --steps, `capture` is one of the default steps of such a reader.
       let usual = try await run(folder, "--image", "\(folder)/finger.png")
       #expect(usual.status == 73, "\(usual.diagnostics)")
       #expect(!usual.diagnostics.contains("Swipe"), "told before anybody is asked for a touch")

@@ -38,7 +38,7 @@ struct EnvironmentTests {
   func openSSL() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
-      // Whoever opened this would wait for a writer for ever.
+      // A program that opens this FIFO waits for a writer for ever.
       let trap = "\(store.folder)/openssl.cnf"
       try #require(mkfifo(trap, 0o600) == 0)
       let variables = ["OPENSSL_CONF": trap, "OPENSSL_MODULES": store.folder, "OPENSSL_ENGINES": store.folder]

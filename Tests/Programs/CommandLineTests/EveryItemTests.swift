@@ -5,14 +5,15 @@ import ReaderClient
 import SecureMemory
 import Testing
 import Vault
+import VaultDriver
 
-/// The command line over the items of every class and program.
+/// The command line with items of every class and program.
 @Suite("Items of every class and access group")
 struct EveryItemTests {
   private static let notes = "com.example.notes"
   private static let browser = "com.example.browser"
 
-  /// A store with an item of the command line and those of other programs; each secret is the item's description here.
+  /// A store with an item of the command line and items of other programs. Each secret is the item's description here.
   private func withItems(_ body: (TestStore, [String: ItemID]) async throws -> Void) async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "own", "--access", "none")
@@ -142,7 +143,7 @@ struct EveryItemTests {
   func remove() async throws {
     try await withItems { store, ids in
       #expect(try await store.whorl("rm", "mail/alice").status == 0)
-      // The same words again do not mean the next best.
+      // The same command again must not remove the next best match.
       let again = try await store.whorl("rm", "mail/alice")
       #expect(again.status == 64)
       #expect(again.failure.contains("(\(try spoken(ids["theirs"])))"), "\(again.failure)")

@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-/// What a user can do who makes a user and a mount namespace: mount a bus of their own where the system's is.
+/// An attack by a user who makes a user and a mount namespace, and mounts a bus of their own over the system's.
 @Suite("An fprintd that is forged in a namespace", .serialized)
 struct ForgedFprintdTests {
   private static let forgedBus = """
@@ -11,8 +11,8 @@ struct ForgedFprintdTests {
     : > /run/dbus/system_bus_socket
     mount --bind "$1" /run/dbus/system_bus_socket
     """
-  /// A folder in the place of procfs, with all of the real one that a program looks at, but for its namespace: there
-  /// lies that of the machine, which was opened before.
+  /// Replaces procfs by a folder with the real entries that a program reads, except for its user namespace, which is
+  /// the machine's, opened before.
   private static let forgedProc = """
     mount -t tmpfs none /mnt
     mkdir /mnt/proc
@@ -57,7 +57,7 @@ struct ForgedFprintdTests {
     }
   }
 
-  /// Runs the command in a user and a mount namespace, after a script that sees the command's words.
+  /// Runs the command in a user and a mount namespace, after a script that gets the command as its arguments.
   private func inNamespace(_ command: [String], after preparation: String) async throws -> Invocation.Result {
     let script = """
       exec 3</proc/self/ns/user

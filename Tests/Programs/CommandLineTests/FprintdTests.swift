@@ -43,7 +43,7 @@ struct FprintdTests {
           #expect(dead.status == 77 && dead.output.isEmpty)
           #expect(dead.failure.contains("current-set is dead"), "\(dead.diagnostics)")
         }
-        // Any finger of the person's, as fprintd has it today.
+        // Any finger that fprintd has for the person now.
         #expect(try await store.touched("get", "any-finger", by: Self.other).text == "any-finger")
       }
     }
@@ -71,7 +71,7 @@ struct FprintdTests {
     #expect(commands.map { $0.prefix(2) } == [["whorl", "init"], ["whorl", "set"], ["whorl", "get"]])
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
-      // What init makes.
+      // A store as `init` makes it.
       try await TestStore.with { plain in
         let store = try FprintdStore(plain, fprintd, templates: "\(plain.folder)/none")
         try await store.accept()
@@ -164,7 +164,7 @@ struct FprintdTests {
     try await TestStore.enrolled { plain in
       try await PrivateFprintd.with(.image) { fprintd in
         try await fprintd.enroll("right-index-finger", pressing: Self.right)
-        // Its fingers are on a reader that libfprint drives: fprintd's are not taken for them.
+        // Its fingers are on a reader of libfprint, so fprintd's must not be accepted.
         let store = try FprintdStore(plain, fprintd, reader: "auto")
         let refused = try await store.touched("get", "any-finger", by: Self.right)
         #expect(refused.status == 69, "\(refused.diagnostics)")
@@ -179,7 +179,7 @@ struct FprintdTests {
         #expect(try await store.touched("reader", "use", "fprintd", by: Self.right, passcode: true).status == 0)
         #expect(try await store.whorl("status").text.contains("through fprintd: this store has fprintd on record"))
         #expect(try await store.touched("get", "any-finger", by: Self.right).text == "any-finger")
-        // What is bound to the other reader's fingers stays with them.
+        // Items bound to the other reader's fingers stay bound to them.
         let bound = try await store.touched("get", "current-set", by: Self.right)
         #expect(bound.status == 77 && bound.output.isEmpty, "\(bound.diagnostics)")
         #expect(try await plain.touched(["get", "current-set"], [.right]).text == "current-set")
@@ -264,14 +264,14 @@ struct FprintdStore {
   }
 }
 
-/// The commands that the README begins with.
+/// The commands in the README's first example.
 enum Readme {
   static func firstExample() throws -> [[String]] {
     let source = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let text = String(decoding: try readFile("/\(source)/README.md"), as: UTF8.self)
     let opening = text.split(separator: "\n## ", maxSplits: 1)[0]
     return opening.split(separator: "\n").filter { $0.hasPrefix("    whorl ") }.map { line in
-      // What the command does stands after two spaces.
+      // A description follows the command after two spaces.
       let command = line.dropFirst(4).split(separator: "  ", maxSplits: 1)[0]
       return command.split(separator: " ").map(String.init)
     }

@@ -92,7 +92,7 @@ struct PasscodeTests {
       let refused = try await store.whorl("set", "t", "--access", "none", "--accessible", "passcode-set", input: [1])
       #expect(refused.status == 77)
       #expect(refused.failure.contains("[LAError.passcodeNotSet]"))
-      // The recovery key brings a passcode back, not the dead.
+      // The recovery key sets a new passcode, but does not revive dead items.
       let set = try await Invocation(
         arguments: store.arguments(["passcode", "--passcode-fd", "3", "--recovery-fd", "4"]),
         descriptors: ["a new passcode\n", store.recoveryKey + "\n"]

@@ -7,7 +7,7 @@ struct PlantedProgramTests {
   @Test("is not run, wherever it is looked for", .enabled(if: geteuid() == 0, "only root can give a file away"))
   func planted() async throws {
     try await withFolder { folder in
-      // An installation below a folder in which others can make folders of their own, as /tmp is.
+      // An installation below a folder where others can make folders, like /tmp.
       try #require(chmod(folder, 0o1777) == 0)
       let whorl = "\(folder)/bin/whorl"
       try #require(mkdirPrivate("\(folder)/bin"))
@@ -39,7 +39,7 @@ struct PlantedProgramTests {
               "whorl-reader is not run, because user 4321 owns \(component) "),
             "\(result.text)\(result.diagnostics)")
         }
-        // The next place is looked at where there is nothing in this one.
+        // The next place is searched if this one has no program.
         removeFolder("\(folder)/libexec")
       }
       #expect(access(marker, F_OK) != 0)

@@ -3,11 +3,11 @@ import ProgramDriver
 import Synchronization
 import Testing
 
-/// A program on a terminal of its own: what it shows is read, what is typed is written, as a person would.
+/// A program on a pseudoterminal: the test reads its output and types its input.
 final class PseudoTerminal: Sendable {
   let pid: pid_t
   private let controller: Int32
-  /// The program's end, held open so that the terminal's settings can be looked at after the program has gone.
+  /// The program's end, kept open to read the terminal's settings after the program has ended.
   private let terminal: Int32
   private let seen = Mutex<[UInt8]>([])
   private let ended = Mutex<Int32?>(nil)
@@ -71,10 +71,10 @@ final class PseudoTerminal: Sendable {
   /// Everything shown so far.
   var shown: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
 
-  /// Whether what is typed shows.
+  /// Whether echo is on.
   var echoes: Bool { modes & tcflag_t(ECHO) != 0 }
 
-  /// Whether what is typed is handed over as lines, and shows: as a shell expects its terminal.
+  /// Whether echo and line mode are on, as a shell expects.
   var isAsFound: Bool { modes & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON) }
 
   private var modes: tcflag_t {
@@ -85,7 +85,7 @@ final class PseudoTerminal: Sendable {
 
   func signal(_ number: Int32) { kill(pid, number) }
 
-  /// Waits until what is typed shows, or does not.
+  /// Waits until echo is on or off.
   func becomes(echoing: Bool, seconds: Int = 20) async throws {
     for _ in 0..<(seconds * 100) {
       if echoes == echoing { return }
@@ -99,7 +99,7 @@ final class PseudoTerminal: Sendable {
     _ = bytes.withUnsafeBytes { write(controller, $0.baseAddress, $0.count) }
   }
 
-  /// Waits until the text is on the terminal, `count` times.
+  /// Waits until the text has been shown `count` times.
   func waits(for text: String, count: Int = 1, seconds: Int = 20) async throws {
     for _ in 0..<(seconds * 100) {
       if shown.ranges(of: text).count >= count { return }
@@ -136,7 +136,7 @@ final class PseudoTerminal: Sendable {
   private func reap() {
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-    // What it wrote last is still on its way through the terminal.
+    // The last output may not have arrived yet.
     usleep(100_000)
     let signal = status & 0x7F
     ended.withLock { $0 = signal == 0 ? (status >> 8) & 0xFF : 128 + signal }

@@ -3,15 +3,15 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-/// `published-code` is what articles about Keychain Services and LocalAuthentication print, put together as a program. A
-/// person with fingers sits in front of it at a terminal of its own.
+/// `published-code` is a program made of code from articles about Keychain Services and LocalAuthentication. A
+/// simulated person uses it on a pseudoterminal.
 @Suite("Code as articles print it")
 struct PublishedCodeTests {
-  /// Runs a word of the program to its end, which has to be a success, and gives what the terminal showed.
+  /// Runs one function of the program, which must succeed. Returns the terminal's output.
   ///
   /// - Parameters:
   ///   - fingers: the touches, each made when one is asked for.
-  ///   - unanswered: how many more touches are asked for than are made.
+  ///   - unanswered: the number of wanted touches that are not made.
   ///   - keys: what is typed after the touches.
   private func run(
     _ word: String, in store: TestStore, _ fingers: SyntheticFinger..., unanswered: Int = 0,
@@ -26,7 +26,7 @@ struct PublishedCodeTests {
     let reader = VirtualImageReader(socket: store.socket, patience: .seconds(10))
     for (index, finger) in fingers.enumerated() {
       try await terminal.waits(for: "the reader (virtual reader)", count: index + 1)
-      // The line comes when the scan is being armed; the driver is a moment behind.
+      // The line is printed while the scan is being armed; the driver is ready a moment later.
       try await Task.sleep(for: .milliseconds(300))
       try await onThread { try reader.press(finger.impression(.random(in: 0..<1 << 40))) }
     }

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import VirtualFinger
 
-/// Does to a virtual reader what a guided run asks for, line by line.
+/// Performs the actions that a guided run asks for, line by line, on a virtual reader.
 private final class Hands: Sendable {
   enum Finger { case mine, another }
 
@@ -13,11 +13,17 @@ private final class Hands: Sendable {
   private let image: VirtualImageReader
   private let storage: VirtualStorageReader
   private let slips: Set<String>
+  private let pause: UInt32
   private let impression = Mutex<UInt64>(0)
+  private let isToTouchBadly = Mutex(false)
 
-  /// - Parameter slips: words of lines at which the finger is another one than asked for.
-  init(_ kind: PrivateFprintd.Reader, socket: String, slips: Set<String> = []) {
+  /// - Parameters:
+  ///   - slips: words in lines at which a wrong finger is used.
+  ///   - pause: how long a scan may take to be armed after its line was printed, in microseconds. A virtual reader keeps
+  ///     a touch that comes earlier, and fprintd then reports it before it names the finger, which is refused.
+  init(_ kind: PrivateFprintd.Reader, socket: String, slips: Set<String> = [], pause: UInt32 = 250_000) {
     self.kind = kind
+    self.pause = pause
     image = VirtualImageReader(socket: socket, patience: .seconds(10))
     storage = VirtualStorageReader(socket: socket)
     self.slips = slips
@@ -25,14 +31,23 @@ private final class Hands: Sendable {
 
   var heard: @Sendable (String, RunningProgram) -> Void {
     { line, program in
-      guard line.contains("(virtual reader)") || line.contains("again") else { return }
+      guard self.isTouchAsked(by: line) else { return }
       startThread {
-        // The line comes when the scan is being armed.
-        usleep(250_000)
+        usleep(self.pause)
         guard program.isRunning else { return }
         try? self.obey(line)
       }
     }
+  }
+
+  /// Whether the line asks for an action. After a wanted bad touch, the run continues without another touch, which
+  /// would be taken by the next step.
+  private func isTouchAsked(by line: String) -> Bool {
+    if line.contains("(virtual reader)") {
+      isToTouchBadly.withLock { $0 = line.contains("badly") }
+      return true
+    }
+    return line.contains("touch again") && !isToTouchBadly.withLock { $0 }
   }
 
   private func obey(_ line: String) throws {
@@ -43,7 +58,7 @@ private final class Hands: Sendable {
       if kind == .image { try image.retry(.tooShort) } else { try storage.retry(.tooShort) }
     } else if line.contains("ANOTHER") {
       try touch(isSlip ? .mine : .another)
-    } else if line.hasPrefix("Swipe") || line.hasPrefix("Touch") || line.contains("again") {
+    } else if line.hasPrefix("Swipe") || line.hasPrefix("Touch") || line.contains("touch again") {
       try touch(isSlip ? .another : .mine)
     }
   }
@@ -165,7 +180,7 @@ struct ReaderTestTests {
         )
         let result = try await Invocation(
           arguments: ["reader", "test", "--touches", "2", "--format", "tap", "--config", configuration]
-        ).run(heard: Hands(kind, socket: fprintd.socket).heard)
+        ).run(heard: Hands(kind, socket: fprintd.socket, pause: 1_000_000).heard)
         #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
         #expect(!result.text.contains("SKIP") && result.text.contains("1..10\n"), "\(result.text)")
         #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))

@@ -20,8 +20,8 @@ private func canReplay(_ name: String) -> Bool {
 
 /// Runs `reader test` on a copy of a recording, since other tests look for processes that replay the original.
 ///
-/// A recording answers by the clock of the day it was made. On a machine that is busy with other tests the driver can
-/// fall behind it and wait for ever, so a run that does not pass has two more tries, each with an end.
+/// A recording answers with the timing of the original. On a busy machine the driver can fall behind and wait for ever,
+/// so a failed run is tried twice more, each time with a time limit.
 private func replaying(_ name: String, _ arguments: String...) async throws -> Invocation.Result {
   try await withFolder { folder in
     try copyFolder(name.hasPrefix("/") ? name : "\(recordings)/\(name)", "\(folder)/copy")
@@ -36,7 +36,7 @@ private func replaying(_ name: String, _ arguments: String...) async throws -> I
   }
 }
 
-/// The folders with a `reader.json`: each is a test. Those of this repository, and those of whoever runs the tests.
+/// The recordings with a `reader.json`, each of which is a test: those of this repository, and local ones.
 private let contributed: [String] = {
   let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
   return ["\(root)/recordings", recordings].flatMap { folder in
@@ -89,7 +89,7 @@ struct RecordingTests {
       let from = ["--from", "\(recordings)/\(name)", "--steps", "capture"]
       let refused = try await Invocation(arguments: ["reader", "record", made] + from).run()
       #expect(refused.status == 77 && refused.failure.contains("--include-my-fingerprint"), "\(refused.diagnostics)")
-      // Nobody is there to be asked.
+      // Nobody can be asked.
       let unasked = try await Invocation(
         arguments: ["reader", "record", made, "--include-my-fingerprint"] + from
       ).run()
@@ -145,7 +145,7 @@ struct RecordingTests {
       let note = String(decoding: try readFile("\(made)/reader.json"), as: UTF8.self)
       #expect(note.contains(#""driver":"synaptics""#) && note.contains(#""holdsFingerprint":false"#))
 
-      // The steps are those of the note.
+      // The steps come from `reader.json`.
       let replayed = try await replaying(made, "--format", "tap")
       #expect(replayed.status == 0, "\(replayed.diagnostics)")
       #expect(replayed.text.contains("1..4\n") && replayed.text.contains("match, with a suspend inside"))

@@ -72,7 +72,7 @@ struct RunTests {
       let through = try await Invocation(
         arguments: store.arguments(["run", "--env", "A=a", "--", "/bin/sh", "-c", probe])
       ).run()
-      // 32 and 33 are the C library's own, set up by its threads.
+      // The C library uses signals 32 and 33 for its threads.
       func comparable(_ text: String) -> [String] {
         text.split(separator: "\n").map { line in
           guard line.hasPrefix("SigIgn"), let mask = UInt64(line.suffix(16), radix: 16) else { return String(line) }

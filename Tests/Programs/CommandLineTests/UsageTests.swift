@@ -33,6 +33,11 @@ struct UsageTests {
       ["ls", "--reader", "virtual-image"], ["init", "--no-passcode", "--passcode-fd", "3"],
       ["reader", "test", "--steps", "enroll,dance"], ["reader", "test", "--suspend-during", "list"],
       ["get", "a", "--json", "--null"], ["passcode", "--yes"],
+      ["log", "--since", "yesterday"], ["log", "--since", "2026-13-01"], ["log", "-n", "0"],
+      ["migrate", "--store", "/tmp/a"], ["migrate", "--remove-old", "--dry-run"],
+      ["import"], ["import", "--from", "csv"], ["import", "--from", "secret-service", "file"],
+      ["import", "file", "--access", "none"], ["import", "--from", "csv", "file", "--skip-bound"], ["export"],
+      ["export", "file", "--to", "age1"],
     ])
   func usage(_ arguments: [String]) async throws {
     let result = try await Invocation(arguments: arguments).run()
@@ -46,7 +51,10 @@ struct UsageTests {
     "every command explains itself, with examples that stay on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
-      "status", "doctor", "reader list", "reader use", "reader test", "reader record",
+      "status", "log", "migrate", "export", "import", "key", "doctor", "reader list", "reader use", "reader test",
+      "reader record",
+      "admin list", "admin remove", "login status", "login enable", "login disable", "login open", "login repair",
+      "login add", "login ls", "login rm",
     ])
   func help(_ command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
@@ -128,7 +136,7 @@ struct UsageTests {
     }
   }
 
-  /// What the shells' scripts ask the program for.
+  /// Runs the program like the shells' completion scripts.
   private func complete(_ words: [String]) async throws -> [String] {
     let request = ["---completion", words[1], "--", "positional@0", "\(words.count - 1)", "0"]
     let result = try await Invocation(arguments: request + words).run()
@@ -212,7 +220,7 @@ struct UsageTests {
 
   @Test("a descriptor that was not given is wrong usage, and no file of the program's own")
   func descriptors() async throws {
-    // The runner may have been given some itself, which its children get.
+    // The test runner may have inherited some descriptors, which its children inherit, too.
     let closed = (Int32(3)...100).filter {
       let flags = fcntl($0, F_GETFD)
       return flags < 0 || flags & FD_CLOEXEC != 0

@@ -10,12 +10,12 @@ import VaultDriver
 
 @testable import Vault
 
-/// A secret that nobody else uses is looked for everywhere it must not be.
+/// Searches for a unique secret in every place where it must not be.
 @Suite("Canaries")
 struct CanaryTests {
   private static func canary() -> String { "canary-\(UInt64.random(in: .min ... .max))-canary" }
 
-  /// The files of a folder that hold these bytes.
+  /// The files in a folder that contain these bytes.
   private func files(of folder: String, holding bytes: [UInt8]) throws -> [String] {
     try folderEntries(folder).filter { try readFile("\(folder)/\($0)").ranges(of: bytes).isEmpty == false }
   }
@@ -97,7 +97,7 @@ private func isSame(_ item: ReleasedItem, _ canary: SecretBox) -> Bool {
   return same
 }
 
-/// Stores and releases a canary, and gives back what looks for it.
+/// Stores and releases a canary, and returns the search for it.
 private func releasing(_ vault: Vault) async throws -> MemoryScan {
   let canary = SecretBox(try Random.key(48))
   let scan = MemoryScan(for: canary.secret)

@@ -15,7 +15,7 @@ struct CrowdTests {
       let count = Campaign.count(short: 40, long: 500)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<count {
-          // More at once would only wait for a processor.
+          // More at the same time would only wait for a processor.
           if number >= 40 { try await group.next() }
           group.addTask { try await Self.visit(store, number) }
         }
@@ -43,7 +43,7 @@ struct CrowdTests {
     ]
     for (call, output) in calls {
       var result = try await call.run()
-      // A crowd may hold the store for the ten seconds a program waits; it is then told to try again.
+      // Many programs may keep the store busy for ten seconds. A program then gives up and tells the user to try again.
       for _ in 1...5 where Campaign.isLong && result.status == 75 { result = try await call.run() }
       #expect(result.status == 0, "\(call.arguments): \(result.diagnostics)")
       if let output { #expect(result.text == output, "\(call.arguments)") }
@@ -52,7 +52,7 @@ struct CrowdTests {
 
   @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
   func sessions() async {
-    // In a process of its own, whose descriptors are all the vault's.
+    // In a separate process, where all descriptors belong to the vault.
     await #expect(processExitsWith: .success) {
       let store = try await ScratchStore()
       let reader = ScriptedReader()
@@ -61,25 +61,32 @@ struct CrowdTests {
         try await vault.enroll(.rightIndex, in: $0)
       }
       try await vault.put("item", "secret", .currentSet)
-      func visit() async throws {
+      func visit() async {
         reader.next(.noMatch, .retry)
-        #expect(try await vault.get("item") == "secret")
+        do {
+          let secret = try await vault.get("item")
+          #expect(secret == "secret")
+        } catch {
+          // An uncaught error would end this process without a message.
+          Issue.record(error)
+        }
         reader.next(.fails(.removed))
         await #expect(throws: VaultError.reader(.removed)) { try await vault.get("item") }
       }
-      // Let what is cached be cached.
-      for _ in 1...20 { try await visit() }
+      // Fill the caches first.
+      for _ in 1...20 { await visit() }
       let (descriptors, memory) = (try folderEntries("/proc/self/fd").count, residentPages())
-      // A cache fills up once; a leak takes as much in each stretch. Two stretches that take next to nothing tell them apart.
+      // A cache fills up once, but a leak grows in each stretch. Two stretches with almost no growth show that there is
+      // no leak.
       let stretch = Campaign.count(short: 20, long: 1_000)
       var growth: [Int] = []
       while growth.count < 10, growth.count < 2 || growth.suffix(2).contains(where: { $0 >= 64 }) {
         let before = residentPages()
-        for _ in 1...stretch { try await visit() }
+        for _ in 1...stretch { await visit() }
         growth.append(residentPages() - before)
       }
       #expect(growth.suffix(2).allSatisfy { $0 < 64 }, "pages for each \(stretch) sessions: \(growth)")
-      // The reader of the last visit is let go behind its answer.
+      // The last visit's reader is released after its answer.
       for _ in 1...100 where try folderEntries("/proc/self/fd").count > descriptors {
         try await Task.sleep(for: .milliseconds(20))
       }
@@ -103,7 +110,7 @@ struct CrowdTests {
   }
 }
 
-/// How many pages of this process are in memory.
+/// The number of this process's resident pages.
 private func residentPages() -> Int {
   let text = (try? readFile("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) } ?? ""
   return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

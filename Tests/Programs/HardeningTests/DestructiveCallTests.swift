@@ -4,7 +4,7 @@ import Testing
 import Vault
 import VaultDriver
 
-/// A destructive call that says too little is refused, and takes nothing with it.
+/// A destructive call without conditions is refused, and deletes nothing.
 @Suite("Destructive calls that say too little")
 struct DestructiveCallTests {
   @Test("the vault deletes nothing for a search that names neither a class nor items nor an attribute")

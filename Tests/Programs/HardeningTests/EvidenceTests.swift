@@ -1,14 +1,11 @@
-import Dispatch
-import Executors
 import Fingerprint
-import Glibc
 import SecureMemory
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
 
-/// What a context was satisfied with opens nothing once the context has ended, and is asked for once.
+/// The evidence of a context opens nothing after the context has ended, and is asked for only once.
 @Suite("The evidence of a context")
 struct EvidenceTests {
   private static let right = ScratchStore.passcode
@@ -18,7 +15,7 @@ struct EvidenceTests {
     _ = try await Person(passcodes: [right]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  /// How several calls ended.
+  /// The results of several calls.
   private final class Ends: Sendable {
     private let errors = Mutex<[VaultError]>([])
 
@@ -100,20 +97,12 @@ struct EvidenceTests {
     let store = try await ScratchStore()
     let closing = Mutex<(vault: Vault, handle: ContextHandle)?>(nil)
     let system = BootClock.system
-    // The clock is read when the try is counted, after the passcode was given.
+    // The vault reads the clock when it counts the try: after the passcode was given and before scrypt.
     let clock = BootClock(
       bootID: system.bootID,
       now: {
-        if let (vault, handle) = closing.withLock({ $0 }) {
-          // On a thread of its own: the others may all be busy, and scrypt waits for none of them.
-          let begun = DispatchSemaphore(value: 0)
-          Task(executorPreference: BackgroundThread()) {
-            begun.signal()
-            await vault.closeContext(handle, reason: .appCancelled)
-          }
-          // So that it is the next thing the vault does.
-          begun.wait()
-          usleep(50_000)
+        if let (vault, handle) = closing.withLock({ $0.take() }) {
+          vault.assumeIsolated { $0.closeContext(handle, reason: .appCancelled) }
         }
         return system.now()
       })
@@ -130,7 +119,7 @@ struct EvidenceTests {
     await #expect(throws: VaultError.appCancelled) {
       _ = try await vault.secrets(of: [item], reason: nil, in: handle)
     }
-    closing.withLock { $0 = nil }
+    #expect(closing.withLock { $0 } == nil, "it was closed by the clock")
     await listener.value
   }
 

@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Synchronization
 
-/// The processes of one command at one moment: the client, the vault that it started, and the vault's reader process.
+/// The processes of one command: the client, the vault that it started, and the vault's reader process.
 struct Family: Sendable {
   enum Member: Sendable {
     case client, vault, reader
@@ -34,7 +34,7 @@ struct Family: Sendable {
   /// Whether all of them end, and are reaped, within ten seconds.
   func isGone() async throws -> Bool {
     for _ in 0..<1_000 {
-      // In a container nobody may reap what its parent has left: such a process has ended all the same.
+      // In a container, orphans may never be reaped. Such a process has ended, too.
       if members.values.allSatisfy({ hasEnded($0) }) { return true }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -42,7 +42,7 @@ struct Family: Sendable {
   }
 }
 
-/// The processes of a command that a test notes while the command runs.
+/// The processes of a command, noted while it runs.
 final class Victims: Sendable {
   private let family = Mutex<Family?>(nil)
 
@@ -53,7 +53,7 @@ final class Victims: Sendable {
     return noted
   }
 
-  /// Kills the members in this order, with a pause of the same length in microseconds before each.
+  /// Kills the members in this order, with a pause in microseconds before each.
   func kill(_ order: [Family.Member], of program: RunningProgram, after pause: UInt32) {
     // The reader process starts while the line is printed.
     usleep(100_000)
@@ -62,7 +62,7 @@ final class Victims: Sendable {
       usleep(pause)
       family.kill(member)
     }
-    // A command whose reader alone was killed may start another one and wait on.
+    // If only the reader was killed, the command may start another one and continue to wait.
     if order == [.reader] { program.signal(SIGINT) }
   }
 

@@ -1,9 +1,10 @@
 import Glibc
 import ProgramDriver
 import Testing
+import VaultDriver
 
-/// A disk that is full, broken or not to be written to, at every call that writes or syncs: the old state or the new
-/// one, one line that says so, nothing released, and all is well once the disk is.
+/// A disk that is full, broken or read-only, at every call that writes or syncs. The store must have the old state or
+/// the new one, the command must print one line and release nothing, and everything must work when the disk does.
 @Suite("With a failing disk")
 struct FaultTests {
 
@@ -26,7 +27,7 @@ struct FaultTests {
     return Campaign.sample(all, short: sample, of: what)
   }
 
-  /// Success, or one line under a status that says what failed.
+  /// Expects success, or one line and a status that say what failed.
   private func expectDefinite(_ result: Invocation.Result, _ attempt: Attempt, prompts: Bool = false) {
     guard result.status != 0 else { return }
     #expect(result.status == 74, "\(attempt): \(result.diagnostics)")
@@ -179,14 +180,15 @@ struct FaultTests {
     }
   }
 
-  /// Root may write wherever nothing is mounted read-only, and cannot mount in a changed root.
+  /// Whether the store can be made read-only. Root ignores permissions, so it needs a read-only mount, which it cannot
+  /// make in a changed root.
   private static func canMakeReadOnly() async throws -> Bool {
     guard geteuid() == 0 else { return true }
     return try await Invocation(program: "/usr/bin/unshare", arguments: ["-m", "/bin/true"]).run().status == 0
   }
 
-  /// The call in a place where the store's folder is mounted read-only; without the rights for that, where it is
-  /// merely without permission to write.
+  /// The call with the store's folder mounted read-only; without the rights for that, with the folder's write
+  /// permission removed.
   private func readOnly(_ call: Invocation, _ store: TestStore) throws -> Invocation {
     let whorl = ([try Programs.path(call.program)] + call.arguments).map { "'\($0)'" }.joined(separator: " ")
     let path = store.directory

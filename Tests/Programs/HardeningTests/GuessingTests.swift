@@ -2,12 +2,12 @@ import Glibc
 import ProgramDriver
 import Testing
 
-/// Somebody guesses passcodes with the built program, and does to its records and to the world around it what he can.
+/// An attacker guesses passcodes with the built program, and manipulates its records and its environment.
 @Suite("Guessing passcodes")
 struct GuessingTests {
   private static let right = TestStore.passcode
 
-  /// A store with five wrong passcodes behind it, so that a delay of a minute runs.
+  /// A store after five wrong passcodes, with a running delay of a minute.
   private func delayed(_ body: (TestStore) async throws -> Void) async throws {
     try await TestStore.enrolled { store in
       for _ in 1...5 { _ = try await store.call("unlock", passcode: ["wrong"]).run() }

@@ -5,13 +5,13 @@ import Vault
 import VaultDriver
 import VirtualFinger
 
-/// The set changes, or the reader does, at each step of a read that is under way.
+/// The set or the reader changes at each step of a running read.
 @Suite("Changed while a read is under way")
 struct InFlightTests {
   private static let right = ScratchStore.passcode
   private static let gates = [AccessControl.Constraint.anyFinger, .currentSet]
 
-  /// What happens once, at one step of the next read.
+  /// Runs an action once, at one step of the next read.
   private final class Ambush: Sendable {
     private let plan = Mutex<(step: InterposedReader.Step, act: @Sendable () async -> Void)?>(nil)
 
@@ -52,7 +52,7 @@ struct InFlightTests {
         }
         let released = try? await vault.get("item")
         #expect(ambush.isSprung, "\(gate), removed at \(step)")
-        // The set is looked at when the reader is open.
+        // The set is read after the reader was opened.
         let before = step == .listing || step == .opening
         #expect((released != nil) == (before && gate == .anyFinger), "\(gate), removed at \(step)")
         #expect(try await other.status().sets[0].fingers.map(\.finger) == [.rightIndex], "\(gate), removed at \(step)")
@@ -112,7 +112,10 @@ struct InFlightTests {
         await #expect(throws: refusal, "\(other)") { try await vault.get("\(gate)") }
         identity.withLock { $0 = nil }
         ambush.lay(at: .opening) { identity.withLock { $0 = other } }
-        await #expect(throws: refusal, "\(other), at the last moment") { try await vault.get("\(gate)") }
+        // The reader that was found and locked is gone.
+        await #expect(throws: VaultError.reader(.removed), "\(other), at the last moment") {
+          try await vault.get("\(gate)")
+        }
         identity.withLock { $0 = nil }
         #expect(try await vault.get("\(gate)") == "secret", "nothing was lost to \(other)")
       }

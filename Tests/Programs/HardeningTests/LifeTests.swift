@@ -1,8 +1,9 @@
 import Glibc
 import ProgramDriver
 import Testing
+import VaultDriver
 
-/// A command, the vault that it starts and the reader process that the vault starts, killed in every order.
+/// Kills a command, the vault that it starts, and the vault's reader process in every order.
 @Suite("Processes that are killed", .serialized)
 struct LifeTests {
   private static let orders: [[Family.Member]] = [
@@ -31,14 +32,14 @@ struct LifeTests {
           #expect(victims.count == 3, "\(order): \(victims.count) processes while a finger was waited for")
           #expect(try await victims.areGone(), "\(order): a process is left")
           let failures = try await store.status().number("failures")
-          // A vault that is killed cannot say that nobody touched the reader. One whose client ends says so.
+          // A killed vault cannot record that nobody touched the reader. A vault whose client ends does.
           switch order {
           case [.vault], [.vault, .client], [.vault, .reader], [.vault, .client, .reader], [.vault, .reader, .client]:
             #expect(failures == 1, "\(order)")
           case [.client]: #expect(failures == 0, "\(order)")
           default: #expect(failures <= 1, "\(order)")
           }
-          // No lock is left behind: the next call needs none of the dead.
+          // No lock is left behind: the next call works.
           #expect(try await store.whorl("get", "open").text == "open", "\(order)")
           let touched = try await store.run(call, [.right])
           #expect(touched.text == "any-finger", "\(order): \(touched.diagnostics)")
@@ -105,7 +106,7 @@ struct LifeTests {
       }
       #expect(mark.elapsed < .seconds(2))
       #expect(result.status == 77)
-      // It goes on where it was stopped, sees that its client has ended, and ends.
+      // It continues, notices that its client has ended, and ends.
       victims.signal(.vault, SIGCONT)
       #expect(try await victims.areGone())
     }

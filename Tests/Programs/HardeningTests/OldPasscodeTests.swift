@@ -3,10 +3,10 @@ import VaultDriver
 
 @testable import Vault
 
-/// The passcode was changed, and somebody who knows the old one puts back what he has of the days before.
+/// After a change of the passcode, an attacker who knows the old one puts back earlier files.
 @Suite("The old passcode after a change")
 struct OldPasscodeTests {
-  /// What is put back. The slots with and without the record beside them spoiled, which would refuse them.
+  /// The part that is put back. The slots are tried with and without spoiling the record, which would refuse them.
   enum Piece: CaseIterable {
     case slots, slotsAndSpoiledRecord, sets, database, state, noState, slotsAndRecord
   }
@@ -21,11 +21,11 @@ struct OldPasscodeTests {
     for first in Piece.allCases {
       for second in Piece.allCases {
         try store.restore(["vault.db", "vault.db-wal", "vault.db-shm", "state"], from: after)
-        // The database first: rows go into the one that is then there.
+        // The database first, since rows are then put into it.
         for piece in Set([first, second]).sorted(by: { $0 == .database && $1 != .database }) {
           try await putBack(piece, from: before, in: store)
         }
-        // The whole record with its state is the store of that day, which nothing can tell.
+        // The whole record with its state is a complete earlier store, which cannot be detected.
         let whole =
           Set([first, second]) == [.slotsAndRecord, .state] || Set([first, second]) == [.slotsAndRecord, .noState]
         guard !whole else { continue }
@@ -34,7 +34,7 @@ struct OldPasscodeTests {
     }
   }
 
-  /// A store with a changed passcode, and the folder with its files of before.
+  /// A store with a changed passcode, and the folder with its earlier files.
   private func prepared(_ store: ScratchStore) async throws -> String {
     let vault = try store.open()
     try await vault.put("old", "old secret", .passcode)
@@ -70,7 +70,7 @@ struct OldPasscodeTests {
     }
   }
 
-  /// Everything somebody can try who knows the old passcode alone and has much time.
+  /// All attempts of an attacker who knows only the old passcode and has much time.
   private func attack(_ store: ScratchStore, _ what: String) async throws {
     for hours in [UInt64(0), 2, 4] {
       let clock = BootClock(bootID: { "this boot" }, now: { hours * 3_600_000_000_000 })

@@ -29,7 +29,7 @@ struct OneTouchTests {
     #expect(try await vault.status().failures == 1)
   }
 
-  /// A reader that holds its scan, armed, until it is let go.
+  /// A reader that keeps its scan armed until it is released.
   private final class Gate: Sendable {
     private let state = Mutex((closed: true, reached: false))
 

@@ -8,11 +8,11 @@ import VaultDriver
 
 @testable import Vault
 
-/// Every earlier copy of database, write-ahead log, state and key file put back, or the file deleted, in every
-/// combination that leaves something of today in place.
+/// Puts back every earlier copy of database, write-ahead log, state and key file, or deletes the file, in every
+/// combination that leaves a current file in place.
 @Suite("Earlier files put back")
 struct RestoreTests {
-  /// What happened to a store, with a copy of its files after each step.
+  /// The history of a store, with a copy of its files after each step.
   private struct History {
     struct Moment {
       var what: String
@@ -41,7 +41,7 @@ struct RestoreTests {
         try await first.changePasscode(in: $0)
       }
       try await note("a changed passcode", first, "another")
-      // Another program, which goes on with the log the first one has left.
+      // Another program, which continues with the log that the first one has left.
       let second = try open()
       try await wrongTouch(second)
       try await note("a wrong touch", second, "another")
@@ -82,7 +82,7 @@ struct RestoreTests {
     }
   }
 
-  /// Where each file comes from: the index of a moment, or nil for deleted.
+  /// The origin of each file: the index of a moment, or nil for deleted.
   private struct Mixture: CustomStringConvertible {
     var now: Int
     var database: Int?
@@ -149,15 +149,15 @@ struct RestoreTests {
     do {
       if !mixture.hasKey {
         #expect(throws: (any Error).self, "\(mixture)") { _ = try history.open(at: path) }
-        try Vault.rebuildDeviceKey(
+        try StoreCreation.rebuildDeviceKey(
           at: path, recoveryKey: .init(text: history.store.recoveryKey), floor: .weakForTests)
       }
       var vault = try history.open(at: path)
       let status = try await vault.status()
       let sequence = try await vault.sequence()
-      // Database and state both of an earlier day are the whole store put back, which nothing can tell.
+      // If database and state are both from an earlier moment, the whole store was restored, which cannot be detected.
       if sequence < now.sequence, let state = mixture.state, state < mixture.now { return status.restoreDetected }
-      // A rebuilt key is a commit of its own.
+      // Rebuilding the key file is a commit of its own.
       #expect(status.restoreDetected || sequence >= now.sequence, "\(mixture)")
       #expect(status.failures >= now.failures, "\(mixture)")
       await #expect(throws: VaultError.self, "\(mixture)") { try await vault.get("bound") }
@@ -180,8 +180,8 @@ struct RestoreTests {
       }
       try await vault.put("after", "works")
       #expect(try await vault.get("after") == "works", "\(mixture)")
-      // Of a database without its log much may be missing, but what is there can be read: with a finger, or where the
-      // set is a mixture and refused, with the passcode.
+      // A database without its log may miss much, but its items can be read: with a finger, or with the passcode where
+      // the set is mixed and refused.
       for item in try await vault.items(.everything) where item.name?.service == "gated" {
         #expect(try await vault.get("gated", by: Person(passcodes: [passcode])) == "gated", "\(mixture)")
       }
@@ -189,7 +189,7 @@ struct RestoreTests {
     } catch let error as VaultError {
       switch error {
       case .storeNotFound: #expect(mixture.database == nil, "\(mixture)")
-      // A log of another day may fit a database badly.
+      // A log from another moment may not fit the database.
       case .storeDamaged: #expect(mixture.database != mixture.log, "\(mixture): \(error)")
       default: Issue.record("\(mixture): \(error)")
       }
@@ -205,18 +205,18 @@ struct RestoreTests {
     _ = try await person.with(vault) { try await vault.acceptRestore(restore.id, in: $0) }
   }
 
-  /// The passcodes that may accept what is left: today's. An older one only where nothing of today is left to say that
-  /// it was changed: the database is the older one, and the state deleted.
+  /// The passcodes that may accept the restore: the current one, or an older one if no current file shows that it was
+  /// changed, since the database is older and the state is deleted.
   private func rightPasscodes(_ mixture: Mixture, _ history: History, _ sequence: UInt64) -> [String] {
     let now = history.moments[mixture.now]
-    // A rebuilt key is a commit of its own.
+    // Rebuilding the key file is a commit of its own.
     let found = mixture.hasKey ? sequence : sequence - 1
     guard mixture.state == nil, found < now.sequence else { return [now.passcode] }
     return Array(Set(history.moments[...mixture.now].map(\.passcode)))
   }
 
-  /// Unlocks, or accepts the restore, and gives the passcode from then on. Every other passcode of the history is tried
-  /// first, and refused.
+  /// Unlocks or accepts the restore, and returns the passcode that is then valid. First tries every other passcode of
+  /// the history, which must be refused.
   private func accept(_ vault: inout Vault, _ right: [String], _ history: History, at path: String)
     async throws -> String
   {
@@ -243,7 +243,7 @@ struct RestoreTests {
     throw VaultError.wrongPasscode
   }
 
-  /// Tries one passcode, once whatever delay runs is over.
+  /// Tries one passcode, after any running delay.
   private func unlock(
     _ vault: inout Vault, _ passcode: String, _ hours: inout UInt64, _ history: History, at path: String
   ) async throws {
@@ -291,7 +291,7 @@ struct RestoreTests {
 }
 
 extension Vault {
-  /// Puts the log into the database, as the last program that closes a store does.
+  /// Writes the log into the database, like the last program that closes a store.
   fileprivate func emptyLog() { store.database.forgetOldPages() }
 
   /// The number of the last commit.

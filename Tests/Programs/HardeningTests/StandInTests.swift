@@ -4,7 +4,7 @@ import Testing
 import Vault
 import VaultDriver
 
-/// Whoever writes a configuration can name an fprintd of their own, with a finger of theirs.
+/// An attacker who can write the configuration can name their own fprintd, with their own finger.
 @Suite("An fprintd that a configuration names in place of the machine's own")
 struct StandInTests {
   private static let refusal = VaultError.fingersNotAccepted(.virtual)

@@ -1,7 +1,7 @@
 import GRDB
 import VaultDriver
 
-/// Changes a store's database as somebody would who can write its file.
+/// Changes a store's database, like an attacker who can write its file.
 func edit(_ directory: String, _ sql: String) async throws {
   let editor = try DatabaseQueue(path: directory + "/vault.db")
   // Without a transaction, in which no other database can be attached.

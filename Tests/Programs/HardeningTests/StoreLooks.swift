@@ -2,7 +2,7 @@ import ProgramDriver
 import Synchronization
 import Testing
 
-/// What `whorl status --json` and its like say, in the words the attacks ask in.
+/// Reads the JSON of `whorl status --json` and similar commands for the tests.
 struct StoreLooks {
   let json: String
 
@@ -29,17 +29,17 @@ extension TestStore {
       input: input.map { Array($0.utf8) }, descriptors: passcode.map { [$0.map { $0 + "\n" }.joined()] } ?? [])
   }
 
-  /// What a thief of the whole folder would have copied.
+  /// Copies the whole folder.
   func snapshot(_ name: String) throws { try copyFolder(directory, "\(folder)/\(name)") }
 
-  /// Goes back to a snapshot, all of it.
+  /// Restores a whole snapshot.
   func restore(_ name: String) throws {
     removeFolder(directory)
     try copyFolder("\(folder)/\(name)", directory)
   }
 }
 
-/// Numbers the readers, so that a touch that comes too late for one program cannot be another's.
+/// Numbers the readers, so that a late touch for one program is not taken by another.
 private let readers = Mutex(0)
 
 extension TestStore {
@@ -69,6 +69,6 @@ extension TestStore {
 }
 
 extension Invocation.Result {
-  /// How often a finger was asked for. Each time the reader was armed, and the charge on the disk before that.
+  /// How often a finger was asked for. Each time the reader was armed, after the charge was on the disk.
   var asked: Int { diagnostics.ranges(of: "the reader (virtual reader)").count }
 }

@@ -2,10 +2,10 @@ import Glibc
 import ProgramDriver
 import Testing
 
-/// A program under `strace`, which kills it, or lets a system call fail, at a chosen moment.
+/// Runs a program under `strace`, which kills it, or lets a system call fail, at a chosen point.
 struct Strace: Sendable {
-  /// One system call to interfere with: its name or names, and which of a thread's calls of it.
-  struct Point: Sendable, CustomStringConvertible {
+  /// One system call to interfere with: its name or names, and its number among a thread's calls with that name.
+  struct Point: Sendable, Hashable, CustomStringConvertible {
     var call: String
     var number: Int
 
@@ -19,13 +19,13 @@ struct Strace: Sendable {
     case error(String, lasting: Bool = false)
   }
 
-  /// What changes files or takes turns. A name with a question mark need not exist on this architecture.
+  /// The calls that change or lock files. A name with a question mark may not exist on this architecture.
   static let calls = [
     "pwrite64", "fdatasync", "fsync", "ftruncate", "flock", "?unlink,?unlinkat", "?rename,?renameat,?renameat2",
     "?mkdir,?mkdirat",
   ]
 
-  /// Why it cannot be used here; nil when it can.
+  /// Why strace cannot be used here; nil if it can.
   static let problem: String? = {
     guard access(program, X_OK) == 0 else { return "there is no \(program)" }
     var pid: pid_t = 0
@@ -45,7 +45,7 @@ struct Strace: Sendable {
 
   private static let program = "/usr/bin/strace"
 
-  /// The same call of the program, with a fault in it. `log` gets the trace, with the calls of `watching`.
+  /// The same invocation with a fault. `log` gets the trace, including the calls in `watching`.
   static func traced(
     _ invocation: Invocation, _ fault: Fault? = nil, at point: Point? = nil, log: String = "/dev/null",
     watching: String? = nil
@@ -63,12 +63,12 @@ struct Strace: Sendable {
     var traced = invocation
     traced.arguments = words + [try Programs.path(invocation.program)] + invocation.arguments
     traced.program = program
-    // One thread at a time does the vault's work, so that the calls of a thread are numbered alike in each run.
+    // Use one thread for the vault's work, so that calls have the same numbers in each run.
     traced.environment["LIBDISPATCH_COOPERATIVE_POOL_STRICT"] = "1"
     return traced
   }
 
-  /// Every moment at which a program can be interfered with, from the trace of a run without interference.
+  /// Every point at which a program can be interfered with, from the trace of a normal run.
   static func points(in log: String) throws -> [Point] {
     var counts: [String: [Substring: Int]] = [:]
     for line in String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n") {

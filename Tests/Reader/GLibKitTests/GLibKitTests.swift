@@ -23,7 +23,7 @@ struct GLibKitTests {
         "string: touch", "Boolean: true", "object: true", "no such property: nil false", "no object: true",
         "another type: nil false true",
       ])
-    // GLib warns of a property that does not exist.
+    // GLib would print a warning for a property that does not exist.
     #expect(errors.isEmpty)
   }
 

@@ -11,7 +11,7 @@ struct ConfinementTests {
     try await withVictim { folder, _ in
       let key = "\(folder)/store/key"
       let database = "\(folder)/store/vault.db"
-      // Each of the free run's attempts that destroys something has a file of its own.
+      // Each destructive attempt of the unconfined run has a file of its own.
       let attempts = [
         "read=\(key)", "read=\(database)", "write=\(database)", "list=\(folder)/store", "create=\(folder)/store/new",
         "makeFolder=\(folder)/store/folder", "makeLink=\(folder)/store/link", "truncate=\(folder)/truncated",
@@ -150,7 +150,7 @@ struct ConfinementTests {
     #expect(lines == attempts.map { "\($0): \(result)" }, "by \(reader)", sourceLocation: sourceLocation)
   }
 
-  /// Without the confinement they succeed, so it is the confinement that denies them.
+  /// Checks that the attempts succeed without the confinement, so that it is the confinement that denies them.
   private func expectDone(_ attempts: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
     #expect(
       try await run("free", "libfprint", attempts) == attempts.map { "\($0): done" }, sourceLocation: sourceLocation)

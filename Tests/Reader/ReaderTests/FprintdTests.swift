@@ -4,8 +4,8 @@ import ReaderClient
 import Testing
 import VirtualFinger
 
-/// The same contract as for readers that libfprint drives, without what fprintd does not tell: the finger that matched,
-/// and the list of prints on the chip.
+/// The same contract as for libfprint's readers, without the information that fprintd does not report: the finger that
+/// matched, and the list of prints on the chip.
 @Suite("A reader of fprintd, through its process", .serialized)
 struct FprintdTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]

@@ -54,7 +54,7 @@ struct HostileTemplateTests {
     case 0: bytes = Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &random)))
     case 1: bytes += (0..<Int.random(in: 1..<64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
     case 2:
-      // The framing of a GVariant is at its end.
+      // A GVariant has its framing offsets at the end.
       let start = bytes.count - 24
       for _ in 0..<4 {
         bytes[Int.random(in: start..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)

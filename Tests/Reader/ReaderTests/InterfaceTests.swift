@@ -38,14 +38,16 @@ struct InterfaceTests {
     [
       .absent, .permissionDenied(nil), .permissionDenied("/dev/bus/usb/001/004"), .busy(holder: nil),
       .busy(holder: "fprintd"), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
-      .badTemplate, .suspended, .processDied("exit status 1"), .cannotStart("why"), .device("what libfprint says"),
+      .badTemplate, .suspended, .processDied("exit status 1"), .cannotStart("why"),
+      .fprintdRefused("polkit"), .fprintdUnreachable("no bus"), .fprintdFilesUnreadable(nil),
+      .fprintdFilesUnreadable("/var/lib/fprint"), .notLent("polkit"), .device("what libfprint says"),
     ]
   }
 
   @Test("carries every error there and back")
   func errorsRoundTrip() {
     for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
-    #expect(Set(errors.map(\.busName)).count == 15)
+    #expect(Set(errors.map(\.busName)).count == 19)
     #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
   }
 
@@ -86,5 +88,23 @@ struct InterfaceTests {
       ReaderAnswer(to: identify, [.bytes([1]), .string("no-match"), .bytes([2]), .string(""), .uint64(1)]) == nil)
     #expect(ReaderAnswer(to: .enroll(nil), []) == nil)
     #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
+  }
+
+  @Test("takes no list, template or text that no reader has")
+  func limits() {
+    func reader(_ count: Int) -> BusValue {
+      ReaderDescription(
+        id: "reader", name: String(repeating: "n", count: count), identity: ReaderIdentity(driver: "driver"),
+        scanType: .press, enrollStages: 1, features: [], temperature: .cold, nature: .virtual
+      ).busValue
+    }
+    func list(_ count: Int) -> [BusValue] { [.array(of: "a{sv}", Array(repeating: reader(1), count: count))] }
+    func template(_ count: Int) -> [BusValue] { [.bytes(Array(repeating: 1, count: count))] }
+    #expect(ReaderAnswer(to: .readers, list(ReaderAnswer.mostReaders)) != nil)
+    #expect(ReaderAnswer(to: .readers, list(ReaderAnswer.mostReaders + 1)) == nil)
+    #expect(ReaderAnswer(to: .enroll(nil), template(ReaderAnswer.largestTemplate)) != nil)
+    #expect(ReaderAnswer(to: .enroll(nil), template(ReaderAnswer.largestTemplate + 1)) == nil)
+    #expect(ReaderDescription(reader(ReaderDescription.longestText)) != nil)
+    #expect(ReaderDescription(reader(ReaderDescription.longestText + 1)) == nil)
   }
 }

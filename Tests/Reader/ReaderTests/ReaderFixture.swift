@@ -67,18 +67,18 @@ func withTemporaryFolder<Value>(_ body: (String) async throws -> Value) async th
   return try await body(folder)
 }
 
-/// What a scan reported.
+/// The events of a scan.
 final class EventLog: Sendable {
   private let storage = Mutex<[ScanEvent]>([])
 
   var events: [ScanEvent] { storage.withLock { $0 } }
 
-  /// For a reader's observer.
+  /// The observer to pass to a reader.
   var observe: ScanObserver {
     { event in self.storage.withLock { $0.append(event) } }
   }
 
-  /// Waits until the event has come `count` times.
+  /// Waits until the event has occurred `count` times.
   func wait(for event: ScanEvent, count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let came = try await eventually { events.count { $0 == event } >= count }
     try #require(came, "\(event) did not come; there were \(events)", sourceLocation: sourceLocation)

@@ -89,7 +89,7 @@ struct ReplayTests {
   @Test("a reader process whose traffic is logged answers as any other")
   func traced() async throws {
     try await withFolder { folder in
-      // No reader is needed: any device node will do.
+      // No reader is needed: any device node can be used.
       let reader = ReaderProcess(
         program: try readerProgram(), selection: .libfprint(device: nil),
         trace: ReaderTrace(node: "/dev/null", log: "\(folder)/log"))

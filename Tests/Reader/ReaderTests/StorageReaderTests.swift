@@ -133,7 +133,7 @@ struct StorageReaderTests {
       let print = enrolled(try await reader.enroll("a").template)
       try await reader.process.suspend()
       try await reader.process.resume()
-      // The device from before goes when it is used first.
+      // The old device disappears at the next use.
       let log = EventLog()
       async let error = readerError {
         try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
@@ -141,9 +141,27 @@ struct StorageReaderTests {
       try await log.wait(for: .fingerNeeded)
       try reader.storage.unplug()
       #expect(await error == .removed)
-      // The one that comes back has an empty chip.
+      // The new device has an empty chip.
       let next = enrolled(try await reader.enroll("a").template)
       #expect(try await reader.identify("a", [next], nonce(8)).outcome == .match(next.id))
+    }
+  }
+
+  @Test("a scan that is given up for a sleep ends as suspended, also where the sleep is over by then")
+  func shortSleep() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let print = enrolled(try await reader.enroll("a").template)
+      for _ in 1...30 {
+        let log = EventLog()
+        async let error = readerError {
+          try await reader.process.identify([print], nonce: nonce(7), observer: log.observe)
+        }
+        try await log.wait(for: .fingerNeeded)
+        try await reader.process.suspend()
+        try await reader.process.resume()
+        #expect(await error == .suspended)
+      }
     }
   }
 

@@ -46,7 +46,7 @@ struct UnitTests {
         Issue.record("\(String(describing: error))")
         return
       }
-      // It does not go on with somebody it has turned away.
+      // It ends instead of serving a client that it has refused.
       #expect(try await eventually { unit.starts > 0 && unit.process == nil })
     }
   }
@@ -149,7 +149,7 @@ struct UnitTests {
           try await process.close()
           _ = try await process.open(id)
           #expect(try await process.storedPrints(knowing: [print]) == ChipList(present: [], unknown: []))
-          // Root's test has the capability to give; it keeps no other.
+          // As root the test has this capability to pass on. The unit keeps no other.
           if getuid() == 0 { #expect(try capabilities(of: try #require(unit.process)) == "0000000000000004") }
           try await process.close()
         }

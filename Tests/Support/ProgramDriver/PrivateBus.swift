@@ -1,7 +1,7 @@
 import Glibc
 internal import SDBus
 
-/// A `dbus-daemon` for one test, which lets every member own any name and send anything.
+/// A `dbus-daemon` for one test, whose policy allows everything.
 package struct PrivateBus: Sendable {
   package let address: String
 
@@ -53,7 +53,7 @@ package struct PrivateBus: Sendable {
     let words = ["/usr/bin/dbus-daemon", "--nofork", "--nosyslog", "--config-file=\(configuration)"]
     let arguments = words.map { strdup($0) }
     defer { for string in arguments { free(string) } }
-    // It warns that it may not raise its limit of open files.
+    // Discard its warning that it may not raise its limit of open files.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)

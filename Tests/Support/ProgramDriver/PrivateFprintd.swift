@@ -117,9 +117,11 @@ package final class PrivateFprintd: Sendable {
   // MARK: fprintd's own tools
 
   /// Enrols a finger with `fprintd-enroll`, and presses it for each stage.
-  package func enroll(_ finger: String, pressing picture: SyntheticFinger) async throws {
+  ///
+  /// - Parameter user: the user to enrol the finger for; nil: this user.
+  package func enroll(_ finger: String, of user: String? = nil, pressing picture: SyntheticFinger) async throws {
     let image = image
-    try await enroll(finger) { number in try image.press(picture.impression(number)) }
+    try await enroll(finger, of: user) { number in try image.press(picture.impression(number)) }
   }
 
   /// Enrols a finger on the virtual match-on-chip reader, where a finger is a word.
@@ -128,7 +130,9 @@ package final class PrivateFprintd: Sendable {
     try await enroll(finger) { _ in try storage.scan(word) }
   }
 
-  private func enroll(_ finger: String, touch: @escaping @Sendable (UInt64) throws -> Void) async throws {
+  private func enroll(
+    _ finger: String, of user: String? = nil, touch: @escaping @Sendable (UInt64) throws -> Void
+  ) async throws {
     let stages = Mutex((heard: 0, isOver: false))
     let touching = Task {
       for number in UInt64(1)...40 {
@@ -142,7 +146,7 @@ package final class PrivateFprintd: Sendable {
         }
       }
     }
-    let result = try await tool("fprintd-enroll", "-f", finger) { line in
+    let result = try await tool("fprintd-enroll", "-f", finger, user ?? userName()) { line in
       if line.contains("Enroll result") { stages.withLock { $0.heard += 1 } }
     }
     stages.withLock { $0.isOver = true }
@@ -249,7 +253,7 @@ package final class PrivateFprintd: Sendable {
   }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking work on a thread of its own.
 package func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
   try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
     startThread { continuation.resume(with: Result { try body() }) }

@@ -4,7 +4,7 @@
 import Foundation
 import LocalAuthentication
 
-// Evaluating a policy, in the form with a reply and in the form that is awaited, with the errors that articles sort.
+// Evaluating a policy, with a reply and with async/await, and handling the errors that articles handle.
 
 func message(for code: Int) -> String {
   switch code {
@@ -23,7 +23,7 @@ func message(for code: Int) -> String {
   }
 }
 
-/// The form with a reply, which ends on the main queue.
+/// With a reply, which continues on the main queue.
 func authenticationWithTouchID() {
   let context = LAContext()
   context.localizedFallbackTitle = "Use a password"
@@ -48,7 +48,7 @@ func authenticationWithTouchID() {
   dispatchMain()
 }
 
-/// The form that is awaited; the owner's passcode is the way on.
+/// With async/await; the owner's passcode is the fallback.
 func authenticateOwner() async {
   let context = LAContext()
   do {

@@ -5,7 +5,7 @@ import Foundation
 import LocalAuthentication
 import Security
 
-// An item behind biometry, as articles protect one, and every way in which reading it ends.
+// An item protected by biometry, as in articles, and every result of reading it.
 
 enum BiometricItem {
   static let service = "org.example.biometric-item"

@@ -1,7 +1,7 @@
 import Foundation
 import LocalAuthentication
 
-// Whether fingers were added or removed since the last sign-in, by evaluatedPolicyDomainState in the user defaults' place.
+// Detects added and removed fingers since the last sign-in, by evaluatedPolicyDomainState, kept as in user defaults.
 
 enum DomainState {
   private static let keychain = KeychainWrapper(service: "org.example.domain-state")

@@ -4,7 +4,7 @@
 import Foundation
 import Security
 
-// A wrapper of the kind that articles build first: texts under a key, in one service.
+// A simple wrapper as in many articles: texts under a key, in one service.
 
 final class KeychainWrapper {
   enum KeychainError: Error, Equatable {

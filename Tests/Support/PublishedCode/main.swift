@@ -1,6 +1,6 @@
 import LocalAuthentication
 
-// Code as articles print it, one function a word, for the tests that put a person in front of it.
+// Code as printed in articles, one function for each argument, for tests with a simulated person.
 
 switch CommandLine.arguments.dropFirst().first {
 case "wrapper": useWrapper()

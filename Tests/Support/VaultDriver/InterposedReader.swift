@@ -1,8 +1,8 @@
 package import Fingerprint
 internal import Synchronization
 
-/// Forwards to another reader. A test may act at each step of a scan, and change what the reader tells of itself, of
-/// its chip and of a finger.
+/// Forwards to another reader. A test may act at each step of a scan, and change the reader's description, its chip
+/// list and its answers.
 package struct InterposedReader: FingerprintReader {
   package enum Step: String, Sendable, CaseIterable {
     case listing, opening
@@ -10,33 +10,36 @@ package struct InterposedReader: FingerprintReader {
     case arming
     /// The scan waits for a finger.
     case armed
-    /// The finger was matched, and the vault does not know yet.
+    /// The finger was matched, and the vault has not received the answer yet.
     case answered
   }
 
   private let real: any FingerprintReader
+  private let beside: [ReaderDescription]
   private let describing: @Sendable (ReaderDescription) -> ReaderDescription?
   private let listing: @Sendable (ChipList) -> ChipList
   private let beforeAnswer: @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer
   private let at: (@Sendable (Step) async -> Void)?
 
   /// - Parameters:
+  ///   - beside: Further readers, listed after it.
   ///   - describing: The description that the vault gets; nil for a reader that is not plugged in.
   ///   - listing: The list of a chip that the vault gets.
   ///   - beforeAnswer: The answer to a scan that the vault gets.
-  ///   - at: Is waited for at each step.
+  ///   - at: Called and awaited at each step.
   package init(
-    real: any FingerprintReader,
+    real: any FingerprintReader, beside: [ReaderDescription] = [],
     describing: @escaping @Sendable (ReaderDescription) -> ReaderDescription? = { $0 },
     listing: @escaping @Sendable (ChipList) -> ChipList = { $0 },
     beforeAnswer: @escaping @Sendable (ScanAnswer) async throws(ReaderError) -> ScanAnswer = { $0 },
     at: (@Sendable (Step) async -> Void)? = nil
   ) {
+    self.beside = beside
     (self.real, self.describing, self.listing, self.beforeAnswer) = (real, describing, listing, beforeAnswer)
     self.at = at
   }
 
-  /// A reader that says of itself that it is a physical one, as the machine's own fprintd does of its readers.
+  /// A reader that describes itself as physical, like the readers of the machine's own fprintd.
   package static func physical(_ real: any FingerprintReader) -> InterposedReader {
     InterposedReader(
       real: real,
@@ -54,7 +57,7 @@ package struct InterposedReader: FingerprintReader {
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     await at?(.listing)
-    return try await real.readers().compactMap(describing)
+    return try await real.readers().compactMap(describing) + beside
   }
 
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
@@ -71,7 +74,7 @@ package struct InterposedReader: FingerprintReader {
     let armed = Mutex<Task<Void, Never>?>(nil)
     let answer = try await real.identify(prints, nonce: nonce) { event in
       guard event == .fingerNeeded else { return observer(event) }
-      // The vault hears of it when the test is done.
+      // The vault gets the answer when the test's action has finished.
       armed.withLock {
         $0 = Task {
           await at(.armed)

@@ -9,7 +9,7 @@ package final class Person: Sendable {
     var newPasscode: String?
     var recoveryKey: String?
     var applicationPassword: String?
-    /// What the person does when the reader is armed, in order; nothing more when the list is used up.
+    /// What the person does each time the reader is armed, in order; nothing after the last one.
     var touches: [@Sendable () async throws -> Void] = []
   }
 
@@ -26,7 +26,7 @@ package final class Person: Sendable {
         applicationPassword: applicationPassword, touches: touches))
   }
 
-  /// Everything the context said.
+  /// All events of the context.
   package var events: [AuthenticationEvent] { heard.withLock { $0 } }
 
   /// Runs a call of the vault in a new context while this person answers.
@@ -90,7 +90,11 @@ package final class Person: Sendable {
         await respond(.decline(question: numbered.number))
       }
     case .touchWanted(let request):
-      if request.awaitsPrompt { await respond(.ready(question: numbered.number)) }
+      if request.awaitsPrompt {
+        await respond(.ready(question: numbered.number))
+        // From now on the reader itself reports when the finger is wanted.
+        if case .enroll = request.purpose { return }
+      }
       let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }
       try? await touch?()
     default: break
@@ -105,7 +109,7 @@ extension Vault {
     await desk.shutdown()
   }
 
-  /// Stores a secret as a person with this passcode would.
+  /// Stores a secret.
   package func put(
     _ name: String, _ secret: String, _ constraint: AccessControl.Constraint = .none,
     accessibility: Accessibility = .whenUnlocked, replace: Bool = false, by person: Person = Person()
@@ -118,7 +122,7 @@ extension Vault {
     }
   }
 
-  /// Releases the command line's items of these names.
+  /// Releases the command line's items with these names.
   package func read(_ names: [ItemName], reason: String?, in handle: ContextHandle)
     async throws(VaultError) -> [ReleasedItem]
   {
@@ -134,7 +138,7 @@ extension Vault {
     return try await secrets(of: ids, reason: reason, in: handle)
   }
 
-  /// Stores a password whose service is its name and whose secret is its name, too.
+  /// Stores a password whose service and secret are its name.
   package func add(_ name: String, _ flags: AccessControl.Flags) async throws -> ItemID {
     try await add(
       NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(flags)),
@@ -156,7 +160,7 @@ extension Vault {
 }
 
 extension Vault {
-  /// Accepts what was put back as this person would, who agrees to what is listed; does nothing where nothing was.
+  /// Accepts a detected restore, answered by this person. Does nothing where there is none.
   @discardableResult
   package func acceptRestore(by person: Person) async throws -> [ItemName] {
     guard let restore = try detectedRestore() else { return [] }
@@ -165,7 +169,7 @@ extension Vault {
 }
 
 extension ContextOptions {
-  /// Of a context that serves later calls with what it was satisfied with.
+  /// Options of a context whose later calls reuse what was shown.
   package static func keepingEvidence(_ fallback: Fallback) -> ContextOptions {
     var options = ContextOptions(timeout: .seconds(20))
     options.keepsEvidence = true

@@ -5,7 +5,7 @@ import ReaderClient
 package import SecureMemory
 package import Vault
 
-/// A store in a folder of its own, with a cheap scrypt, gone when the test is over.
+/// A store in a folder of its own, with a cheap scrypt, removed after the test.
 package final class ScratchStore: Sendable {
   package static let passcode = "correct horse"
 
@@ -15,8 +15,8 @@ package final class ScratchStore: Sendable {
   package let recoveryKey: String
 
   /// - Parameters:
-  ///   - owner: the user whose store it is.
-  ///   - classKeys: what the first unlock of the store is to take.
+  ///   - owner: the owner of the store.
+  ///   - classKeys: says what the first unlock of the store requires.
   package init(
     passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid(), classKeys: ClassKeys = ClassKeys()
   ) async throws {
@@ -26,7 +26,7 @@ package final class ScratchStore: Sendable {
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
-    let (new, draft) = try await Vault.newStore(
+    let (new, draft) = try await StoreCreation.newStore(
       at: path, passcode: secret, owner: owner, floor: .weakForTests, classKeys: classKeys)
     try new.keep()
     recoveryKey = draft.recoveryKey.text
@@ -34,12 +34,12 @@ package final class ScratchStore: Sendable {
 
   deinit { Self.remove(folder) }
 
-  /// Opens the store. Without a reader of its own, any request for a finger finds none.
+  /// Opens the store. Without a reader, requests for a finger fail.
   ///
   /// - Parameters:
-  ///   - runtimeFolder: where the locks of readers are; the store's own where none is named, so that tests that run
-  ///     together do not wait for each other.
-  ///   - desk: shared with other vaults; in place of one of the vault's own.
+  ///   - runtimeFolder: the folder of the readers' locks; by default the store's own, so that parallel tests do not
+  ///     wait for each other.
+  ///   - desk: a desk shared with other vaults; by default the vault gets one of its own.
   package func open(
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil,
@@ -54,7 +54,7 @@ package final class ScratchStore: Sendable {
       arming: arming, classKeys: classKeys)
   }
 
-  /// Copies the store's files, as somebody would who wants to put them back later.
+  /// Copies the store's files, to be put back later.
   package func snapshot() throws -> String {
     let copy = folder + "/copy-\(UInt64.random(in: 0...UInt64.max))"
     try Self.run("/bin/cp", ["-a", path, copy])
@@ -67,6 +67,13 @@ package final class ScratchStore: Sendable {
       unlink(path + "/" + file)
       if access(copy + "/" + file, F_OK) == 0 { try Self.run("/bin/cp", ["-a", copy + "/" + file, path + "/" + file]) }
     }
+  }
+
+  /// The secret of a sealed copy made by such a store.
+  package static func open(
+    _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
+  ) async throws(VaultError) -> SecretBytes {
+    try await Vault.openCopy(copy, with: opening, user: geteuid(), floor: .weakForTests)
   }
 
   /// The bytes of a file.

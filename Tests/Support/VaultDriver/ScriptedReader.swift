@@ -1,8 +1,8 @@
 package import Fingerprint
 internal import Synchronization
 
-/// A fake reader whose scans end as a test says, and otherwise match every finger. For tests of the vault that need no
-/// fingers; tests of readers use libfprint's virtual ones.
+/// A fake reader whose scans end as a test says, and otherwise match. For tests of the vault without fingers; tests of
+/// readers use libfprint's virtual ones.
 package final class ScriptedReader: FingerprintReader {
   package enum Step: Sendable {
     case noMatch
@@ -57,7 +57,7 @@ package final class ScriptedReader: FingerprintReader {
     case .noMatch: outcome = .noMatch
     case .retry: outcome = .retry(.general)
     case .fails(let error): throw error
-    // The last print, which during an enrolment is the new one.
+    // Match the last print, which during an enrolment is the new one.
     case nil: outcome = prints.last.map { .match($0.id) } ?? .noMatch
     }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: ScanClock.now())

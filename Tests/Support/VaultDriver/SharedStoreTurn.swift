@@ -1,9 +1,9 @@
 package import Testing
 
-/// Holds the shared store, of which a process has one, for a whole suite.
+/// Gives a whole suite exclusive use of the process's shared store.
 ///
-/// Never for a test by itself: one that waits for it keeps others from running where only so many run at a time, the one
-/// that has the store among them.
+/// Not for single tests: a waiting test would take one of the limited places of running tests, perhaps from the suite
+/// that has the store.
 package struct SharedStoreTrait: SuiteTrait, TestScoping {
   package init() {}
 
@@ -21,8 +21,7 @@ package struct SharedStoreTrait: SuiteTrait, TestScoping {
   }
 }
 
-/// Who uses the shared store, of which a process has one: the suites of several test targets run in the same process, and
-/// one of them has it at a time.
+/// Lets one suite at a time use the process's shared store: the suites of several test targets run in the same process.
 private actor SharedStoreTurn {
   /// The turn of this process.
   static let shared = SharedStoreTurn()
@@ -30,7 +29,7 @@ private actor SharedStoreTurn {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Waits until nobody has the store, and has it.
+  /// Waits until the store is free, and takes it.
   func take() async {
     guard isTaken else {
       isTaken = true
@@ -39,7 +38,7 @@ private actor SharedStoreTurn {
     await withCheckedContinuation { waiting.append($0) }
   }
 
-  /// Gives the store to whoever waits the longest.
+  /// Gives the store to the suite that has waited longest.
   func give() {
     if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
   }

@@ -4,7 +4,7 @@ package import ReaderClient
 package import Vault
 import VirtualFinger
 
-/// The built `whorl-reader`, which lies beside the test runner.
+/// The built `whorl-reader`, beside the test runner.
 package enum ReaderBuild {
   package static let program: String = {
     var path = [CChar](repeating: 0, count: 4096)
@@ -20,7 +20,7 @@ package enum ReaderBuild {
   }()
 }
 
-/// A store with libfprint's virtual image reader, in a process of its own, and fingers to press on it.
+/// A store with libfprint's virtual image reader in its own process, and fingers to press on it.
 package struct ImageReaderStore {
   package let store: ScratchStore
   package let socket: String

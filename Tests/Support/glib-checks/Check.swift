@@ -119,7 +119,7 @@ actor OnMainContext {
   private func cancellation() async -> [String] {
     let cancellable = Cancellable()
     cancellable.cancel()
-    // Only scheduled: the thread that would do it runs this.
+    // The cancellation is only scheduled: its thread is running this code.
     let now = g_cancellable_is_cancelled(cancellable.pointer) != 0
     await afterOtherWork()
     let later = g_cancellable_is_cancelled(cancellable.pointer) != 0
@@ -157,14 +157,14 @@ actor OnMainContext {
   }
 }
 
-/// Knows whether an object still exists.
+/// Watches whether an object still exists.
 final class Watched {
   private let place: UnsafeMutablePointer<gpointer?>
 
   init(_ object: UnsafeMutableRawPointer) {
     place = .allocate(capacity: 1)
     place.initialize(to: object)
-    // GObject sets the place to NULL when the object goes (transfer none).
+    // GObject sets the pointer to NULL when the object is freed (transfer none).
     g_object_add_weak_pointer(object.assumingMemoryBound(to: GObject.self), place)
   }
 

@@ -1,5 +1,5 @@
-// Runs one check of GLibKit, for tests: glib-checks NAME. A program of its own, because the test runner does not link
-// GLib. Prints what was found; `GLibKitTests` knows what is right.
+// Runs one check of GLibKit: glib-checks NAME. A separate program, because the test runner does not link GLib. Prints
+// the results, which `GLibKitTests` compares.
 
 internal import GLibKit
 internal import Glibc

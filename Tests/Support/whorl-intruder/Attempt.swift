@@ -1,8 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Something that a confined reader process must not be able to do. The argument is a path or a process, where it says
-/// so.
+/// An action that a confined reader process must not be able to do. The argument is a path or a process for some.
 enum Attempt: String {
   // On a path
   case read, write, list, create, makeFolder, makeLink, remove, rename, changeMode, truncate, changeTimes
@@ -37,7 +36,7 @@ enum Attempt: String {
       guard socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &pair) == 0 else { return -1 }
       return send(to: argument, from: pair[0], connecting: false)
     case .execute:
-      // What was printed so far is lost with this program.
+      // Flush the output before this program is replaced.
       fflush(nil)
       let arguments = [strdup(argument), strdup("executed"), nil]
       return Int(execve(argument, arguments, [nil]))

@@ -1,8 +1,8 @@
-// Tries what a hostile reader process would try, for tests: whorl-intruder MODE READER TEMPLATES ATTEMPT=ARGUMENT ...
-// With the one word `namespace` it says in which user namespace it takes itself to be.
+// Tries attacks of a hostile reader process, for tests: whorl-intruder MODE READER TEMPLATES ATTEMPT=ARGUMENT ... With
+// the single argument `namespace`, prints which user namespace it believes to be in.
 //
-// MODE is `confined`, `free`, or `late` for a confinement that begins when there is a second thread. A line is printed
-// for each attempt, with what came of it.
+// MODE is `confined`, `free`, or `late` for a confinement that begins after a second thread has started. Prints a line
+// with the result of each attempt.
 
 internal import Confinement
 internal import Fingerprint

@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import Keys
 
-/// Held against certificates that the `openssl` command makes, and against what it says about them.
+/// Compares with certificates that the `openssl` command makes, and with its description of them.
 @Suite(.enabled(if: OpenSSLCommand.exists, "there is no openssl command")) struct CertificateTests {
   private let folder = ScratchFolder()
 
@@ -81,7 +81,7 @@ internal import Testing
   @Test("a certificate that names another curve of the same size has no key")
   func otherCurve() throws {
     var der = try certificate("CN=a")
-    // prime256v1, and in its place one of the same length that nobody has assigned to a curve.
+    // Replaces prime256v1 by an object identifier of the same length that is not assigned to a curve.
     let named = try #require(der.firstRange(of: hex("06082a8648ce3d030107")))
     der.replaceSubrange(named, with: hex("06082a8648ce3d030102"))
     #expect(Certificate(der: der)?.publicKey == nil)
@@ -153,7 +153,7 @@ internal import Testing
   @Test("a text with a NUL in it, where other programs stop reading, is none")
   func embeddedNUL() throws {
     var der = try certificate("CN=good.example.evil.example")
-    // In the issuer's name and in the subject's.
+    // It occurs in the issuer's and the subject's name.
     let names = der.ranges(of: Array("example.evil".utf8))
     #expect(names.count == 2)
     for name in names { der[name.lowerBound + 7] = 0 }
@@ -168,7 +168,7 @@ internal import Testing
     for count in 0..<der.count { #expect(Certificate(der: Array(der.prefix(count))) == nil, "\(count) bytes") }
     #expect(Certificate(der: der + [0]) == nil)
     #expect(Certificate(der: der + der) == nil)
-    // The length of the whole in a byte more than it takes, as BER allows.
+    // The outer length with an unnecessary byte, as BER allows.
     #expect(Certificate(der: [0x30, 0x83, 0] + der[2...]) == nil)
     #expect(Certificate(der: [UInt8](repeating: 0x30, count: Certificate.limit + 1)) == nil)
     let long = try certificate(
@@ -190,7 +190,7 @@ internal import Testing
         changed[place] ^= UInt8.random(in: 1...255, using: &generator)
         guard let certificate = Certificate(der: changed) else { continue }
         #expect(certificate.der == changed)
-        // What is only looked at, when an item is stored.
+        // Values that are only computed when an item is stored.
         _ = (certificate.summary, certificate.subject.normalizedContent, certificate.issuer.normalizedContent)
         if let key = certificate.publicKey { #expect(key.label == certificate.publicKeyHash) }
       }

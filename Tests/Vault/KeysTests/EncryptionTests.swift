@@ -121,7 +121,7 @@ internal import Testing
     #expect(ciphertext.count == bits / 8 + 8 + 16)
     let session = try key.decrypt(Array(ciphertext.prefix(bits / 8)), .rsaOAEP(.sha256))
     #expect(session.count == (bits == 4096 ? 32 : 16))
-    let opened = try GCM.open(
+    let opened = try TaggedCipher.aesGCM.open(
       ciphertext[(bits / 8)...], key: session, nonce: repeated(0, 16), aad: key.publicKey.external)
     #expect(bytes(of: opened) == Array("a secret".utf8))
   }
@@ -130,7 +130,7 @@ internal import Testing
   func aes128() throws {
     // McGrew and Viega, test cases 2 and 6 (a nonce of 60 bytes).
     var box = repeated(0, 32)
-    try GCM.seal(
+    try TaggedCipher.aesGCM.seal(
       secret(repeated(0, 16)), key: secret(repeated(0, 16)), nonce: repeated(0, 12), aad: [], into: &box, at: 0)
     #expect(box == hex("0388dace60b6a392f328c2b971b2fe78 ab6e47d42cec13bdf53a67b21257bddf"))
     let plaintext = hex(
@@ -144,7 +144,7 @@ internal import Testing
       c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b
       """)
     box = repeated(0, plaintext.count + 16)
-    try GCM.seal(
+    try TaggedCipher.aesGCM.seal(
       secret(plaintext), key: secret(hex("feffe9928665731c6d6a8f9467308308")), nonce: nonce,
       aad: hex("feedfacedeadbeeffeedfacedeadbeefabaddad2"), into: &box, at: 0)
     #expect(
@@ -163,3 +163,47 @@ private let allSchemes: [EncryptionScheme] =
   + HashFunction.allCases.flatMap { hash -> [EncryptionScheme] in
     [.rsaOAEP(hash), .rsaOAEPAESGCM(hash), .ecies(hash, .zero), .ecies(hash, .derived)]
   }
+
+@Suite struct ChaCha20Poly1305Tests {
+  @Test("ChaCha20-Poly1305 gives the result in RFC 8439, section 2.8.2")
+  func publishedVector() throws {
+    let plaintext = Array(
+      """
+      Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, sunscreen would be it.
+      """.utf8)
+    let key = hex("808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f")
+    let nonce = hex("070000004041424344454647")
+    let aad = hex("50515253c0c1c2c3c4c5c6c7")
+    var box = repeated(0, plaintext.count + 16)
+    try TaggedCipher.chaCha20Poly1305.seal(
+      secret(plaintext), key: secret(key), nonce: nonce, aad: aad, into: &box, at: 0)
+    #expect(
+      box
+        == hex(
+          """
+          d31a8d34648e60db7b86afbc53ef7ec2a4aded51296e08fea9e2b5a736ee62d6
+          3dbea45e8ca9671282fafb69da92728b1a71de0a9e060b2905d6a5b67ecd3b36
+          92ddbd7f2d778b8c9803aee328091b58fab324e4fad675945585808b4831d7bc
+          3ff4def08e4b7a9de576d26586cec64b6116
+          1ae10b594f09e26a7e902ecbd0600691
+          """))
+    let opened = try TaggedCipher.chaCha20Poly1305.open(box[...], key: secret(key), nonce: nonce, aad: aad)
+    #expect(bytes(of: opened) == plaintext)
+  }
+
+  @Test("ChaCha20-Poly1305 opens what it sealed, and nothing that was changed")
+  func tampering() throws {
+    let key = try Random.key()
+    let nonce = repeated(0, 12)
+    let box = try ChaCha20Poly1305.seal(secret("text"), key: key, nonce: nonce)
+    #expect(bytes(of: try ChaCha20Poly1305.open(box, key: key, nonce: nonce)) == Array("text".utf8))
+    for place in box.indices {
+      var changed = box
+      changed[place] ^= 1
+      #expect(throws: KeysError.authenticationFailed) { _ = try ChaCha20Poly1305.open(changed, key: key, nonce: nonce) }
+    }
+    #expect(throws: KeysError.badParameters("the nonce is not 12 bytes")) {
+      _ = try ChaCha20Poly1305.open(box, key: key, nonce: repeated(0, 16))
+    }
+  }
+}

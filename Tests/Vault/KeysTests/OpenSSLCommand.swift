@@ -23,7 +23,7 @@ enum OpenSSLCommand {
   }
 }
 
-/// A folder for what the command reads and writes, gone with this object.
+/// A folder for the command's files, removed with this object.
 final class ScratchFolder: Sendable {
   private let url = FileManager.default.temporaryDirectory.appending(path: "whorl-keys-\(UUID().uuidString)")
 

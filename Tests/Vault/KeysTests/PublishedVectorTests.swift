@@ -32,6 +32,17 @@ internal import Testing
     #expect(bytes(of: derived) == hex(vector.output))
   }
 
+  @Test(
+    "PBKDF2 with HMAC-SHA512 gives the results known for the inputs of RFC 6070", arguments: PublishedVectors.pbkdf2)
+  func pbkdf2(vector: PublishedVectors.Rounds) throws {
+    let derived = try PBKDF2.sha512(
+      password: secret(vector.password), salt: Array(vector.salt.utf8), rounds: vector.rounds, count: 64)
+    #expect(bytes(of: derived) == hex(vector.output))
+    let shorter = try PBKDF2.sha512(
+      password: secret(vector.password), salt: Array(vector.salt.utf8), rounds: vector.rounds, count: 56)
+    #expect(bytes(of: shorter) == Array(hex(vector.output).prefix(56)))
+  }
+
   @Test("HMAC-SHA256 computes and verifies the results in RFC 4231", arguments: PublishedVectors.hmac)
   func mac(vector: PublishedVectors.Code) {
     let key = secret(vector.key)

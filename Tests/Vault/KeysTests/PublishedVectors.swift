@@ -62,6 +62,28 @@ enum PublishedVectors {
   }
 
   /// RFC 7914, section 12: all vectors but the one that needs a gibibyte.
+  struct Rounds: Sendable {
+    let password: String
+    let salt: String
+    let rounds: Int
+    let output: String
+  }
+
+  static let pbkdf2 = [
+    Rounds(
+      password: "password", salt: "salt", rounds: 1,
+      output: "867f70cf1ade02cff3752599a3a53dc4af34c7a669815ae5d513554e1c8cf252"
+        + "c02d470a285a0501bad999bfe943c08f050235d7d68b1da55e63f73b60a57fce"),
+    Rounds(
+      password: "password", salt: "salt", rounds: 2,
+      output: "e1d9c16aa681708a45f5c7c4e215ceb66e011a2e9f0040713f18aefdb866d53c"
+        + "f76cab2868a39b9f7840edce4fef5a82be67335c77a6068e04112754f27ccf4e"),
+    Rounds(
+      password: "password", salt: "salt", rounds: 4096,
+      output: "d197b1b33db0143e018b12f3d1d1479e6cdebdcc97c5c0f87f6902e072f457b5"
+        + "143f30602641b3d55cd335988cb36b84376060ecd532e039b742a239434af2d5"),
+  ]
+
   static let scrypt = [
     Cost(
       passcode: "", salt: "", n: 16, r: 1, p: 1,

@@ -7,7 +7,7 @@ import SecretModel
 import SecureMemory
 import Testing
 
-/// Tests that look at children run in processes of their own, because other tests start children too.
+/// Tests that inspect child processes run in processes of their own, because other tests start children too.
 @Suite("A vault that a program starts for itself")
 struct PrivateVaultTests {
   @Test("makes a store, keeps it, and gives out what is stored there")
@@ -166,8 +166,8 @@ struct PrivateVaultTests {
     try await withFolder { folder in
       let program = "\(folder)/whorld"
       try #require(symlink("/bin/false", program) == 0)
-      // The tests' own whorld comes first where a path is looked for, so this one is started by its path.
-      // It ends before the hello is sent, or after.
+      // Start this program by its path, since a search would find the tests' own whorld first. It ends before or after
+      // the hello is sent.
       for _ in 0..<20 {
         let vault = try PrivateVault.start(program)
         let error = await vaultError { try await vault.open(StorePlace(directory: folder)) }

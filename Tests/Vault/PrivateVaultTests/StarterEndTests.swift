@@ -5,7 +5,7 @@ import ProgramDriver
 import SecretModel
 import Testing
 
-/// Each program here starts whorld by a path of its own, and prints it, so that the process is found after the program
+/// Each program here starts whorld by a unique path, and prints it, so that the process can be found after the program
 /// has ended.
 @Suite("A vault whose starter ends")
 struct StarterEndTests {

@@ -6,7 +6,7 @@ import Synchronization
 import SystemPolicy
 import Testing
 
-/// A machine of a test: a bus, logind and polkit on it, and this process in the session "c1" of its user at the seat.
+/// A test's machine: a bus with logind and polkit, and this process in its user's session "c1" at the seat.
 struct Machine {
   let bus: PrivateBus
   let logind: LogindStandIn
@@ -15,24 +15,21 @@ struct Machine {
   /// This process.
   let caller: Caller
 
-  static func with(
-    reader: LoginSessions.ReaderPlace = .init(), _ body: (Machine) async throws -> Void
-  ) async throws {
-    try await PrivateBus.with { bus in
-      let logind = try await LogindStandIn(on: bus)
-      let polkit = try await PolkitStandIn(on: bus)
-      defer {
-        logind.close()
-        polkit.close()
-      }
-      logind.add("c1", process: getpid())
-      logind.setDisplay("c1")
+  static func with(_ body: (Machine) async throws -> Void) async throws {
+    try await PrivateBus.withSession { bus, logind, polkit in
       try await body(
         Machine(
           bus: bus, logind: logind, polkit: polkit,
-          sessions: LoginSessions(reader: reader, polkit: Polkit(bus: bus.address), bus: bus.address),
+          sessions: LoginSessions(polkit: Polkit(bus: bus.address), bus: bus.address),
           caller: try Caller.thisProcess))
     }
+  }
+}
+
+extension Machine {
+  /// Why no finger may be asked for on behalf of a program; by default this process.
+  func refusal(for caller: Caller? = nil, at place: ReaderPlace = .inReach) async -> SessionRefusal? {
+    await sessions.refusal(for: caller ?? self.caller, at: place)
   }
 }
 
@@ -45,7 +42,7 @@ extension Caller {
   }
 }
 
-/// What happened, in its order.
+/// Events, in order.
 final class Happenings: Sendable {
   private let list = Mutex<[String]>([])
   func add(_ word: String) { list.withLock { $0.append(word) } }

@@ -39,7 +39,7 @@ struct RefusalTests {
   func sessions(_ one: Case) async throws {
     try await Machine.with { machine in
       machine.logind.add("c1", process: getpid(), one.session)
-      #expect(await machine.sessions.refusal(for: machine.caller) == one.refusal)
+      #expect(await machine.refusal() == one.refusal)
     }
   }
 
@@ -48,18 +48,18 @@ struct RefusalTests {
     try await Machine.with { machine in
       machine.logind.remove("c1")
       machine.logind.setDisplay(nil)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .noSession)
+      #expect(await machine.refusal() == .noSession)
       machine.logind.add("c2")
       machine.logind.setDisplay("c2")
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal() == nil)
       machine.logind.change("c2", ["LockedHint": .boolean(true)])
-      #expect(await machine.sessions.refusal(for: machine.caller) == .locked)
+      #expect(await machine.refusal() == .locked)
       machine.logind.change("c2", ["LockedHint": .boolean(false), "Remote": .boolean(true)])
-      #expect(await machine.sessions.refusal(for: machine.caller) == .remote)
+      #expect(await machine.refusal() == .remote)
       // A user whom logind does not know.
       var stranger = machine.caller
       stranger.user = 4_242
-      #expect(await machine.sessions.refusal(for: stranger) == .noSession)
+      #expect(await machine.refusal(for: stranger) == .noSession)
     }
   }
 
@@ -69,23 +69,20 @@ struct RefusalTests {
       machine.logind.add(
         "c1", process: getpid(), ["Class": .string("manager"), "Seat": LogindStandIn.noSeat])
       machine.logind.setDisplay(nil)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .noSession)
+      #expect(await machine.refusal() == .noSession)
       machine.logind.add("c2")
       machine.logind.setDisplay("c2")
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal() == nil)
     }
   }
 
   @Test("not while the lid is closed over a built-in reader, and whatever the lid for another")
   func lid() async throws {
-    try await Machine.with(reader: .init(isUnderLid: true)) { machine in
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
-      machine.logind.set("LidClosed", true)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .lidClosed)
-    }
     try await Machine.with { machine in
+      #expect(await machine.refusal(at: .underLid) == nil)
       machine.logind.set("LidClosed", true)
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal(at: .underLid) == .lidClosed)
+      #expect(await machine.refusal(at: .inReach) == nil)
     }
   }
 
@@ -93,9 +90,9 @@ struct RefusalTests {
   func sleep() async throws {
     try await Machine.with { machine in
       machine.logind.set("PreparingForSleep", true)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .sleeping)
+      #expect(await machine.refusal() == .sleeping)
       machine.logind.set("PreparingForSleep", false)
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal() == nil)
     }
   }
 
@@ -104,9 +101,9 @@ struct RefusalTests {
     try await Machine.with { machine in
       var other = machine.caller
       other.process?.started += 1
-      #expect(await machine.sessions.refusal(for: other) == .unknown)
+      #expect(await machine.refusal(for: other) == .unknown)
       other.process = nil
-      #expect(await machine.sessions.refusal(for: other) == .unknown)
+      #expect(await machine.refusal(for: other) == .unknown)
     }
   }
 
@@ -114,14 +111,14 @@ struct RefusalTests {
   func polkit() async throws {
     try await Machine.with { machine in
       machine.polkit.manner = .answers(authorized: false, challenge: false)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .notPermitted)
+      #expect(await machine.refusal() == .notPermitted)
       machine.polkit.manner = .answers(authorized: false, challenge: true)
-      #expect(await machine.sessions.refusal(for: machine.caller) == .notPermitted)
+      #expect(await machine.refusal() == .notPermitted)
       machine.polkit.manner = .error
-      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(await machine.refusal() == .unknown)
       #expect(machine.polkit.questions.allSatisfy { $0.action == "org.whorl.use" && $0.flags == 0 })
       machine.polkit.close()
-      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(await machine.refusal() == .unknown)
     }
   }
 
@@ -129,21 +126,21 @@ struct RefusalTests {
   func logindTrouble() async throws {
     try await Machine.with { machine in
       machine.logind.manner = .silent
-      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(await machine.refusal() == .unknown)
       machine.logind.manner = .nonsense
-      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(await machine.refusal() == .unknown)
       machine.logind.manner = .proper
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal() == nil)
       machine.logind.close()
-      #expect(await machine.sessions.refusal(for: machine.caller) == .unknown)
+      #expect(await machine.refusal() == .unknown)
       let next = try await LogindStandIn(on: machine.bus)
       next.add("c1", process: getpid())
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+      #expect(await machine.refusal() == nil)
       next.close()
     }
     let nobody = "unix:path=/tmp/whorl-no-such-bus"
     let sessions = LoginSessions(polkit: Polkit(bus: nobody), bus: nobody)
-    #expect(await sessions.refusal(for: try .thisProcess) == .unknown)
+    #expect(await sessions.refusal(for: try .thisProcess, at: .inReach) == .unknown)
     #expect(await sessions.isUnlocked(getuid()) == false)
   }
 }

@@ -17,7 +17,7 @@ struct UserStateTests {
       machine.logind.change("c1", ["LockedHint": .boolean(true)])
       try #require(try await eventually { await state() == .locked })
       #expect(await machine.sessions.isUnlocked(user) == false)
-      // A session from elsewhere does not open what the seat has locked.
+      // A remote session does not open items while the session at the seat is locked.
       machine.logind.add("c3", ["Remote": .boolean(true), "Seat": LogindStandIn.noSeat])
       machine.logind.change("c3", [:])
       #expect(await state() == .locked)
@@ -96,6 +96,31 @@ struct UserStateTests {
       let next = try await LogindStandIn(on: machine.bus)
       try #require(try await eventually { next.holdsSleep })
       next.close()
+    }
+  }
+
+  @Test("have the machine wait with a sleep that begins before logind has answered")
+  func sleepBeforeTheAnswer() async throws {
+    try await Machine.with { machine in
+      let seen = Happenings()
+      let (gate, mayGoOn) = AsyncStream<Void>.makeStream()
+      machine.logind.manner = .silent
+      await machine.sessions.followSleep {
+        seen.add("begins")
+        for await _ in gate { break }
+        seen.add("put away")
+      } after: {
+        seen.add("awake")
+      }
+      try #require(try await eventually { machine.logind.calls == 1 })
+      machine.logind.prepareForSleep(true)
+      machine.logind.answerAll()
+      try #require(try await eventually { seen.all == ["begins"] })
+      // When this is answered, earlier questions are answered as well.
+      #expect(await machine.sessions.state(of: getuid()) == .sleeping)
+      #expect(machine.logind.holdsSleep)
+      mayGoOn.yield()
+      try #require(try await eventually { seen.all == ["begins", "put away"] && !machine.logind.holdsSleep })
     }
   }
 }

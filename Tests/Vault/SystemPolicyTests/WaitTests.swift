@@ -7,13 +7,11 @@ import Testing
 
 @Suite("An armed scan ends", .timeLimit(.minutes(2)))
 struct WaitTests {
-  /// Waits while it is armed, lets something happen, and gives the reason for which it ended.
-  private func reason(
-    reader: LoginSessions.ReaderPlace = .init(), after happening: (Machine) throws -> Void
-  ) async throws -> SessionRefusal {
+  /// Starts to wait, makes a change, and returns the reason for which the wait ended.
+  private func reason(after happening: (Machine) throws -> Void) async throws -> SessionRefusal {
     var reason: SessionRefusal?
-    try await Machine.with(reader: reader) { machine in
-      #expect(await machine.sessions.refusal(for: machine.caller) == nil)
+    try await Machine.with { machine in
+      #expect(await machine.refusal() == nil)
       let ending = Task { await machine.sessions.untilRefused(for: machine.caller) }
       let before = machine.logind.calls
       try #require(try await eventually { machine.logind.calls > before + 2 })

@@ -14,7 +14,7 @@ enum Way: String, CaseIterable, Sendable {
   case inProcess = "in process"
   case overSocket = "over a socket"
 
-  /// The same connection, or one to it over a socket pair.
+  /// The connection itself, or a connection to it over a socket pair.
   func connect(to connection: any VaultConnection) throws -> any VaultConnection {
     switch self {
     case .inProcess: return connection
@@ -40,11 +40,18 @@ final class ScratchConnection: VaultConnection {
   private let stores = LocalVaultConnection()
 
   private let firstUnlock: FirstUnlock
+  private let reader: (any FingerprintReader)?
 
-  /// - Parameter firstUnlock: what the first unlock of the store takes.
+  /// - Parameter firstUnlock: what the first unlock of the store requires.
   init(_ firstUnlock: FirstUnlock = .none) async throws {
     self.firstUnlock = firstUnlock
     store = try await ScratchStore(classKeys: ClassKeys(firstUnlock: firstUnlock))
+    reader = nil
+  }
+
+  /// Opens a store that exists, with this reader.
+  init(to store: ScratchStore, reader: any FingerprintReader) {
+    (firstUnlock, self.store, self.reader) = (.none, store, reader)
   }
 
   var place: StorePlace { StorePlace(directory: store.path) }
@@ -52,7 +59,8 @@ final class ScratchConnection: VaultConnection {
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     do {
       guard place == self.place else { throw VaultError.storeNotFound("\(place)") }
-      let opened = VaultSession(of: try store.open(classKeys: ClassKeys(firstUnlock: firstUnlock)))
+      let opened = VaultSession(
+        of: try store.open(reader: reader, classKeys: ClassKeys(firstUnlock: firstUnlock)))
       session.withLock { $0 = opened }
       return opened
     } catch let error as VaultError {
@@ -69,13 +77,33 @@ final class ScratchConnection: VaultConnection {
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     try await stores.rebuildDeviceKey(at: place, recoveryKey: recoveryKey)
   }
+  func openCopy(_ copy: SealedCopy, with opening: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes
+  {
+    try await ScratchStore.open(copy, with: opening)
+  }
+  func lendReader() async throws(VaultError) -> ReaderSocket { try await stores.lendReader() }
+  func walletKey(from password: consuming SecretBytes, salt: [UInt8]) async throws(VaultError) -> SecretBytes {
+    try await stores.walletKey(from: password, salt: salt)
+  }
+  func encryptFile(
+    from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient
+  ) async throws(VaultError) {
+    try await stores.encryptFile(from: source, to: target, for: recipient)
+  }
+  func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
+    try await stores.fileKey(of: file, with: opening)
+  }
+  func decryptFile(_ file: Int32, with key: consuming SecretBytes, to target: Int32) async throws(VaultError) {
+    try await stores.decryptFile(file, with: key, to: target)
+  }
+  func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { try await stores.makeKeyPair() }
   func close() async {
     await session.withLock { $0 }?.close()
     await stores.close()
   }
 }
 
-/// A store that is open over a connection.
+/// An open store over a connection.
 struct OpenScratch: Sendable {
   let scratch: ScratchConnection
   let connection: any VaultConnection

@@ -3,7 +3,7 @@ import SecureMemory
 import Testing
 import VaultDriver
 
-/// What every client may rely on when a call asks a person, wherever the vault is.
+/// The contract of calls that ask a person, wherever the vault is.
 @Suite("A context of a vault, in process and over a socket")
 struct ContextContractTests {
   private static let options = ContextOptions(timeout: .seconds(20))

@@ -8,7 +8,7 @@ import VaultBus
 import VaultDriver
 import VaultHost
 
-/// What every client may rely on, wherever the vault is.
+/// The contract of a vault's calls, wherever the vault is.
 @Suite("A vault, in process and over a socket")
 struct ContractTests {
   private static func item(_ service: String, _ access: AccessControl = .none) -> NewItem {

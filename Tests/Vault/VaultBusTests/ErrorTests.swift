@@ -6,7 +6,7 @@ import VaultBus
 
 @Suite("The errors of the vault's interface")
 struct ErrorTests {
-  /// An error of each case, some with and without what they carry.
+  /// An error of each case, some with and without associated values.
   static let errors: [VaultError] = [
     .invalidName("the service is empty"), .secretTooLong(limit: 1 << 20), .fingerNotEnrolled(.leftThumb),
     .fingerDuplicate(nil), .fingerDuplicate(.rightIndex), .notEnrolled, .fingersNotAccepted(.virtual),
@@ -23,7 +23,8 @@ struct ErrorTests {
     .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
     .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
     .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
-    .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .busy("another program"),
+    .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .wrongPassphrase,
+    .fileUnreadable("it is empty"), .busy("another program"),
     .timedOut,
     .inputOutput("No space left on device"), .internalError("here"), .serviceUnavailable("why"),
     .versionMismatch("2.0"), .outcomeUnknown,

@@ -76,6 +76,7 @@ struct HostileClientTests {
       ("Losses", [.string("hope")]),
       ("Enroll", [.string("sixth-finger"), .dictionary([:])]),
       ("Enroll", [.string(""), .dictionary([:])]),
+      ("SetFirstUnlock", [.string("never"), .dictionary([:])]),
       ("UseAdapter", [.string("usb"), .dictionary([:])]),
       ("Evaluate", [.dictionary(["policy": .int64(1)]), .dictionary([:])]),
       ("Evaluate", [.dictionary([:]), .dictionary([:])]),
@@ -123,33 +124,34 @@ struct HostileClientTests {
   }
 
   @Test("cannot pass a secret that it could still change, that is too large, or that is no file in memory")
-  func secrets() async throws {
-    let vault = StubVault()
-    let client = try RawClient(to: vault)
-    try await client.open()
-    func error(_ files: [Int32]) async -> String? {
-      let descriptors = files.map { BusValue.descriptor(BusDescriptor(taking: $0)) }
-      return await client.error(
-        "Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", descriptors)])?.name
+  func secrets() async {
+    // In a new process, because other tests open files at the same time.
+    await #expect(processExitsWith: .success) {
+      let vault = StubVault()
+      let client = try RawClient(to: vault)
+      try await client.open()
+      func error(_ files: [Int32]) async -> String? {
+        let descriptors = files.map { BusValue.descriptor(BusDescriptor(taking: $0)) }
+        return await client.error(
+          "Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", descriptors)])?.name
+      }
+      let before = try openDescriptors()
+      var pipes: [Int32] = [-1, -1]
+      #expect(pipe(&pipes) == 0)
+      close(pipes[1])
+      for file in [open("/dev/zero", O_RDONLY), open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY), pipes[0]] {
+        #expect(await error([file]) == Self.prefix + "InvalidRequest")
+      }
+      #expect(await error([whorl_memory_file("test")]) == Self.prefix + "InvalidRequest")
+      let long = try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit + 1))
+      #expect(await error([dup(long.descriptor)]) == Self.prefix + "SecretTooLong")
+      let fine = try SealedFile.make(of: SecretBytes(count: 3))
+      #expect(await error([dup(fine.descriptor)]) == nil)
+      #expect(await error((0..<200).map { _ in dup(fine.descriptor) }) == Self.prefix + "InvalidRequest")
+      #expect(vault.responses.count == 1)
+      #expect(try await eventually { try openDescriptors() <= before + 2 })
     }
-    let before = try openDescriptors()
-    var pipes: [Int32] = [-1, -1]
-    #expect(pipe(&pipes) == 0)
-    close(pipes[1])
-    for file in [open("/dev/zero", O_RDONLY), open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY), pipes[0]] {
-      #expect(await error([file]) == Self.prefix + "InvalidRequest")
-    }
-    #expect(await error([unsealedMemoryFile()]) == Self.prefix + "InvalidRequest")
-    let long = try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit + 1))
-    #expect(await error([dup(long.descriptor)]) == Self.prefix + "SecretTooLong")
-    let fine = try SealedFile.make(of: SecretBytes(count: 3))
-    #expect(await error([dup(fine.descriptor)]) == nil)
-    #expect(await error((0..<200).map { _ in dup(fine.descriptor) }) == Self.prefix + "InvalidRequest")
-    #expect(vault.responses.count == 1)
-    #expect(try await eventually { try openDescriptors() <= before + 2 })
   }
-
-  private func unsealedMemoryFile() -> Int32 { whorl_memory_file("test") }
 
   @Test("has 64 calls and 64 contexts, and can still end what it waits for")
   func limits() async throws {
@@ -178,31 +180,39 @@ struct HostileClientTests {
   }
 
   @Test("that goes takes its calls, its contexts and its connection to the vault with it")
-  func goodbye() async throws {
-    let gate = Gate()
-    let ended = Mutex<[String]>([])
-    let vault = StubVault(
-      .init(
-        unlock: { _ throws(VaultError) in
-          do throws(VaultError) {
-            try await gate.wait()
-          } catch {
-            ended.withLock { $0.append("call") }
-            throw error
-          }
-        }, close: { ended.withLock { $0.append("connection") } }))
-    let before = try openDescriptors()
-    do {
-      let client = try RawClient(to: vault)
-      try await client.open()
-      let waiting = Task { try await client.call("Unlock", [Self.asking]) }
-      #expect(try await eventually { gate.count == 1 })
-      client.connection.close()
-      _ = await waiting.result
-      #expect(try await eventually { client.isClosed.isSet })
+  func goodbye() async {
+    // In a new process, because other tests open files at the same time.
+    await #expect(processExitsWith: .success) {
+      let gate = Gate()
+      let ended = Mutex<[String]>([])
+      let vault = StubVault(
+        .init(
+          unlock: { _ throws(VaultError) in
+            do throws(VaultError) {
+              try await gate.wait()
+            } catch {
+              ended.withLock { $0.append("call") }
+              throw error
+            }
+          }, close: { ended.withLock { $0.append("connection") } }))
+      // What a process opens once for all connections is open from here on.
+      let first = try RawClient(to: StubVault())
+      try await first.open()
+      first.connection.close()
+      #expect(try await eventually { first.isClosed.isSet })
+      let before = try openDescriptors()
+      do {
+        let client = try RawClient(to: vault)
+        try await client.open()
+        let waiting = Task { try await client.call("Unlock", [Self.asking]) }
+        #expect(try await eventually { gate.count == 1 })
+        client.connection.close()
+        _ = await waiting.result
+        #expect(try await eventually { client.isClosed.isSet })
+      }
+      #expect(try await eventually { ended.withLock { $0 } == ["connection", "call"] })
+      #expect(try await eventually { try openDescriptors() <= before })
     }
-    #expect(ended.withLock { $0 } == ["connection", "call"])
-    #expect(try await eventually { try openDescriptors() <= before })
   }
 
   @Test("that closes only its own half ends the connection")
@@ -216,24 +226,27 @@ struct HostileClientTests {
   }
 
   @Test("that calls and calls without reading is disconnected or held back, and costs the vault little")
-  func flood() async throws {
-    let vault = StubVault()
-    let client = try RawClient(to: vault)
-    try await client.open()
-    let before = try openDescriptors()
-    await withTaskGroup { group in
-      for _ in 0..<500 {
-        group.addTask { _ = await client.error("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) }
+  func flood() async {
+    // In a new process, because other tests open files at the same time.
+    await #expect(processExitsWith: .success) {
+      let vault = StubVault()
+      let client = try RawClient(to: vault)
+      try await client.open()
+      let before = try openDescriptors()
+      await withTaskGroup { group in
+        for _ in 0..<500 {
+          group.addTask { _ = await client.error("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) }
+        }
       }
+      #expect(try openDescriptors() <= before + 2)
+      client.connection.close()
+      #expect(try await eventually { client.isClosed.isSet })
     }
-    #expect(try openDescriptors() <= before + 2)
-    client.connection.close()
-    #expect(try await eventually { client.isClosed.isSet })
   }
 }
 
 extension ContextOptions {
-  /// As `OpenContext` takes them, written by hand.
+  /// The options for `OpenContext`, encoded by hand.
   var busValueForTests: BusValue {
     .dictionary([
       "interaction-not-allowed": .boolean(false), "prefer-passcode": .boolean(false),

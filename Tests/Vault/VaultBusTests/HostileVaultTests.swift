@@ -61,7 +61,7 @@ struct HostileVaultTests {
     let held = HeldCalls()
     let raw = try RawVault(greets: false) { held.append($0) }
     let opening = Task { try await raw.open() }
-    #expect(try await eventually { held.all.map(\.member) == ["Hello", "Open"] })
+    try #require(await eventually { held.all.map(\.member) == ["Hello", "Open"] })
     held.all[1].answer()
     held.all[0].fail("org.whorl.Vault1.Error.VersionMismatch", "", details: [.bytes(Array("too old".utf8))])
     await #expect(throws: VaultError.versionMismatch("too old")) { _ = try await opening.value }

@@ -1,6 +1,7 @@
 import Foundation
 import Introspection
 import SDBus
+import SecretModel
 import Testing
 import VaultBus
 
@@ -16,6 +17,18 @@ struct InterfaceTests {
     }
     served["signal \(VaultInterface.eventSignal)"] = "\(VaultInterface.eventSignalArguments) -> "
     #expect(read.members == served)
+  }
+
+  @Test("for logins has the members that its XML says")
+  func loginIntrospection() throws {
+    let read = try IntrospectionReader(of: LoginInterface.target.interface)
+    #expect(read.nodes == [LoginInterface.target.path])
+    #expect(read.interfaces == [LoginInterface.target.interface])
+    #expect(
+      read.members
+        == LoginInterface.Method.allCases.reduce(into: [:]) {
+          $0["method \($1.rawValue)"] = "\($1.arguments) -> \(LoginInterface.results)"
+        })
   }
 
   @Test("documents every error")

@@ -4,7 +4,7 @@ import SecretModel
 import Synchronization
 import VaultBus
 
-/// A client that sends what it likes to a real server.
+/// A client that sends arbitrary messages to a real server.
 final class RawClient: Sendable {
   let connection: BusConnection
   let server: VaultBusServer
@@ -36,9 +36,10 @@ final class RawClient: Sendable {
   }
 
   /// Says hello and opens a store.
-  func open() async throws(BusError) {
+  func open(_ directory: String = "/") async throws(BusError) {
     try await call("Hello", [.uint32(0), .array(of: "s", [])])
-    try await call("Open", [.dictionary(["directory": .bytes([47]), "reader": .bytes(Array("auto".utf8))])])
+    let place: [String: BusValue] = ["directory": .bytes(Array(directory.utf8)), "reader": .bytes(Array("auto".utf8))]
+    try await call("Open", [.dictionary(place)])
   }
 
   /// The name and the details of the error that a call ends with; nil if it succeeds.
@@ -53,14 +54,13 @@ final class RawClient: Sendable {
   }
 }
 
-/// A vault that answers what it likes to a real client.
+/// A vault that sends arbitrary answers to a real client.
 final class RawVault: Sendable {
   let client: VaultBusClient
   let connection: BusConnection
   let isClosed: Flag
 
-  /// - Parameter answer: what is done about a call. `Hello` and `Open` are answered as they should be, unless `greets` is
-  ///   false.
+  /// - Parameter answer: handles each call. `Hello` and `Open` are answered correctly, unless `greets` is false.
   init(
     greets: Bool = true, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .milliseconds(300),
     _ answer: @escaping @Sendable (BusCall) -> Void
@@ -97,7 +97,7 @@ final class Flag: Sendable {
   func set() { value.withLock { $0 = true } }
 }
 
-/// Calls that a test holds back.
+/// Calls whose answers a test delays.
 final class HeldCalls: Sendable {
   private let calls = Mutex<[BusCall]>([])
   func append(_ call: BusCall) { calls.withLock { $0.append(call) } }
@@ -114,6 +114,7 @@ final class Gate: Sendable {
   private let state = Mutex(State())
 
   var count: Int { state.withLock { $0.waiting.count } }
+  var isOpen: Bool { state.withLock { $0.isOpen } }
 
   func open() {
     let waiting = state.withLock { state in

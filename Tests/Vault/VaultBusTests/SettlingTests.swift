@@ -14,7 +14,7 @@ struct SettlingTests {
     let gate = Gate()
     let endless = StubVault(
       .init(unlock: { _ throws(VaultError) in
-        // Takes no notice of its cancellation.
+        // Ignores its cancellation.
         await Task.detached { try? await gate.wait() }.value
       }))
     let (mine, theirs) = try socketPair()
@@ -47,7 +47,7 @@ struct SettlingTests {
           NewItem(.genericPassword, [.service: .text("s")]), secret: SecretBytes(count: 3), replacing: false, .nobody)
       }
       try await Task.sleep(for: .milliseconds(200))
-      // A second client of the same process is greeted meanwhile, and a third after the same again.
+      // Meanwhile a second client of the same process is greeted, and then a third.
       for _ in 0..<2 {
         await #expect(throws: VaultError.self) {
           _ = try await Way.overSocket.connect(to: StubVault()).open(StorePlace(directory: "/")).status()

@@ -4,7 +4,7 @@ import SecureMemory
 import Synchronization
 import VaultDriver
 
-/// A vault for tests of the connection: its few calls do what a test says, and all others throw.
+/// A vault for tests of the connection: a few calls run a test's closures, and all others throw.
 final class StubVault: VaultService, VaultConnection {
   struct Calls: Sendable {
     var items: @Sendable (ItemSearch) async throws(VaultError) -> ItemPage = { _ in ItemPage(items: [], next: nil) }
@@ -17,6 +17,9 @@ final class StubVault: VaultService, VaultConnection {
     var update: @Sendable (ItemChange) throws(VaultError) -> Void = { _ throws(VaultError) in throw StubVault.unused }
     var evaluate: @Sendable (Proof) throws(VaultError) -> [UInt8]? = { _ throws(VaultError) in throw StubVault.unused }
     var enroll: @Sendable (Finger?) throws(VaultError) -> SetChange = { _ throws(VaultError) in throw StubVault.unused }
+    var setFirstUnlock: @Sendable (FirstUnlock) throws(VaultError) -> Void = { _ throws(VaultError) in
+      throw StubVault.unused
+    }
     var useAdapter: @Sendable (ReaderAdapter?) throws(VaultError) -> Void = { _ throws(VaultError) in
       throw StubVault.unused
     }
@@ -25,6 +28,9 @@ final class StubVault: VaultService, VaultConnection {
     var status: VaultStatus?
     var restore: DetectedRestore?
     var problems: [VaultError] = []
+    var log: @Sendable (AuditSearch) throws(VaultError) -> [AuditEntry] = { _ throws(VaultError) in
+      throw StubVault.unused
+    }
   }
 
   private struct State {
@@ -43,7 +49,7 @@ final class StubVault: VaultService, VaultConnection {
   var ends: [ContextEnd] { state.withLock { $0.ends } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Tells the only open context of an event.
+  /// Sends an event to the only open context.
   func yield(_ event: AuthenticationEvent) {
     state.withLock { _ = $0.contexts.values.first?.yield(event) }
   }
@@ -59,12 +65,28 @@ final class StubVault: VaultService, VaultConnection {
   func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     throw Self.unused
   }
+  func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
+    throw Self.unused
+  }
+  func lendReader() async throws(VaultError) -> ReaderSocket { throw Self.unused }
+  func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
+    throw Self.unused
+  }
+  func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
+    throw Self.unused
+  }
+  func fileKey(of _: Int32, with _: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes { throw Self.unused }
+  func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) { throw Self.unused }
+  func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw Self.unused }
   func close() async {
     state.withLock { $0.isClosed = true }
     await calls.close()
   }
 
   // VaultService
+  func sealCopy(of _: consuming SecretBytes, under _: SealedCopy.Keys) async throws(VaultError) -> SealedCopy {
+    throw Self.unused
+  }
   func openContext(_: ContextOptions) async throws(VaultError) -> (handle: ContextHandle, events: ContextEvents) {
     let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
     let source = EventSource(continuation)
@@ -72,12 +94,14 @@ final class StubVault: VaultService, VaultConnection {
     state.withLock { $0.contexts[handle] = source }
     return (handle, ContextEvents(stream, source))
   }
+  func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] { try calls.log(search) }
   func respond(_: ContextHandle, _ response: consuming ContextResponse) async {
     let word: String
     switch consume response {
     case .secret(let question, let secret): word = "secret \(question): \(secret.text)"
     case .decline(let question): word = "decline \(question)"
     case .ready(let question): word = "ready \(question)"
+    case .reject(let notice): word = "reject \(notice)"
     case .fallback: word = "fallback"
     case .cancel: word = "cancel"
     }
@@ -121,6 +145,7 @@ final class StubVault: VaultService, VaultConnection {
   func recover(accepting: DetectedRestore.ID?, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func detectedRestore() async throws(VaultError) -> DetectedRestore? { calls.restore }
   func acceptRestore(_: DetectedRestore.ID, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func setFirstUnlock(_ rule: FirstUnlock, _: Asking) async throws(VaultError) { try calls.setFirstUnlock(rule) }
   func useAdapter(_ adapter: ReaderAdapter?, _: Asking) async throws(VaultError) { try calls.useAdapter(adapter) }
   func readers() async throws(VaultError) -> ReaderList { try known(calls.readers) }
   func status() async throws(VaultError) -> VaultStatus { try known(calls.status) }

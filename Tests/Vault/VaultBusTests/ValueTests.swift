@@ -6,7 +6,8 @@ import Synchronization
 import Testing
 import VaultBus
 
-/// What values are after the way over the bus. Those that cannot be compared are compared by their descriptions.
+/// Values must be the same after being sent over the bus. Those that are not equatable are compared by their
+/// descriptions.
 @Suite("Values of the vault's interface")
 struct ValueTests {
   private func connect(_ calls: StubVault.Calls) async throws -> any VaultService {
@@ -41,7 +42,8 @@ struct ValueTests {
     told += [
       .unknownPrintsOnChip(4), .goneFromChip([.leftRing]), .changedElsewhere([.leftIndex], lost: [Self.name]),
       .leftOnChip(.rightThumb, .permissionDenied("x")), .passcodeDelay(30),
-      .readerInUse(.anotherUser), .readerInUse(.program(nil, items: [])),
+      .readerInUse(.anotherUser), .readerInUse(.otherVault), .rejected(by: nil), .rejected(by: "mail"),
+      .readerInUse(.program(nil, items: [])),
       .readerInUse(.program("mail", items: [Self.name])),
     ].map { .notice($0) }
     let stub = StubVault()
@@ -80,6 +82,29 @@ struct ValueTests {
     #expect(seen.withLock { $0 } == searches)
   }
 
+  @Test("every entry of the log arrives as it is, and what is wanted of it as it was meant")
+  func log() async throws {
+    let outcomes: [AuditEntry.Outcome] = [.done, .rejected] + VaultErrorName.allCases.map { .failed($0) }
+    var entries = outcomes.map { outcome in
+      AuditEntry(time: -5, program: nil, process: nil, request: .lock, outcome: outcome)
+    }
+    entries += AuditEntry.Request.allCases.map { request in
+      AuditEntry(
+        number: 7, time: .max, program: "mail \u{FFFE}", process: 99, request: request,
+        items: [ItemID(bytes: [1, 2]), ItemID(bytes: [3])], prompts: AuditEntry.Prompt.allCases, wrongPasscodes: 1,
+        unmatchedTouches: 2, isSetChanged: true, outcome: .done, omitted: 3)
+    }
+    var search = AuditSearch()
+    (search.after, search.since, search.last) = (4, -1, 12)
+    let (wanted, told) = (search, entries)
+    let vault = try await connect(
+      .init(log: { search throws(VaultError) in
+        guard search == wanted else { throw .invalidRequest("another search") }
+        return told
+      }))
+    #expect(try await vault.log(search) == entries)
+  }
+
   @Test("every change, proof, choice and finger arrives as it was meant")
   func requests() async throws {
     let seen = Mutex<[String]>([])
@@ -98,7 +123,7 @@ struct ValueTests {
         enroll: { finger in
           note(finger as Any)
           return change
-        }, useAdapter: { note($0 as Any) }))
+        }, setFirstUnlock: { note($0) }, useAdapter: { note($0 as Any) }))
     let asked: [ItemChange] = [
       ItemChange(), ItemChange(attributes: [.label: nil, .account: .text("a")], accessibility: .passcodeSet),
       ItemChange(access: try AccessControl([.or, .biometryAny, .devicePasscode])),
@@ -112,10 +137,12 @@ struct ValueTests {
     #expect("\(try await vault.enroll(.rightRing, .nobody))" == "\(change)")
     #expect("\(try await vault.unenroll(nil, .nobody))" == "\(change)")
     for adapter: ReaderAdapter? in [.fprintd, .libfprint, nil] { try await vault.useAdapter(adapter, .nobody) }
+    for rule in FirstUnlock.allCases { try await vault.setFirstUnlock(rule, .nobody) }
     #expect(
       seen.withLock { $0 } == proofs.map { "\($0)" }
         + [Finger?.some(.rightRing), nil].map { "\($0 as Any)" }
-        + [ReaderAdapter?.some(.fprintd), .libfprint, nil].map { "\($0 as Any)" })
+        + [ReaderAdapter?.some(.fprintd), .libfprint, nil].map { "\($0 as Any)" }
+        + FirstUnlock.allCases.map { "\($0)" })
   }
 
   @Test("every use of a key arrives as it was meant, with who is asked")
@@ -209,7 +236,7 @@ struct ValueTests {
   }
 }
 
-/// Tells the place that it was asked to open in its error.
+/// Throws an error with the place that it was asked to open.
 private final class PlaceRecorder: VaultConnection {
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService { throw .storeNotFound("\(place)") }
   func create(_: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
@@ -219,5 +246,22 @@ private final class PlaceRecorder: VaultConnection {
   func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     throw StubVault.unused
   }
+  func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
+    throw StubVault.unused
+  }
+  func lendReader() async throws(VaultError) -> ReaderSocket { throw StubVault.unused }
+  func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
+    throw StubVault.unused
+  }
+  func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
+    throw StubVault.unused
+  }
+  func fileKey(of _: Int32, with _: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
+    throw StubVault.unused
+  }
+  func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) {
+    throw StubVault.unused
+  }
+  func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw StubVault.unused }
   func close() async {}
 }

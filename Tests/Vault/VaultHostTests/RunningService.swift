@@ -4,33 +4,51 @@ import Keys
 import Processes
 import SecretModel
 import SecureMemory
+import SystemPolicy
 import SystemVault
 import VaultBus
 import VaultDriver
 import VaultHost
 
-/// The service in this process, listening in a folder of its own. The stores are cheap to open.
+/// The service in this process, listening in a folder of its own. Its stores use a cheap scrypt.
 final class RunningService: Sendable {
   static let passcode = "correct horse"
 
   let folder: String
   let stores: String
-  /// As a client finds it.
+  /// The service as clients find it.
   let installed: InstalledService
+  /// The calls of root's PAM module, with the session "c1" of this process's user.
+  let logins: Logins
   private let vaults: SystemVaults
   private let listener: VaultBusListener
 
   /// - Parameters:
-  ///   - idleTime: how long a store stays open that nobody uses.
+  ///   - idleTime: how long an unused store stays open.
   ///   - connections: the most connections of one user.
   ///   - callBytes: the memory of one user's open calls.
   ///   - quota: the most bytes of a store.
+  ///   - shortestPasscode: the fewest bytes of a new passcode.
+  ///   - firstUnlock: the least that opens a store after a start.
+  ///   - reader: the readers; by default a virtual one.
+  ///   - programPaths: adds the path of the program to a caller's label.
+  ///   - sessions: the machine's login sessions; by default sessions forbid nothing.
+  ///   - authorizeFingers: stands in for polkit.
+  ///   - authorizeEnrolment: stands in for polkit.
+  ///   - authorizeTest: stands in for polkit.
   ///   - authorizeOwner: stands in for polkit.
-  ///   - callers: makes another caller of the one that connected, for a machine with several users.
+  ///   - callers: replaces the caller that connected, to simulate several users.
+  ///   - journal: replaces the system's journal.
   init(
     idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, quota: Int = 256 << 20,
-    accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
+    shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login,
+    reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
     callers: @escaping @Sendable (Caller) -> Caller = { $0 },
+    programPaths: ProgramPaths? = nil, sessions: LoginSessions? = nil,
+    authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
+    authorizeEnrolment: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
+    authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
+    journal: @escaping @Sendable (AuditEntry, UInt32) -> Void = { _, _ in },
     authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
   ) throws {
     folder = try Self.makeFolder()
@@ -40,13 +58,20 @@ final class RunningService: Sendable {
     let trust = PathWalk.Trust.rootAndEffectiveUser
     installed = InstalledService(marker: folder + "/system", folder: folder, trust: trust)
     var configuration = SystemVaults.Configuration(
-      folder: stores, reader: .child(.virtualImage(socket: folder + "/sensor")), accountName: accountName,
-      authorizeOwner: authorizeOwner)
+      folder: stores, reader: reader ?? .child(.virtualImage(socket: folder + "/sensor")), accountName: accountName,
+      authorizeOwner: authorizeOwner, authorizeFingers: authorizeFingers, authorizeTest: authorizeTest)
+    configuration.authorizeEnrolment = authorizeEnrolment
+    configuration.programPaths = programPaths
+    configuration.sessions = sessions
     configuration.idleTime = idleTime
     configuration.floor = .weakForTests
     configuration.quota = quota
+    configuration.shortestPasscode = shortestPasscode
+    configuration.firstUnlock = firstUnlock
+    configuration.journal = journal
     let vaults = SystemVaults(configuration)
     self.vaults = vaults
+    logins = Logins(vaults, isLocalLogin: { $0 == "c1" && $1 == geteuid() }, log: { _ in })
     var limits = VaultBusListener.Limits()
     limits.connectionsOfOneUser = connections
     limits.callBytesOfOneUser = callBytes
@@ -117,11 +142,11 @@ final class RunningService: Sendable {
 }
 
 extension VaultConnection {
-  /// Opens the caller's own store and looks at its state.
+  /// Opens the caller's own store and returns its status.
   func status() async throws -> VaultStatus { try await open(.own).status() }
 }
 
-/// An item that needs nobody.
+/// An item that asks for nothing.
 let note = NewItem(.genericPassword, [.service: .text("note")])
 
 /// Waits until the condition holds, for at most ten seconds.

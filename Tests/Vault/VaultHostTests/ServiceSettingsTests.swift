@@ -1,6 +1,7 @@
 import Fingerprint
 import Glibc
 import Processes
+import SecretModel
 import Testing
 import VaultDriver
 import VaultHost
@@ -34,11 +35,36 @@ struct ServiceSettingsTests {
 
   @Test(
     "are refused where a line is unknown, and the error names the line",
-    arguments: ["reader", "reader=what", "other=1", "reader=fprintd\n[Section]"])
+    arguments: [
+      "reader", "reader=what", "other=1", "reader=fprintd\n[Section]", "passcode-length = 3", "passcode-length = long",
+      "passcode-length = 65", "enrol = anybody", "enrol=", "require-passcode-after-boot = maybe",
+      "require-passcode-after-boot =",
+    ])
   func unknown(text: String) throws {
     #expect { _ = try read([nil: text]) } throws: {
       ($0 as? ServiceSettingsError)?.words.contains(text.contains("\n") ? "line 2" : "line 1") == true
     }
+  }
+
+  @Test("say how long a passcode is and whether it opens a store after a start, and a later file says it last")
+  func floors() throws {
+    #expect(try read([:]).shortestPasscode == 4)
+    #expect(try read([:]).firstUnlock == .login)
+    let settings = try read([
+      nil: "passcode-length = 8\nrequire-passcode-after-boot = no", "10.conf": "passcode-length=12",
+    ])
+    #expect(settings.shortestPasscode == 12)
+    #expect(settings.firstUnlock == .none)
+    #expect(
+      try read([nil: "require-passcode-after-boot = no", "1.conf": "require-passcode-after-boot=yes"]).firstUnlock
+        == .passcode)
+  }
+
+  @Test("say who may enrol, and a later file says it last")
+  func enrollers() throws {
+    #expect(try read([:]).enrollers == .users)
+    #expect(try read([nil: "enrol = administrators"]).enrollers == .administrators)
+    #expect(try read([nil: "enrol = administrators", "1.conf": "enrol=users"]).enrollers == .users)
   }
 
   @Test("are refused where others could have written them")

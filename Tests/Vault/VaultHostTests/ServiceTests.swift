@@ -92,7 +92,7 @@ struct ServiceTests {
     }
     // Another connection cannot keep it.
     await #expect { try await second.keep(draft.id) } throws: { Self.isInvalidRequest($0) }
-    // A store that is not kept goes with its connection.
+    // A store that is not kept is removed with its connection.
     #expect(try service.storeNames().count == 1)
     await first.close()
     #expect(try await eventually { try service.storeNames().isEmpty })
@@ -118,7 +118,7 @@ struct ServiceTests {
     try await service.makeStore()
     #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
     let connection = try service.connect()
-    // Nobody is asked for a store that is there already.
+    // polkit is not asked if the store exists already.
     await #expect(throws: VaultError.self) {
       _ = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
     }
@@ -135,12 +135,90 @@ struct ServiceTests {
     try await service.end()
   }
 
+  @Test("asks the machine's rules before the fingers change, or the kind of reader whose fingers count")
+  func fingers() async throws {
+    let refusal = VaultError.notAuthorized("org.whorl.enroll")
+    let asked = Mutex(0)
+    let service = try RunningService(authorizeFingers: { _ throws(VaultError) in
+      asked.withLock { $0 += 1 }
+      throw .notAuthorized("org.whorl.enroll")
+    })
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    // The passcode is not asked for before that.
+    let person = Person(passcodes: [RunningService.passcode])
+    try await person.with(vault) { context in
+      await #expect(throws: refusal) { _ = try await vault.enroll(.leftThumb, Asking(in: context)) }
+      await #expect(throws: refusal) { _ = try await vault.unenroll(nil, Asking(in: context)) }
+      await #expect(throws: refusal) { try await vault.useAdapter(.fprintd, Asking(in: context)) }
+    }
+    #expect(person.events.isEmpty)
+    #expect(asked.withLock { $0 } == 3)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("asks beside that before a finger is enrolled and before fprintd's are taken, and not before one is taken out")
+  func enrolment() async throws {
+    let refusal = VaultError.notAuthorized("org.whorl.enroll-as-administrator")
+    let asked = Mutex(0)
+    let service = try RunningService(authorizeEnrolment: { _ throws(VaultError) in
+      asked.withLock { $0 += 1 }
+      throw .notAuthorized("org.whorl.enroll-as-administrator")
+    })
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let person = Person(passcodes: [RunningService.passcode, RunningService.passcode])
+    try await person.with(vault) { context in
+      await #expect(throws: refusal) { _ = try await vault.enroll(.leftThumb, Asking(in: context)) }
+      await #expect(throws: refusal) { try await vault.useAdapter(.fprintd, Asking(in: context)) }
+      #expect(person.events.isEmpty)
+      try await vault.useAdapter(.libfprint, Asking(in: context))
+      await #expect(throws: VaultError.notEnrolled) { _ = try await vault.unenroll(nil, Asking(in: context)) }
+    }
+    #expect(asked.withLock { $0 } == 2)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("takes no new passcode that is shorter than the administrator wants, for a new store and for one that is there")
+  func passcodeLength() async throws {
+    let service = try RunningService(shortestPasscode: 12)
+    let connection = try service.connect()
+    let tooShort = VaultError.invalidPasscode("it is shorter than 12 characters")
+    await #expect(throws: tooShort) {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: "elevenchars"))
+    }
+    try await service.makeStore()
+    let vault = try await connection.open(.own)
+    let person = Person(passcodes: [RunningService.passcode], newPasscode: "elevenchars")
+    await #expect(throws: tooShort) {
+      try await person.with(vault) { try await vault.changePasscode(Asking(in: $0)) }
+    }
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test(
+    "makes stores that are open from the start where the administrator wants it so",
+    arguments: [FirstUnlock.none, .passcode])
+  func firstUnlock(_ firstUnlock: FirstUnlock) async throws {
+    let service = try RunningService(firstUnlock: firstUnlock)
+    try await service.makeStore()
+    let connection = try service.connect()
+    #expect(try await connection.status().firstUnlock == firstUnlock)
+    await connection.close()
+    try await service.end()
+  }
+
   @Test("opens nothing to a user id that was given to another account")
   func reusedUser() async throws {
     let name = Mutex("alice")
     let service = try RunningService(accountName: { _ in name.withLock { $0 } })
     try await service.makeStore()
-    // The vault is open, and stays so for a while.
+    // The vault is open, and stays open for a while.
     let alice = try service.connect()
     #expect(try await alice.status().passcodeSet)
     name.withLock { $0 = "bob" }
@@ -193,93 +271,6 @@ struct ServiceTests {
       await connection.close()
       #expect(try await eventually { try !service.hasOpenDatabase() })
     }
-    try await service.end()
-  }
-
-  @Test("tells the connections over a user's limit to wait, and serves others when some have gone")
-  func connections() async throws {
-    let service = try RunningService(connections: 3)
-    try await service.makeStore()
-    var standing: [any VaultConnection] = []
-    for _ in 1...3 {
-      let connection = try service.connect()
-      _ = try await connection.open(.own)
-      standing.append(connection)
-    }
-    let refused = try service.connect()
-    await #expect(throws: VaultError.busy("3 connections of this user are open")) { _ = try await refused.open(.own) }
-    await refused.close()
-    await standing.removeLast().close()
-    #expect(
-      try await eventually {
-        let connection = try service.connect()
-        let vault = try? await connection.open(.own)
-        await connection.close()
-        return vault != nil
-      })
-    for connection in standing { await connection.close() }
-    try await service.end()
-  }
-
-  @Test("lets a user fill no more than the quota, and says so; what is there stays usable")
-  func quota() async throws {
-    let quota = 2 << 20
-    let service = try RunningService(quota: quota)
-    try await service.makeStore()
-    let connection = try service.connect()
-    let vault = try await connection.open(.own)
-    let large = String(repeating: "x", count: 500_000)
-    var stored: [ItemID] = []
-    await #expect(throws: VaultError.storeFull(limit: quota)) {
-      for number in 0..<10 {
-        let item = NewItem(.genericPassword, [.service: .text("note"), .account: .text("\(number)")])
-        stored.append(try await vault.add(item, secret: SecretBytes(text: large), replacing: false, .nobody).id)
-      }
-    }
-    #expect((2...4).contains(stored.count))
-    #expect(try await vault.secrets(.ids(stored), .nobody).count == stored.count)
-    #expect(try await vault.delete(.ids([stored[0]])) == 1)
-    _ = try await vault.add(note, secret: SecretBytes(text: large), replacing: false, .nobody)
-    await connection.close()
-    try await service.end()
-  }
-
-  @Test("bounds the memory that the open calls of one user take, over all of that user's connections")
-  func memory() async throws {
-    let service = try RunningService(callBytes: 3 << 20)
-    try await service.makeStore()
-    let reason = String(repeating: "x", count: 1 << 20)
-    var connections: [any VaultConnection] = []
-    var waiting: [Task<Void, any Error>] = []
-    for _ in 1...2 {
-      let connection = try service.connect()
-      let vault = try await connection.open(.own)
-      let (context, events) = try await vault.openContext(ContextOptions())
-      waiting.append(
-        Task { _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: context, reason: reason)) })
-      // The call stands when it asks for the passcode.
-      for await event in events {
-        if case .secretWanted = event.event { break }
-      }
-      connections.append(connection)
-    }
-    let third = try service.connect()
-    let vault = try await third.open(.own)
-    await #expect(throws: VaultError.busy("the open calls of this user take more than 3 MiB")) {
-      _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
-    }
-    for connection in connections { await connection.close() }
-    for task in waiting { await #expect(throws: (any Error).self) { try await task.value } }
-    #expect(
-      try await eventually {
-        do {
-          _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
-          return false
-        } catch {
-          return error as? VaultError == .interactionNotAllowed
-        }
-      })
-    await third.close()
     try await service.end()
   }
 

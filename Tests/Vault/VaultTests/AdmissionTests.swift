@@ -8,7 +8,7 @@ import VaultDriver
 
 @testable import Vault
 
-/// A set of a virtual reader that is in the store though no passcode let it in, as an earlier Whorl left it there.
+/// A set of a virtual reader that is in the store without the passcode's approval, as an earlier Whorl stored it.
 @Suite("An enrolment set of a virtual reader that the passcode has not accepted")
 struct AdmissionTests {
   private static let refusal = VaultError.fingersNotAccepted(.virtual)
@@ -49,7 +49,7 @@ struct AdmissionTests {
 }
 
 extension Vault {
-  /// Writes the store's only set anew, as if others had let it in.
+  /// Rewrites the store's only set with another admission.
   fileprivate func setAdmission(_ admission: EnrolmentSet.Admission) throws {
     let store = store
     try store.commit { change in

@@ -123,7 +123,7 @@ struct ApplicationPasswordTests {
 }
 
 extension Vault {
-  /// Counts a wrong password for as many items as can be counted, which exist or not.
+  /// Counts a wrong password for the largest number of items, which may exist or not.
   fileprivate func fillPasswordCounts(living: Bool) throws {
     let store = store
     if living {
@@ -132,7 +132,7 @@ extension Vault {
         let item = NewItem(named: try ItemName(parsing: "filler/\(number)"), access: .none)
         let record = ItemRecord(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0)
         try store.commit { change in
-          let added = try change.insert(
+          let added = try ItemWriter(change).insert(
             record, ItemProtection(access: .none, accessibility: .whenUnlocked), secret: SecretBytes(text: "x"),
             replacing: false)
           try change.charge(.applicationPassword(item: added.id.bytes))

@@ -129,7 +129,7 @@ struct ChipTests {
       try await chip.process.close()
     }
     let vault = try chip.open()
-    #expect(try await vault.boundItems().map(\.description) == ["bound"], "what will be lost can be listed first")
+    #expect(try await vault.losses(.fingers).map(\.description) == ["bound"], "what will be lost can be listed first")
     let change = try await Person(passcodes: [Self.right]).with(vault) { try await vault.unenroll(.leftIndex, in: $0) }
     #expect(change.lost.map(\.description) == ["bound"])
     await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "bound"))) { try await vault.get("bound") }
@@ -147,7 +147,7 @@ struct ChipTests {
         guard lies.withLock({ $0 }) else { return list }
         return ChipList(present: Set(list.present.dropFirst()), unknown: list.unknown)
       })
-    // The store sees the reader opened anew for each request; the chip lives in its process.
+    // The store opens the reader for each request; the chip stays in its process.
     func request(_ body: (Vault) async throws -> Void) async throws {
       try await body(try chip.store.open(reader: reader, holdsReader: true))
       try await chip.process.close()

@@ -11,7 +11,7 @@ struct ClassKeyTests {
   private final class Sessions: SessionGate {
     let unlocked = Mutex(true)
 
-    func refusal(for _: Caller) async -> SessionRefusal? { nil }
+    func refusal(for _: Caller, at _: ReaderPlace) async -> SessionRefusal? { nil }
     func untilRefused(for caller: Caller) async -> SessionRefusal { await NoSessionGate().untilRefused(for: caller) }
     nonisolated(nonsending) func isUnlocked(_: UInt32) async -> Bool { unlocked.withLock { $0 } }
   }
@@ -22,7 +22,7 @@ struct ClassKeyTests {
     ("session", .whenUnlocked), ("boot", .afterFirstUnlock), ("set", .passcodeSet),
   ]
 
-  /// One that takes the passcode for its first unlock.
+  /// A store whose first unlock requires the passcode.
   private let store: ScratchStore
 
   init() async throws { store = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode)) }
@@ -134,7 +134,7 @@ struct ClassKeyTests {
     await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await vault.put("new", "x") }
     sessions.unlocked.withLock { $0 = true }
     #expect(try await open(vault).count == 3)
-    // Nobody told of the lock: the look before the release finds it.
+    // The lock was not signalled: the check before the release finds it.
     sessions.unlocked.withLock { $0 = false }
     #expect(try await open(vault) == [.afterFirstUnlock])
   }

@@ -93,7 +93,7 @@ struct DirectoryTests {
       #expect(info.st_mode & 0o7777 == mode_t(mode), "\(name)")
     }
     await #expect(throws: VaultError.storeExists(store.path)) {
-      _ = try await Vault.newStore(at: store.path, passcode: nil, floor: .weakForTests)
+      _ = try await StoreCreation.newStore(at: store.path, passcode: nil, floor: .weakForTests)
     }
     _ = try store.open()
     #expect(throws: VaultError.storeNotFound(store.folder + "/none")) {

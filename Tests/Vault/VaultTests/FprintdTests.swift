@@ -20,7 +20,8 @@ struct FprintdTests {
     try await with { fprintd, vault, _ in try await body(fprintd, vault) }
   }
 
-  /// The private fprintd stands for the machine's own, whose readers are physical and whose fingers are followed.
+  /// The private fprintd takes the place of the machine's own, whose readers are physical and whose fingers are
+  /// followed.
   private func with(_ body: (PrivateFprintd, Vault, ScratchStore) async throws -> Void) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.mine)
@@ -43,7 +44,7 @@ struct FprintdTests {
     try await Person(touches: [touch]).with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
   }
 
-  /// Whoever has the last answer does not wait for the reader to be released.
+  /// Tries several times: the last answer arrives before the reader is released.
   private func replace(_ fprintd: PrivateFprintd) async throws {
     for _ in 1...20 {
       do {
@@ -53,6 +54,20 @@ struct FprintdTests {
       }
     }
     try await fprintd.enroll("right-index-finger", pressing: Self.others)
+  }
+
+  @Test("a scan in which fprintd ends leaves nothing open: the next is served by the fprintd that was started anew")
+  func restarted() async throws {
+    try await with { fprintd, vault in
+      let item = try await vault.add("item", .biometryAny)
+      await #expect {
+        _ = try await read(item, vault) { fprintd.killDaemon() }
+      } throws: {
+        if case .reader(.processDied) = $0 as? VaultError { true } else { false }
+      }
+      try await fprintd.restart()
+      #expect(try await read(item, vault) { try fprintd.image.press(Self.mine.impression(100)) } == "item")
+    }
   }
 
   @Test("a context that a finger has satisfied opens nothing bound once that finger was replaced in fprintd")

@@ -37,7 +37,7 @@ struct ItemPageTests {
     let wanted = (1_050..<1_100).map { "\($0)" } + (0..<1_050).map { "\($0)" } + ["last"]
     #expect(services(first.items + second.items) == wanted.map { .text($0) })
     #expect(try await session.allItems(ItemSearch(.genericPassword, groups: .all)).count == 1_101)
-    // The limit counts before the page is full, and ends the search.
+    // The limit ends the search before the page is full.
     let limited = try await session.items(ItemSearch(.genericPassword, groups: .all, limit: 7), .nobody)
     #expect(limited.items.count == 7)
     #expect(limited.next == nil)
@@ -112,7 +112,7 @@ struct ItemPageTests {
     search.interaction = .fail
     await #expect(throws: VaultError.interactionNotAllowed) { _ = try await session.items(search, .nobody) }
     await #expect(throws: VaultError.interactionNotAllowed) { _ = try await session.secrets(.search(search), .nobody) }
-    // Beyond the limit nothing is asked for.
+    // Items beyond the limit do not matter.
     search.limit = 1
     #expect(try await services(session.items(search, .nobody).items) == [.text("open")])
     // A context that has shown the passcode is not asked again.

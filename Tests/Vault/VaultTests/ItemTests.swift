@@ -86,7 +86,7 @@ struct ItemTests {
     #expect(try await states(ItemSearch(ids: [id])) == [])
     let found = try await vault.items(ItemSearch(named: damaged))[0]
     #expect(found.id == id && found.name == nil && found.itemClass == nil && found.attributes.isEmpty)
-    // Nothing says that it is one of these.
+    // Its attributes are unknown, so these searches do not find it.
     #expect(try await states(ItemSearch(.genericPassword, [.service: .text("damaged")], states: all)) == [.living])
     #expect(try await states(ItemSearch(synchronizable: .any, pattern: "*", states: all)) == [.living, .dead, .living])
     #expect(try await vault.integrityProblems().count == 1)

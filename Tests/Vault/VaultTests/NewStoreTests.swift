@@ -17,7 +17,7 @@ struct NewStoreTests {
   }
 
   private func create() async throws -> (store: NewStore, draft: StoreDraft) {
-    try await Vault.newStore(at: place, passcode: nil, floor: .weakForTests)
+    try await StoreCreation.newStore(at: place, passcode: nil, floor: .weakForTests)
   }
 
   private var names: [String] {
@@ -75,7 +75,7 @@ struct NewStoreTests {
   func stale() async throws {
     let (first, _) = try await create()
     let running = try #require(names.first { $0.hasPrefix("another.new-") })
-    // What is left of a killed program: the folder, and nobody who holds its lock.
+    // The remains of a killed program: a folder whose lock nobody holds.
     try ScratchStore.run("/bin/cp", ["-a", store.folder + "/" + running, place + ".new-killed"])
     for name in ["another.new-toolong", "other.new-killed"] {
       try ScratchStore.run("/bin/cp", ["-a", store.folder + "/" + running, store.folder + "/" + name])

@@ -62,7 +62,7 @@ struct PasscodeChangeTests {
     let names = try await DatabaseQueue(path: store.path + "/vault.db").read { db in
       try String.fetchAll(db, sql: "SELECT name FROM slot ORDER BY name")
     }
-    // Root keys under the key file and the recovery key alone: neither changes with the passcode.
+    // The root key's slots under the key file and the recovery key do not change with the passcode.
     #expect(
       names == [
         "class after-first-unlock", "class passcode-set", "class when-unlocked", "device", "passcode",
@@ -95,7 +95,7 @@ struct PasscodeChangeTests {
     await #expect(throws: VaultError.storeDamaged("a sealed part does not verify")) {
       try await change(vault, from: Self.right, to: "another")
     }
-    #expect(try await vault.passcodeIsSet())
+    #expect(try await vault.status().passcodeSet)
     try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
   }
 
@@ -148,7 +148,7 @@ struct PasscodeChangeTests {
     }
     try await vault.fill([("both", "1")], both)
     try await vault.fill([("either", "2")], either)
-    let losses = try await vault.passcodeLosses().map(\.description)
+    let losses = try await vault.losses(.passcode).map(\.description)
     #expect(Set(losses) == ["server", "key", "set", "group", "both"])
     #expect(losses.count == 5, "each once")
     let lost = try await Person(passcodes: [Self.right]).with(vault) { try await vault.removePasscode(in: $0) }
@@ -178,15 +178,15 @@ extension ItemRecord {
 }
 
 extension Vault {
-  /// The passcode key as the rows of the store give it, without any of the vault's rules.
+  /// The passcode key from the rows of the store, without the vault's rules.
   fileprivate func passcodeKey(_ passcode: SecretBox) async throws -> SecretBox {
     let slot = try #require(try store.database.rawSlot(.passcode))
-    let turn = try await scrypt.turn(for: store.owner)
+    let turn = try await passcodes.scrypt.turn(for: store.owner)
     let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
     return SecretBox(try slot.unwrap(under: stretched.secret, databaseID: store.keys.databaseID))
   }
 
-  /// Whether a passcode key takes the outer seal off an item's wrapping.
+  /// Whether a passcode key opens the outer layer of an item's wrapping.
   fileprivate func opensPasscodeLayer(_ key: SecretBox, _ name: ItemName) throws -> Bool {
     let store = store
     return try store.read { moment in
@@ -199,7 +199,7 @@ extension Vault {
     }
   }
 
-  /// Puts another public key where that of the recovery key's pair is, as the holder of the root key can.
+  /// Replaces the public key of the recovery key's pair, which is possible with the root key.
   fileprivate func plant(recoveryPublicKey: [UInt8], under key: borrowing SecretBytes) throws {
     let store = store
     let slot = try Slot(
@@ -218,7 +218,7 @@ extension Vault {
           row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
           access: Int64(bitPattern: access.flags.rawValue), accessibility: Accessibility.whenUnlocked.rawValue,
           dead: false, attributes: [], derivation: nil)
-        let box = try change.fill(
+        let box = try ItemSealer(change).fill(
           &row, record, Requirement(access), secret: SecretBytes(text: secret), bound: nil, password: nil,
           accessibility: .whenUnlocked)
         try row.write(change.db, secret: box)

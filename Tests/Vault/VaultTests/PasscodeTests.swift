@@ -108,7 +108,7 @@ struct PasscodeTests {
     }
     time.withLock { $0 += 59_000_000_000 }
     #expect(try await vault.status().passcodeDelay == 1)
-    // A restart: the clock of the new boot may show anything.
+    // A restart: the clock of the new boot may have any value.
     boot.withLock { $0 = "second boot" }
     time.withLock { $0 = 315_360_000_000_000_000 }
     let later = try store.open(clock: clock)
@@ -131,9 +131,9 @@ struct PasscodeTests {
     #expect(throws: VaultError.deviceKeyMissing) { try store.open() }
     let other = try await ScratchStore()
     #expect(throws: VaultError.wrongRecoveryKey) {
-      try Vault.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: other.recoveryKey))
+      try StoreCreation.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: other.recoveryKey))
     }
-    try Vault.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey))
+    try StoreCreation.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey))
     #expect(try await store.open().get("a") == "kept")
     try store.restore(["device.key"], from: copy)
     #expect(throws: VaultError.deviceKeyMissing, "the lost key file opens nothing more") { try store.open() }

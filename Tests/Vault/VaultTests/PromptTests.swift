@@ -28,7 +28,7 @@ struct PromptTests {
     vault = try image.store.open(reader: reader, arming: .whenPromptStands)
   }
 
-  /// Presses a finger once the reader has been armed so many times.
+  /// Presses a finger when the reader has been armed this many times.
   private func press(_ finger: Finger, armed times: Int) -> @Sendable () async throws -> Void {
     let press = image.press(finger)
     return { [armed] in
@@ -58,7 +58,7 @@ struct PromptTests {
 
   @Test("is never armed for a prompt that nobody shows, and that costs nothing")
   func nobody() async throws {
-    let (handle, events) = try await vault.openContext(ContextOptions(timeout: .milliseconds(300)))
+    let (handle, events) = try await vault.openContext(ContextOptions(timeout: .seconds(2)))
     await #expect(throws: VaultError.timedOut) {
       _ = try await vault.read([ItemName(parsing: "item")], reason: nil, in: handle)
     }

@@ -1,4 +1,6 @@
 import Fingerprint
+import Glibc
+import ProgramDriver
 import SecureMemory
 import Synchronization
 import Testing
@@ -16,26 +18,28 @@ struct ReaderDeskTests {
     desk = ReaderDesk(ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder))
   }
 
-  /// A claim for a program of this name, in a store of its own.
+  /// A claim for a program with this name, in its own store.
   private func claim(
-    _ program: String, user: UInt32 = 1000, told: @escaping @Sendable (ReaderUse) -> Void = { _ in }
+    _ program: String, user: UInt32 = 1000, process: Int32? = nil,
+    told: @escaping @Sendable (RequestAhead) -> Void = { _ in }
   ) async throws(VaultError) -> ReaderClaim {
     let item = ItemName(unchecked: "item of \(program)", account: "")
     return try await desk.claim(
       for: ReaderApplicant(
-        caller: Caller(user: user, label: program), purpose: .read(items: [item], reason: nil)),
+        caller: Caller(user: user, process: process.map { .init(id: $0, started: 1) }, label: program),
+        purpose: .read(items: [item], reason: nil)),
       storeLock: "\(store.folder)/\(program).lock", told: told)
   }
 
-  /// Asks for the reader in a task of its own, and returns when that waits.
-  private func waiting(_ program: String, user: UInt32 = 1000, _ order: Order) async throws -> Task<
-    ReaderClaim, any Error
-  > {
+  /// Asks for the reader in a new task, and returns when that task waits.
+  private func waiting(
+    _ program: String, user: UInt32 = 1000, process: Int32? = nil, _ order: Order
+  ) async throws -> Task<ReaderClaim, any Error> {
     let told = Order()
     let task = Task {
-      let claim = try await claim(program, user: user) { use in
-        told.note("\(use)")
-        order.tell(program, use)
+      let claim = try await claim(program, user: user, process: process) { ahead in
+        told.note("\(ahead)")
+        order.tell(program, ahead.use)
       }
       order.note(program)
       return claim
@@ -44,7 +48,7 @@ struct ReaderDeskTests {
     return task
   }
 
-  /// What happened, in order.
+  /// Events, in order.
   private final class Order: Sendable {
     private let state = Mutex<(noted: [String], told: [String: [ReaderUse]])>(([], [:]))
     var noted: [String] { state.withLock { $0.noted } }
@@ -69,6 +73,16 @@ struct ReaderDeskTests {
     #expect(order.told["second"] == [use(of: "first")])
     #expect(order.told["third"] == [.anotherUser, .anotherUser], "another user's items are not named")
     #expect(order.told["fourth"] == [use(of: "first"), use(of: "second"), .anotherUser])
+  }
+
+  @Test("tells a program also of another one that has given itself the same name")
+  func sameName() async throws {
+    let order = Order()
+    let first = try await claim("mail", process: 1)
+    let second = try await waiting("mail", process: 2, order)
+    #expect(order.told["mail"] == [.program("mail", items: [ItemName(unchecked: "item of mail", account: "")])])
+    first.end(.succeeded)
+    try await second.value.end(.succeeded)
   }
 
   @Test("lets a request leave that is cancelled while it waits, and the others go on")
@@ -110,18 +124,37 @@ struct ReaderDeskTests {
     }
   }
 
+  @Test("refuses whoever waits, and whoever comes, while the machine sleeps, and serves again when it is awake")
+  func sleep() async throws {
+    let order = Order()
+    let first = try await claim("first")
+    let wanted = try #require(try await desk.reader.readers().first)
+    let waiting = try await waiting("second", order)
+    let suspending = Task { await desk.suspend() }
+    await #expect(throws: VaultError.reader(.suspended)) { _ = try await waiting.value }
+    await #expect(throws: VaultError.reader(.suspended)) { _ = try await claim("third") }
+    // A claim from before the sleep opens nothing now.
+    await #expect(throws: VaultError.reader(.suspended)) { _ = try await first.open(wanted, for: .own) }
+    first.end(.failed)
+    await suspending.value
+    await desk.resume()
+    let next = try await claim("next")
+    _ = try await next.open(wanted, for: .own)
+    next.end(.succeeded)
+  }
+
   @Test("lets no finger of one user's scan answer the next user's: that is armed a second after, or when it has left")
   func restingFinger() async throws {
     for leaves in [false, true] {
       let first = try await claim("first", user: 1000)
       let wanted = try #require(try await desk.reader.readers().first)
-      let lift = try await first.open(wanted).beginScan()
+      let lift = try await first.open(wanted, for: .own).beginScan()
       lift.note(.fingerPresent)
       if leaves { lift.note(.fingerLifted) }
       let ended = ScanClock.now()
       first.end(.succeeded)
       let second = try await claim("second", user: 1001)
-      _ = try await second.open(wanted)
+      _ = try await second.open(wanted, for: .own)
       #expect(leaves || ScanClock.now() - ended >= FingerLift.assumedAfter)
       second.end(.failed)
     }
@@ -190,7 +223,7 @@ struct SharedReaderTests {
       }
     }
 
-    /// Presses a user's finger once the other user's person was told to wait.
+    /// Presses a user's finger after the other user's person was told to wait.
     func pressWhen(_ index: Int, waits other: Person) -> @Sendable () async throws -> Void {
       let press = image.press(.rightIndex, person: index + 1)
       return {
@@ -218,7 +251,7 @@ struct SharedReaderTests {
   @Test("are not both answered by one touch, and the fingers of one open nothing of the other")
   func oneTouch() async throws {
     let house = try await Household()
-    // Whoever waits is armed with the other's finger off, and nobody touches again.
+    // The waiting request is armed after the other finger was lifted, and nobody touches again.
     let second = Person()
     let first = Person(touches: [house.pressWhen(0, waits: second)])
     let reading = Task { try await house.get(0, by: first) }
@@ -230,6 +263,26 @@ struct SharedReaderTests {
     await #expect(throws: VaultError.authenticationFailed) { try await house.get(1, by: stranger) }
     #expect(try await house.vaults[1].status().failures == 3)
     #expect(try await house.vaults[0].status().failures == 0)
+    await house.desk.shutdown()
+  }
+
+  @Test("are put away before the machine sleeps: an armed scan ends at no cost, and later the reader is found anew")
+  func sleep() async throws {
+    let house = try await Household()
+    let first = Person()
+    let reading = Task { try await house.get(0, by: first) }
+    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    let before = processes(with: house.image.socket).filter { $0 != getpid() }
+    try #require(before.count == 1)
+    await house.desk.suspend()
+    #expect(processes(with: house.image.socket).filter { $0 != getpid() }.isEmpty, "its process has ended")
+    await #expect(throws: VaultError.reader(.suspended)) { try await reading.value }
+    await #expect(throws: VaultError.reader(.suspended)) { try await house.get(1, by: Person()) }
+    #expect(try await house.vaults[0].status().failures == 0)
+    await house.desk.resume()
+    let person = Person(touches: [house.image.press(.rightIndex, person: 1)])
+    #expect(try await house.get(0, by: person) == "of 0")
+    #expect(processes(with: house.image.socket).allSatisfy { !before.contains($0) })
     await house.desk.shutdown()
   }
 

@@ -46,7 +46,7 @@ struct ReaderLockTests {
     let reader = ReaderDescription(
       id: "", name: "", identity: identity, scanType: .press, enrollStages: 1, features: [], temperature: .cold,
       nature: .physical)
-    // What another store's request leaves that did not see the finger lifted.
+    // The note of another store's request that did not see the finger lifted.
     let left = BootClock.system.now()
     let path = try #require(try ReaderLocks(runtimeFolder: runtime.folder).path(of: reader))
     try FileLock.brief(path, .exclusive).leave(left)

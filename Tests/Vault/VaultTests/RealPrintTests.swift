@@ -10,7 +10,7 @@ import VirtualFinger
 struct RealPrintTests {
   private static let names = ["arch", "loop-right", "tented_arch", "whorl"]
 
-  /// The folder of the pictures, when they are there.
+  /// The folder of the pictures, if it exists.
   private static func folder() -> String? {
     let repository = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let folder = getenv("WHORL_PRINTS").map { String(cString: $0) } ?? "/\(repository)/../shared/prints"
@@ -30,7 +30,7 @@ struct RealPrintTests {
     let vault = try image.store.open(reader: image.process)
     let fingers: [Finger] = [.rightThumb, .rightIndex, .rightMiddle]
     for (finger, picture) in zip(fingers, pictures) {
-      // A finger taken for one enrolled before would end in fingerDuplicate.
+      // If the finger were taken for an enrolled one, this would throw fingerDuplicate.
       let person = Person(passcodes: [ScratchStore.passcode], touches: Array(repeating: press(picture), count: 6))
       _ = try await person.with(vault) { try await vault.enroll(finger, in: $0) }
     }

@@ -8,7 +8,7 @@ import VaultDriver
 
 @Suite("A store on recordings of real readers")
 struct ReplayTests {
-  /// The folder of a recording, when there is one and the program that replays it.
+  /// The folder of a recording; nil if it or the replaying program is missing.
   private static func recording(_ name: String) -> String? {
     let repository = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let root = getenv("WHORL_RECORDINGS").map { String(cString: $0) } ?? "/\(repository)/../shared/recordings"

@@ -9,9 +9,9 @@ struct RequirementTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let flags: Flags
-    /// One of these, and everything of it.
+    /// The alternatives: one of them must be satisfied, with all of its factors.
     let alternatives: Set<Set<Requirement.Factor>>
-    /// What the item's key is wrapped under, once for each.
+    /// The combinations of keys under which the item's key is wrapped.
     let wrappings: Set<Set<Requirement.Factor>>
 
     init(

@@ -181,11 +181,11 @@ struct RollbackTests {
     #expect(shown.items.map(\.description) == ["a"])
     #expect(shown.acceptance == .passcode)
     try await store.edit("DELETE FROM item")
-    await #expect(throws: Vault.restoreChanged) {
+    await #expect(throws: VaultError.restoreChanged) {
       try await Person(passcodes: [right]).with(vault) { _ = try await vault.acceptRestore(shown.id, in: $0) }
     }
     let owner = Person(newPasscode: "another", recoveryKey: store.recoveryKey)
-    await #expect(throws: Vault.restoreChanged) {
+    await #expect(throws: VaultError.restoreChanged) {
       _ = try await owner.with(vault) { try await vault.recover(accepting: shown.id, in: $0) }
     }
     #expect(try await vault.status().restoreDetected)
@@ -207,7 +207,7 @@ struct RollbackTests {
     ] as [@Sendable (ContextHandle) async throws -> Void] {
       await #expect(throws: VaultError.restoreDetected) { try await person().with(vault) { try await call($0) } }
     }
-    // The recovery key sets no new passcode either without what it would accept.
+    // The recovery key sets no new passcode either, unless the restore is given.
     await #expect(throws: VaultError.restoreDetected) {
       try await Person(newPasscode: "another", recoveryKey: store.recoveryKey).with(vault) {
         try await vault.recover(in: $0)

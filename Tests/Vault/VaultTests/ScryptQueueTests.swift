@@ -3,9 +3,9 @@ import Testing
 
 @testable import Vault
 
-@Suite("The queue in which passcodes become keys")
+@Suite("The queue in which passcodes become keys", .timeLimit(.minutes(1)))
 struct ScryptQueueTests {
-  /// Somebody who has a turn until the test takes it.
+  /// Holds a turn until the test ends it.
   private final class Holder: Sendable {
     private let ending = AsyncStream.makeStream(of: Void.self)
     private let given = Given()
@@ -13,7 +13,13 @@ struct ScryptQueueTests {
 
     init(_ queue: ScryptQueue, _ user: UInt32) {
       task = Task { [given, stream = ending.stream] in
-        let turn = try await queue.turn(for: user)
+        let turn: ScryptQueue.Turn
+        do {
+          turn = try await queue.turn(for: user)
+        } catch {
+          given.refused.store(true, ordering: .releasing)
+          throw error
+        }
         given.flag.store(true, ordering: .releasing)
         for await _ in stream {}
         _ = consume turn
@@ -21,19 +27,24 @@ struct ScryptQueueTests {
     }
 
     var hasTurn: Bool { given.flag.load(ordering: .acquiring) }
+    var isRefused: Bool { given.refused.load(ordering: .acquiring) }
 
     func waitForTurn() async throws {
       while !hasTurn { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    func end() async throws {
-      ending.continuation.finish()
-      try await task.value
+    func end() async throws { try await Self.end([self]) }
+
+    /// Ends them together, since the order in which they get their turns is not the order in which they were made.
+    static func end(_ holders: [Holder]) async throws {
+      for holder in holders { holder.ending.continuation.finish() }
+      for holder in holders { try await holder.task.value }
     }
   }
 
   private final class Given: Sendable {
     let flag = Atomic(false)
+    let refused = Atomic(false)
   }
 
   private let settle = Duration.milliseconds(50)
@@ -49,7 +60,7 @@ struct ScryptQueueTests {
     try await Task.sleep(for: settle)
     #expect(!again.hasTurn && !third.hasTurn)
     try await first.end()
-    // One place is free: one of the two who wait has it.
+    // One place is free: one of the two waiting users gets it.
     while !again.hasTurn, !third.hasTurn { try await Task.sleep(for: .milliseconds(2)) }
     try await Task.sleep(for: settle)
     #expect(again.hasTurn != third.hasTurn)
@@ -73,7 +84,7 @@ struct ScryptQueueTests {
     try await busy.end()
     try await late.waitForTurn()
     #expect(!many.contains { $0.hasTurn })
-    for holder in [other, late] + many { try await holder.end() }
+    try await Holder.end([other, late] + many)
   }
 
   @Test("eight may wait, the ninth is told that the vault is busy, and one that is cancelled leaves its place")
@@ -81,19 +92,22 @@ struct ScryptQueueTests {
     let queue = ScryptQueue()
     let first = Holder(queue, 1)
     try await first.waitForTurn()
-    let waiting = (1...8).map { _ in Holder(queue, 1) }
-    try await Task.sleep(for: settle)
+    // The last of the nine to ask is refused.
+    var waiting = (1...9).map { _ in Holder(queue, 1) }
+    while !waiting.contains(where: \.isRefused) { try await Task.sleep(for: .milliseconds(2)) }
+    let index = waiting.firstIndex { $0.isRefused }
+    let refused = try #require(index)
     await #expect(throws: VaultError.busy("8 passcodes and passwords wait to be checked")) {
-      let turn = try await queue.turn(for: 1)
-      _ = consume turn
+      try await waiting[refused].task.value
     }
+    waiting.remove(at: refused)
     waiting[3].task.cancel()
     await #expect(throws: VaultError.cancelled) { try await waiting[3].task.value }
+    waiting.remove(at: 3)
     let instead = Holder(queue, 1)
     try await Task.sleep(for: settle)
-    #expect(!instead.hasTurn)
-    let others = waiting.filter { $0 !== waiting[3] } + [instead]
-    for holder in [first] + others { try await holder.end() }
+    #expect(!instead.hasTurn && !instead.isRefused)
+    try await Holder.end([first, instead] + waiting)
   }
 
   @Test("a call that is cancelled before it waits never has a turn")

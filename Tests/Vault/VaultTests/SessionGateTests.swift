@@ -1,4 +1,5 @@
 import Fingerprint
+import ReaderClient
 import SecureMemory
 import Synchronization
 import Testing
@@ -7,13 +8,17 @@ import VaultDriver
 
 @Suite("What a login session forbids")
 struct SessionGateTests {
-  /// A login session as a test wants it.
+  /// A login session that a test controls.
   private final class Session: SessionGate {
     private let refused = Mutex<SessionRefusal?>(nil)
+    let lidIsClosed = Mutex(false)
 
     func refuse(_ reason: SessionRefusal?) { refused.withLock { $0 = reason } }
-    func refusal(for caller: Caller) async -> SessionRefusal? { refused.withLock { $0 } }
-    // What a locked session closes is tested in `ClassKeyTests`.
+    func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
+      if let reason = refused.withLock({ $0 }) { return reason }
+      return place == .underLid && lidIsClosed.withLock { $0 } ? .lidClosed : nil
+    }
+    // `ClassKeyTests` tests the effect of locked sessions.
     func isUnlocked(_ user: UInt32) async -> Bool { true }
 
     func untilRefused(for caller: Caller) async -> SessionRefusal {
@@ -98,6 +103,33 @@ struct SessionGateTests {
     }
     #expect(try await vault.status().sets[0].digest == before)
     await vault.shutdown()
+  }
+
+  @Test("is a closed lid alone where the reader is built in and has none beside it: it is not opened then")
+  func lid() async throws {
+    await vault.shutdown()
+    session.lidIsClosed.withLock { $0 = true }
+    var beside = try #require(try await image.process.readers().first)
+    beside.identity.serial = "beside it"
+    for (port, others, isRefused) in [("1-2", [], true), (nil, [], false), ("1-2", [beside], false)]
+      as [(String?, [ReaderDescription], Bool)]
+    {
+      // A reader other than that of the enrolled finger.
+      let reader = InterposedReader(
+        real: image.process, beside: others,
+        describing: { description in
+          var description = description
+          description.identity.serial = "another"
+          description.identity.fixedPort = port
+          return description
+        }, at: { [steps] in steps.note($0) })
+      let vault = try image.store.open(reader: reader, gate: session)
+      await #expect(throws: isRefused ? VaultError.sessionRefused(.lidClosed) : .notEnrolled) {
+        try await vault.get("finger", by: Person())
+      }
+      #expect(steps.take().contains(.opening) != isRefused)
+      await vault.shutdown()
+    }
   }
 
   @Test("leaves the passcode where that may take the finger's place")

@@ -24,7 +24,7 @@ struct SessionTests {
     await #expect(throws: VaultError.contextInvalidated) { try await other.unlock(Asking(in: handle)) }
     await #expect(throws: VaultError.contextInvalidated) { _ = try await other.items(ItemSearch(), Asking(in: handle)) }
     await other.closeContext(handle, reason: .person)
-    // Still open: the first session is asked for a passcode.
+    // The context is still open: the first session is asked for a passcode.
     let unlocked = Task { try await session.unlock(Asking(in: handle)) }
     for await numbered in events {
       guard case .secretWanted(.passcode) = numbered.event else { continue }

@@ -1,7 +1,6 @@
 import Fingerprint
 import FoundationEssentials
 import GRDB
-import Glibc
 import Keys
 import Testing
 import VaultDriver
@@ -50,7 +49,6 @@ struct TamperTests {
     let reader = try store.open()
     for (name, secret) in secrets.sorted(by: { $0.key < $1.key }) { try await reader.put(name, secret) }
     let editor = try DatabaseQueue(path: store.path + "/vault.db")
-    let campaign = getenv("WHORL_CAMPAIGN") != nil
     var flips = 0
     for (table, key, columns) in Self.columns {
       for column in columns {
@@ -59,7 +57,7 @@ struct TamperTests {
         }
         for row in rows {
           let (id, old): (DatabaseValue, DatabaseValue) = (row[0], row[1])
-          for edited in Self.edits(of: old, everyBit: campaign) {
+          for edited in Self.edits(of: old, everyBit: Campaign.isLong) {
             flips += 1
             try await editor.write { db in
               try db.execute(
@@ -149,7 +147,7 @@ struct TamperTests {
     #expect(throws: VaultError.self) { try store.open() }
   }
 
-  /// How many of the items still give their own secret; none may give anything else.
+  /// The number of items that still release their own secret. None may release anything else.
   private static func readable(_ store: ScratchStore, _ secrets: [String: String]) async -> Int {
     guard let vault = try? store.open() else { return 0 }
     var readable = 0
@@ -183,7 +181,7 @@ struct TamperTests {
     try editor.write { db in
       let rows = try Row.fetchAll(db, sql: "SELECT row, \(column) FROM item ORDER BY row")
       let (first, second): (DatabaseValue, DatabaseValue) = (rows[0][1], rows[1][1])
-      // Through a third value: the columns are unique.
+      // Swap through a third value, since the columns are unique.
       for (row, value) in [(0, "none".databaseValue), (1, first), (0, second)] {
         try db.execute(
           sql: "UPDATE item SET \(column) = ? WHERE row = ?", arguments: [value, rows[row][0] as DatabaseValue])

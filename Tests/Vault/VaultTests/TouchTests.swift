@@ -113,7 +113,7 @@ struct TouchTests {
       }
     }
     await #expect(throws: VaultError.timedOut) {
-      try await vault.get("bound", ContextOptions(timeout: .milliseconds(300)))
+      try await vault.get("bound", ContextOptions(timeout: .seconds(2)))
     }
     #expect(try await vault.status().failures == 0)
   }
@@ -314,7 +314,7 @@ struct TouchTests {
       try await other.get("bound", by: person)
     }
     await #expect(throws: VaultError.notEnrolled) { try await other.get("any", by: person) }
-    #expect(try await other.boundItems() == [], "enrolling on the other reader kills nothing of this one")
+    #expect(try await other.losses(.fingers) == [], "enrolling on the other reader kills nothing of this one")
     await other.shutdown()
     let vault = try image.store.open(reader: image.process)
     #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
@@ -354,7 +354,7 @@ struct TouchTests {
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
     try await vault.put("any", "secret", .anyFinger)
-    // What the last holder leaves that did not see the finger lifted.
+    // The note of a last holder that did not see the finger lifted.
     let left = BootClock.system.now()
     try FileLock.brief(image.store.path + "/scan.lock", .exclusive).leave(left)
     let armed = Mutex<UInt64>(0)

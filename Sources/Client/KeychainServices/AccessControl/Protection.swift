@@ -11,13 +11,13 @@ enum Protection: String, CaseIterable {
   case afterFirstUnlockThisDeviceOnly = "cku"
   case alwaysThisDeviceOnly = "dku"
 
-  /// Takes text alone.
+  /// Nil for anything but a known text.
   init?(_ value: Any) {
     guard let raw = value as? String else { return nil }
     self.init(rawValue: raw)
   }
 
-  /// What the vault makes of it: nothing leaves the device either way, and "always" is what comes nearest to it.
+  /// The vault's accessibility. Nothing leaves the device in any case, and "always" becomes the least strict class.
   var accessibility: Accessibility {
     switch self {
     case .whenUnlocked, .whenUnlockedThisDeviceOnly: .whenUnlocked

@@ -4,7 +4,7 @@
 public import Foundation
 package import SecretModel
 
-/// When an item can be read, and what has to happen before. Equal to another of the same protection and flags.
+/// When an item can be read, and what must be shown before. Objects with the same protection and flags are equal.
 public final class SecAccessControl: NSObject, Sendable {
   let protection: Protection
   package let access: AccessControl
@@ -17,13 +17,13 @@ public final class SecAccessControl: NSObject, Sendable {
   /// Whether something has to happen before an item is read.
   package var isConstrained: Bool { access.isConstrained }
 
-  /// Whether both say the same.
+  /// Whether both have the same protection and flags.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? SecAccessControl else { return false }
     return protection == other.protection && access == other.access
   }
 
-  /// Equal for equal ones.
+  /// The same for equal objects.
   public override var hash: Int {
     var hasher = Hasher()
     hasher.combine(protection)
@@ -47,10 +47,10 @@ public func SecAccessControlGetTypeID() -> CFTypeID { 300 }
 /// An access control for new items.
 ///
 /// - Parameters:
-///   - allocator: of no meaning here.
+///   - allocator: ignored.
 ///   - protection: one of `kSecAttrAccessible…`, as `CFString` or as `String`.
-///   - flags: what has to happen before the item is read; nothing where empty.
-///   - error: gets `errSecParam` where the answer is nil; the caller releases it.
+///   - flags: what must be shown before the item is read; empty for nothing.
+///   - error: set to `errSecParam` if the result is nil; the caller releases it.
 /// - Returns: nil for an unknown protection, for `or` with `and`, for both kinds of biometry, for `userPresence` with
 ///   anything but `applicationPassword` or `privateKeyUsage`, for a companion that is not one of several under `or`,
 ///   and for unknown flags.

@@ -1,4 +1,4 @@
-/// What has to happen before an item is read. The bits are Apple's.
+/// What must be shown before an item is read. The bits are Apple's.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   /// The bits.
   public let rawValue: CFOptionFlags
@@ -14,17 +14,17 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
   public static let biometryCurrentSet = Self(rawValue: 1 << 3)
   /// Bit 4: the passcode.
   public static let devicePasscode = Self(rawValue: 1 << 4)
-  /// Bit 5: a watch, of which there is none here; counts only beside another constraint, under `or`.
+  /// Bit 5: a watch. Linux has none, so it is accepted only with another constraint and `or`.
   public static let watch = Self(rawValue: 1 << 5)
   /// Bit 5: a companion; the newer name of `watch`.
   public static let companion = Self(rawValue: 1 << 5)
   /// Bit 14: one of the constraints is enough.
   public static let or = Self(rawValue: 1 << 14)
-  /// Bit 15: all constraints; what several mean without a word, too.
+  /// Bit 15: all constraints are required. This is also the meaning of several constraints without `or`.
   public static let and = Self(rawValue: 1 << 15)
   /// Bit 30: a private key is used inside the vault and never leaves it.
   public static let privateKeyUsage = Self(rawValue: 1 << 30)
-  /// Bit 31: a password of the item's own, beside the constraints.
+  /// Bit 31: a password of the item's own, in addition to the constraints.
   public static let applicationPassword = Self(rawValue: 1 << 31)
 
   /// Bit 1: the older name of `biometryAny`.

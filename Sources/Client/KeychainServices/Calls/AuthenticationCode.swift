@@ -2,8 +2,7 @@ internal import Fingerprint
 internal import Foundation
 package import SecretModel
 
-/// What an authentication came to: the codes of `LAError`, which `LocalAuthentication` gives its names to. They are here
-/// because a key that is used reports them too.
+/// The codes of `LAError`, which `LocalAuthentication` names. They are here because uses of keys report them, too.
 package enum AuthenticationCode: Int, CaseIterable, Sendable {
   case authenticationFailed = -1
   case userCancel = -2
@@ -24,7 +23,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
   /// The domain of the codes.
   package static let domain = "com.apple.LocalAuthentication"
 
-  /// What people read of it where a caller shows `localizedDescription`.
+  /// The text of `localizedDescription`.
   package var words: String {
     switch self {
     case .authenticationFailed: "The fingerprint or the passcode was not the right one."
@@ -45,13 +44,13 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Every way a call to the vault can end, so that a new one has to be given its code here.
+  /// The code of an error of the vault. The switch is exhaustive, so that every new error gets a code.
   package init(_ error: VaultError) {
     self =
       switch error {
       // The person, or the program
       case .authenticationFailed, .wrongPasscode, .wrongApplicationPassword, .wrongRecoveryKey, .malformedRecoveryKey,
-        .passcodeDelayed, .applicationPasswordDelayed:
+        .passcodeDelayed, .applicationPasswordDelayed, .wrongPassphrase:
         .authenticationFailed
       case .cancelled: .userCancel
       case .userFallback: .userFallback
@@ -68,20 +67,21 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .reader(let error): Self(error)
       case .printsGone: .biometryNotAvailable
 
-      // Ended by what happened elsewhere
+      // Ended by other programs or the system
       case .systemCancelled, .busy, .timedOut: .systemCancel
 
-      // What the answer cannot be trusted after, and what makes no sense: refused
+      // Errors after which nothing can be trusted, and invalid requests
       case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone,
         .secretTooLong,
         .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
         .invalidRequest:
         .authenticationFailed
 
-      // A store that cannot be used answers for no finger
+      // A store that cannot be used
       case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
         .restoreDetected, .recoveryKeyRequired,
-        .newerFormat, .olderFormat, .storeFull, .inputOutput, .internalError, .serviceUnavailable, .versionMismatch,
+        .newerFormat, .olderFormat, .storeFull, .fileUnreadable, .inputOutput, .internalError, .serviceUnavailable,
+        .versionMismatch,
         .outcomeUnknown:
         .biometryNotAvailable
       }
@@ -94,15 +94,14 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       case .cancelled: .userCancel
       case .busy, .suspended, .printsChanged: .systemCancel
       case .absent, .permissionDenied, .tooHot, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
-        .processDied, .cannotStart, .device:
+        .processDied, .cannotStart, .fprintdRefused, .fprintdUnreachable, .fprintdFilesUnreadable, .notLent, .device:
         .biometryNotAvailable
       }
   }
 }
 
 extension VaultError {
-  /// What keeps somebody from authenticating, as `NSError`; the vault's own error goes along under
-  /// `NSUnderlyingErrorKey`.
+  /// The `NSError` for a failed authentication, with the vault's error under `NSUnderlyingErrorKey`.
   package var authenticationError: NSError {
     let code = AuthenticationCode(self)
     return NSError(
@@ -113,7 +112,7 @@ extension VaultError {
       ])
   }
 
-  /// What people read, where the error says more than its code.
+  /// The text for errors that say more than their code.
   private var authenticationWords: String? {
     func words(_ secrets: String, _ seconds: Int) -> String {
       "Too many wrong \(secrets): the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."

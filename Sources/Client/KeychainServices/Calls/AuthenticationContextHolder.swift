@@ -1,10 +1,10 @@
 package import SecretModel
 package import Whorl
 
-/// What `kSecUseAuthenticationContext` takes: an `LAContext`, which lives a layer above.
+/// The value of `kSecUseAuthenticationContext`: an `LAContext`, which is in a higher layer.
 package protocol AuthenticationContextHolder: AnyObject {
-  /// The context in the vault, made when it is first asked for.
+  /// The context in the vault, made at the first call.
   func authenticationContext() throws(VaultError) -> AuthenticationContext
-  /// The reason to show where the query names none.
+  /// The reason to show if the query has none.
   var keychainReason: String? { get }
 }

@@ -2,10 +2,10 @@ internal import Executors
 internal import SecretModel
 internal import Synchronization
 
-/// Runs a call of the asynchronous library to its end and blocks the calling thread, as Apple's calls do.
+/// Runs an asynchronous call to its end and blocks the calling thread, as Apple's calls do.
 ///
-/// The calling thread itself does the work, so that nothing here ever waits for a thread of the cooperative pool, of
-/// which the caller may hold the last one; and a call costs no change of threads.
+/// The calling thread itself does the work. So the call never waits for a thread of the cooperative pool, of which the
+/// caller may block the last one, and needs no change of threads.
 package func blocking<Value: Sendable, Failure: Error>(
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) -> Result<Value, Failure> {
@@ -20,7 +20,7 @@ package func blocking<Value: Sendable, Failure: Error>(
   return outcome.value
 }
 
-/// What a call came to: written before the waiting thread is told, read after it.
+/// The result of a call, written before the waiting thread is resumed and read afterwards.
 private final class Outcome<Value: Sendable, Failure: Error>: Sendable {
   private let result = Mutex<Result<Value, Failure>?>(nil)
 

@@ -2,11 +2,11 @@ internal import Foundation
 internal import SecretModel
 internal import Whorl
 
-/// What ends a call: its status, and why where there is more to say.
+/// The failure of a call: its status, and a reason if there is one.
 struct KeychainFailure: Error, Equatable {
   let status: OSStatus
   let why: String?
-  /// What kept somebody from authenticating, where that is what ended the call.
+  /// The vault's error, if an authentication failed.
   private(set) var authentication: VaultError?
 
   init(_ status: OSStatus, _ why: String? = nil) {
@@ -27,15 +27,14 @@ struct KeychainFailure: Error, Equatable {
   /// `errSecParam`
   static let parameter = KeychainFailure(errSecParam)
 
-  /// As the functions of keys report it: authentication in `LAError`'s codes, which only functions that answer a status
-  /// turn into one; everything else as the status.
+  /// The error that functions of keys report: for a failed authentication a code of `LAError`, else the status.
   var error: NSError {
     authentication?.authenticationError
       ?? NSError(status: status, why.map { "It failed: \($0)." } ?? words(for: status))
   }
 }
 
-/// Runs the body of a function that answers a status.
+/// Runs the body of a function that returns a status.
 func status(_ body: () throws(KeychainFailure) -> Void) -> OSStatus {
   do throws(KeychainFailure) {
     try body()
@@ -45,7 +44,7 @@ func status(_ body: () throws(KeychainFailure) -> Void) -> OSStatus {
   }
 }
 
-/// Runs the body of a function that answers a value or sets an error.
+/// Runs the body of a function that returns a value or sets an error.
 func value<Value>(
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ body: () throws(KeychainFailure) -> Value
 ) -> Value? {

@@ -4,15 +4,15 @@
 internal import Keys
 internal import SecureMemory
 
-/// A source of random numbers. There is one, and nil means it.
+/// A source of random numbers. There is only one, which nil means.
 public final class SecRandomRef: Sendable {
   private init() {}
 }
 
-/// The one source of random numbers.
+/// The only source of random numbers.
 public let kSecRandomDefault: SecRandomRef? = nil
 
-/// Fills `count` bytes with random ones fit for keys.
+/// Fills `count` bytes with random bytes that can be used for keys.
 ///
 /// - Returns: 0, or an error after which the bytes must not be used.
 @discardableResult

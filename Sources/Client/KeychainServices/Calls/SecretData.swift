@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SecureMemory
 
-// Secrets as Apple's calls take and give them, in memory that nobody wipes.
+// Conversions of secrets to and from the data of Apple's calls, which is not wiped.
 
 extension SecretBytes {
   /// Copies the bytes of a client's data.

@@ -1,8 +1,8 @@
 package import SecretModel
 
 extension VaultError {
-  /// What a call of Keychain Services answers. Authentication follows one rule: cancelled by the person is −128,
-  /// nobody may be asked −25308, and everything else that keeps somebody from authenticating −25293.
+  /// The status of a call. A cancel by the person is −128, a forbidden question −25308, and every other failure of an
+  /// authentication −25293.
   package var status: OSStatus {
     switch self {
     case .cancelled: errSecUserCanceled
@@ -10,13 +10,13 @@ extension VaultError {
     case .authenticationFailed, .notAuthorized, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated,
       .biometryLockout,
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
-      .applicationPasswordDelayed,
+      .applicationPasswordDelayed, .wrongPassphrase,
       .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
       .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
       errSecAuthFailed
 
     case .duplicateItem: errSecDuplicateItem
-    // An item whose set is gone counts as absent: a client would loop on anything else.
+    // An item whose set is gone counts as absent: with another status, clients would retry for ever.
     case .itemGone, .itemInvalidated: errSecItemNotFound
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
@@ -26,7 +26,7 @@ extension VaultError {
       errSecNotAvailable
     case .storeExists: errSecDuplicateKeychain
     case .storeDamaged: errSecInvalidKeychain
-    case .itemDamaged: errSecDecode
+    case .itemDamaged, .fileUnreadable: errSecDecode
     case .newerFormat, .olderFormat: errSecWrongSecVersion
     case .storeFull: errSecDiskFull
     case .inputOutput: errSecIO

@@ -2,12 +2,13 @@ internal import Foundation
 internal import Keys
 internal import SecretModel
 
-/// The attributes of a certificate that follow from the certificate itself.
+/// The attributes that are derived from a certificate itself.
 enum CertificateAttributes {
   /// `CSSM_CERT_ENCODING_DER`
   private static let encodingDER: Int64 = 3
 
-  /// What a stored certificate is found by. Names are normalized and without their outer header, as in Apple's store.
+  /// The attributes for finding a stored certificate. Names are normalized and without their outer header, as in
+  /// Apple's store.
   static func of(_ certificate: Certificate) -> [AttributeName: AttributeValue] {
     var attributes: [AttributeName: AttributeValue] = [
       .certificateType: .number(Int64(certificate.version)), .certificateEncoding: .number(encodingDER),
@@ -19,13 +20,13 @@ enum CertificateAttributes {
     return attributes
   }
 
-  /// The conditions that one certificate meets and no other.
+  /// The attributes that identify one certificate.
   static func conditions(_ certificate: Certificate) -> [AttributeName: AttributeValue] {
     of(certificate).filter { [.issuer, .serialNumber, .certificateDigest].contains($0.key) }
   }
 
-  /// The attributes of a certificate that is to be stored: those given, which may not contradict the certificate, and
-  /// its own. Its label is its summary unless another is given.
+  /// The attributes of a new stored certificate: the given ones, which must not contradict the certificate, and its
+  /// own. The label is its summary unless another is given.
   static func stored(_ given: [AttributeName: AttributeValue], _ certificate: Certificate) throws(KeychainFailure)
     -> [AttributeName: AttributeValue]
   {
@@ -41,8 +42,7 @@ enum CertificateAttributes {
     return attributes
   }
 
-  /// Refuses a change that a stored certificate would contradict afterwards, or that would protect it: its bytes are
-  /// for everybody.
+  /// Refuses a change that contradicts the certificate, or that would protect it: a certificate is not secret.
   static func check(_ change: ItemChange, replacesData: Bool, of items: [Item]) throws(VaultError) {
     guard items.contains(where: { $0.itemClass == .certificate }) else { return }
     guard !replacesData, change.attributes.keys.allSatisfy({ !derived.contains($0) }) else {
@@ -63,14 +63,15 @@ extension AttributeName {
   static let certificateEncoding = Self(rawValue: "cenc")
   /// `kSecAttrSubjectKeyID`
   static let subjectKeyID = Self(rawValue: "skid")
-  /// SHA-256 of a certificate; Whorl's own. Issuer and serial number alone name two where somebody has made a second.
+  /// SHA-256 of a certificate; Whorl's own. Issuer and serial number are not enough: somebody may make a second
+  /// certificate with the same ones.
   static let certificateDigest = Self(rawValue: "whorl.certificate")
 }
 
 extension KeychainQuery {
-  /// The certificate that an item to be added is.
+  /// The certificate of an item to be added.
   ///
-  /// - Throws: `errSecDecode` for bytes that are none.
+  /// - Throws: `errSecDecode` for bytes that are no certificate.
   func certificateToAdd() throws(KeychainFailure) -> Certificate {
     guard accessControl?.isConstrained != true else {
       throw KeychainFailure(errSecParam, CertificateAttributes.asksForNobody)

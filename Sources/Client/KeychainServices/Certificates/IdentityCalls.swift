@@ -15,7 +15,7 @@ extension IdentityQuery {
     let needsBytes = returns.contains(.data) || returns.contains(.reference)
     let found = try call { store throws(VaultError) in
       let identities = try await finder.identities(in: store)
-      // Several keys may go with one certificate, which asks for nobody.
+      // Several identities may share a certificate. Reading certificates asks nobody.
       let ids = needsBytes ? Array(Set(identities.map(\.certificate.id))) : []
       let released = ids.isEmpty ? [] : try await store.secrets(of: ids)
       return (identities, Dictionary(zip(ids, released)) { $1 })
@@ -27,7 +27,7 @@ extension IdentityQuery {
     result.pointee = limit == 1 ? rows[0] : rows as NSArray
   }
 
-  /// An identity as the client gets it: the one thing wanted, or a dictionary of several. Its data is the certificate's.
+  /// The result for an identity: the one requested value, or a dictionary of several. Its data is the certificate's.
   private func row(_ found: StoredIdentity, _ der: Data?) throws(KeychainFailure) -> NSObject {
     var values: [(what: KeychainQuery.Returns, key: CFString, value: NSObject)] = []
     if let der {
@@ -44,7 +44,7 @@ extension IdentityQuery {
     if let only = values.first, keys.returns == only.what { return only.value }
     let dictionary = NSMutableDictionary()
     if keys.returns.contains(.attributes) {
-      // The key's, and over them those that a search takes for the certificate's.
+      // The key's attributes, and over them those that a search applies to the certificate.
       for (item, isWhole) in [(found.key, true), (found.certificate, false)] {
         for (name, value) in item.attributeDictionary {
           guard let name = name as? String, isWhole || Self.attributesOfCertificates.contains(name) else { continue }
@@ -57,11 +57,10 @@ extension IdentityQuery {
     return dictionary
   }
 
-  /// Adds the certificate of an identity. Its private key is in the store, which identities come from, and stays as it
-  /// is.
+  /// Adds the certificate of an identity. Its private key is in the store already, and is not changed.
   ///
   /// - Throws: `errSecItemNotFound` where the key is gone or in another access group, `errSecDuplicateItem` where the
-  ///   certificate is in the store, too.
+  ///   store has the certificate as well.
   func add(_ result: UnsafeMutablePointer<CFTypeRef?>?) throws(KeychainFailure) {
     guard let identity, let storedKey = identity.privateKey.storedItem, !keys.mentionsMatching,
       keys.interaction != .skip, keys.returns.isEmpty || result != nil
@@ -82,7 +81,7 @@ extension IdentityQuery {
     try copyMatching(result)
   }
 
-  /// Removes the certificates of the identities meant, and their keys where no other certificate needs them.
+  /// Removes the certificates of the found identities, and those of their keys that no other certificate needs.
   func delete() throws(KeychainFailure) {
     guard !keys.hasIgnoredCondition, keys.interaction != .skip, keys.limit == nil || keys.limit == .all else {
       throw .parameter

@@ -13,15 +13,15 @@ struct StoredIdentity: Sendable {
 struct IdentityFinder: Sendable {
   private let certificates: ItemSearch
   private let keys: ItemSearch
-  /// What is done about a key that would ask.
+  /// How to treat keys that would ask a person.
   private let interaction: ItemSearch.Interaction
   private let context: AuthenticationContext?
   private let limit: Int?
 
-  /// - Parameter changing: whether the identities are to be deleted, which without an access group are the program's own
-  ///   alone.
+  /// - Parameter changing: whether the identities are to be deleted. Without an access group, only the program's own
+  ///   are found then.
   init(_ query: IdentityQuery, limit: Int?, changing: Bool = false) {
-    // Keys that belong to no certificate do not count, also not as keys that would ask.
+    // Search without asking: keys without a certificate do not matter, even if they would ask.
     certificates = query.certificates.unasked.search(limit: nil, changing: changing)
     keys = query.keys.unasked.search(limit: nil, changing: changing)
     interaction = query.keys.search(limit: nil).interaction
@@ -29,9 +29,9 @@ struct IdentityFinder: Sendable {
     self.limit = limit
   }
 
-  /// The identities meant; those of the oldest certificate first.
+  /// The found identities, those of the oldest certificate first.
   ///
-  /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where a key would ask and may not.
+  /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where a key would ask and that is not allowed.
   func identities(in store: SecretStore) async throws(VaultError) -> [StoredIdentity] {
     let keys = try await store.foundItems(keys).filter { $0.attributes[.keyClass] == .text("1") }
     let byLabel = Dictionary(grouping: keys) { $0.attributes[.applicationLabel] }
@@ -40,7 +40,7 @@ struct IdentityFinder: Sendable {
       guard let hash = certificate.attributes[.publicKeyHash] else { continue }
       found += (byLabel[hash] ?? []).map { StoredIdentity(certificate: certificate, key: $0) }
     }
-    // A key that is skipped does not count; one that makes the search fail has to be wanted.
+    // Skipped keys do not count for the limit. Only keys within the limit make the search fail.
     if interaction == .skip { found = try await thoseThatMayBeReturned(found, in: store) }
     if let limit { found = Array(found.prefix(limit)) }
     if interaction == .fail { found = try await thoseThatMayBeReturned(found, in: store) }
@@ -48,9 +48,9 @@ struct IdentityFinder: Sendable {
     return found
   }
 
-  /// Those whose key would ask nobody.
+  /// The identities whose keys ask nobody.
   ///
-  /// - Throws: `interactionNotAllowed` where a key would ask and the search is to fail then.
+  /// - Throws: `interactionNotAllowed` where a key would ask and the search is to fail in that case.
   private func thoseThatMayBeReturned(_ found: [StoredIdentity], in store: SecretStore) async throws(VaultError)
     -> [StoredIdentity]
   {
@@ -60,7 +60,7 @@ struct IdentityFinder: Sendable {
     return found.filter { keys.contains($0.key.id) }
   }
 
-  /// What is deleted with identities: their certificates, and the keys that no other certificate of the store needs.
+  /// The items to delete with identities: their certificates, and those of their keys that no other certificate needs.
   func itemsToDelete(in store: SecretStore) async throws(VaultError) -> [ItemID] {
     let identities = try await identities(in: store)
     let certificates = Set(identities.map(\.certificate.id))

@@ -3,16 +3,16 @@ internal import Keys
 internal import SecretModel
 internal import Whorl
 
-/// A dictionary of `kSecClassIdentity`, read as two queries: one of certificates, one of private keys. An identity is no
-/// item of its own; it is a certificate and a private key whose `kSecAttrApplicationLabel` is the certificate's
+/// A dictionary of `kSecClassIdentity`, read as two queries: for certificates and for private keys. An identity is not
+/// an item, but a certificate and a private key whose `kSecAttrApplicationLabel` is the certificate's
 /// `kSecAttrPublicKeyHash`.
 ///
-/// As in Apple's store the certificate is what names an identity. Its attributes and the label are conditions of the
-/// certificate; access group and synchronizability are conditions of both; every other attribute is the key's.
+/// As in Apple's store, the certificate identifies an identity. Attributes of certificates and the label are conditions
+/// on the certificate; access group and synchronizability on both; all other attributes on the key.
 struct IdentityQuery {
   var certificates: KeychainQuery
   var keys: KeychainQuery
-  /// What is given to be added.
+  /// The identity to add.
   let identity: SecIdentity?
 
   /// Nil for a query of another class.
@@ -65,7 +65,7 @@ struct IdentityQuery {
     }
   }
 
-  /// What names the certificate of a referenced identity, and the key of a query it goes under.
+  /// The reference of an identity's certificate, and its key in a query.
   private static func certificateReference(_ value: Any) throws(KeychainFailure) -> (name: String, value: Any) {
     switch value {
     case let identity as SecIdentity: return (kSecValueRef as String, identity.certificate)
@@ -80,12 +80,12 @@ struct IdentityQuery {
 extension PersistentReference {
   private static let identityPrefix = Data("idnt".utf8)
 
-  /// That of the identity which a certificate of the store names.
+  /// The persistent reference of the identity with this certificate.
   static func data(ofIdentity certificate: ItemID) -> NSData {
     NSData(data: identityPrefix + Data(certificate.bytes))
   }
 
-  /// Nil for what is no reference of an identity.
+  /// The certificate in a persistent reference of an identity; nil for any other reference.
   static func certificate(ofIdentity data: Data) -> ItemID? {
     data.starts(with: identityPrefix) ? item(Data(data.dropFirst(identityPrefix.count))) : nil
   }

@@ -4,7 +4,7 @@
 public import Foundation
 internal import Keys
 
-/// An X.509 certificate. Equal to another of the same bytes. Nothing here says whether it is to be trusted.
+/// An X.509 certificate. Certificates with the same bytes are equal. Nothing here decides whether to trust it.
 public final class SecCertificate: NSObject, Sendable {
   let certificate: Certificate
 
@@ -15,18 +15,18 @@ public final class SecCertificate: NSObject, Sendable {
     (object as? SecCertificate)?.certificate == certificate
   }
 
-  /// Equal for equal ones.
+  /// The same for equal certificates.
   public override var hash: Int { certificate.hashValue }
 
-  /// Its subject in words.
+  /// The summary of its subject.
   public override var description: String { "<SecCertificate: \(certificate.summary ?? "no subject")>" }
 }
 
 /// Reads a certificate.
 ///
 /// - Parameters:
-///   - allocator: means nothing here.
-///   - data: exactly one certificate in DER, of at most 64 KiB; PEM is not read.
+///   - allocator: ignored.
+///   - data: one certificate in DER, of at most 64 KiB; PEM is not supported.
 /// - Returns: nil for anything else.
 @discardableResult
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
@@ -40,16 +40,16 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
   NSData(data: Data(certificate.certificate.der))
 }
 
-/// What a person knows the subject by: its common name; without one an email address, a DNS name, the unit or the
-/// organization. Nil where the certificate has nothing of the kind.
+/// A short name of the subject: its common name, else an email address, a DNS name, the unit or the organization. Nil
+/// where the certificate has none of these.
 ///
-/// For people to read, never to decide by: whoever made the certificate wrote it.
+/// For display only, never for decisions: the maker of the certificate chose it.
 @discardableResult
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
   certificate.certificate.summary.map { $0 as NSString }
 }
 
-/// The public key. Nil for one that is neither RSA of 2048 to 4096 bits nor on P-256, P-384 or P-521.
+/// The public key. Nil unless it is RSA with 2048 to 4096 bits or on P-256, P-384 or P-521.
 @discardableResult
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
   certificate.certificate.publicKey.map { SecKey($0) }
@@ -79,7 +79,7 @@ public func SecCertificateCopyEmailAddresses(
 /// The serial number: the content of its DER integer, big-endian.
 ///
 /// - Parameters:
-///   - certificate: whose serial number.
+///   - certificate: the certificate.
 ///   - error: never set; every certificate has one.
 @discardableResult
 public func SecCertificateCopySerialNumberData(
@@ -98,13 +98,13 @@ public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertif
   NSData(data: Data(certificate.certificate.subject.normalized))
 }
 
-/// The first moment the certificate is valid at. Never nil; optional as Apple's is.
+/// The start of the certificate's validity. Never nil; optional as Apple's is.
 @discardableResult
 public func SecCertificateCopyNotValidBeforeDate(_ certificate: SecCertificate) -> CFDate? {
   NSDate(timeIntervalSince1970: Double(certificate.certificate.notBefore))
 }
 
-/// The last moment the certificate is valid at. Never nil; optional as Apple's is.
+/// The end of the certificate's validity. Never nil; optional as Apple's is.
 @discardableResult
 public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -> CFDate? {
   NSDate(timeIntervalSince1970: Double(certificate.certificate.notAfter))

@@ -6,7 +6,7 @@ internal import Keys
 internal import SecretModel
 internal import Whorl
 
-/// A certificate and its private key. Equal to another of the same certificate and key.
+/// A certificate and its private key. Identities with the same certificate and key are equal.
 public final class SecIdentity: NSObject, Sendable {
   let certificate: SecCertificate
   let privateKey: SecKey
@@ -22,10 +22,10 @@ public final class SecIdentity: NSObject, Sendable {
     return certificate.isEqual(other.certificate) && privateKey.isEqual(other.privateKey)
   }
 
-  /// Equal for equal ones.
+  /// The same for equal identities.
   public override var hash: Int { certificate.hash }
 
-  /// Its subject in words, and the kind of its key.
+  /// The summary of its subject, and the kind of its key.
   public override var description: String { "<SecIdentity: \(certificate), \(privateKey)>" }
 }
 
@@ -38,7 +38,7 @@ public func SecIdentityCopyCertificate(
   return errSecSuccess
 }
 
-/// The private key of an identity. It asks for what its access control says when it is used, not now.
+/// The private key of an identity. Its access control is checked when the key is used, not now.
 @discardableResult
 public func SecIdentityCopyPrivateKey(
   _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
@@ -50,9 +50,9 @@ public func SecIdentityCopyPrivateKey(
 /// The identity of a certificate, stored or not, whose private key is in the store.
 ///
 /// - Parameters:
-///   - keychainOrArray: means nothing here; there is one store.
+///   - keychainOrArray: ignored; there is one store.
 ///   - certificateRef: the certificate.
-///   - identityRef: gets the identity; left as it is where there is none.
+///   - identityRef: set to the identity; not changed where there is none.
 /// - Returns: `errSecItemNotFound` where the private key is not in the store.
 @discardableResult
 public func SecIdentityCreateWithCertificate(

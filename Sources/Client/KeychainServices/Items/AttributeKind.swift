@@ -2,7 +2,7 @@ internal import Foundation
 internal import Keys
 internal import SecretModel
 
-/// What an attribute holds, and which class has it:
+/// The kind of an attribute's values, and the classes that have it:
 ///
 /// | given | for an attribute of | taken as | comes back as |
 /// | --- | --- | --- | --- |
@@ -20,7 +20,7 @@ internal import SecretModel
 /// | anything | an attribute the class does not have | `errSecNoSuchAttr` | |
 enum AttributeKind {
   case text
-  /// Text that no client gives as data.
+  /// Text that clients never give as data.
   case name
   case bytes
   case number
@@ -31,7 +31,7 @@ enum AttributeKind {
   /// An X.501 name, which is kept normalized.
   case distinguishedName
 
-  /// Nil where the class has no such attribute; without a class, any class may have it.
+  /// The kind of an attribute. Nil where the class does not have it; without a class, all classes are searched.
   static func of(_ key: String, in itemClass: ItemClass?) -> AttributeKind? {
     if let itemClass { return rows[itemClass]?[key] }
     return ItemClass.allCases.lazy.compactMap { rows[$0]?[key] }.first
@@ -50,7 +50,8 @@ enum AttributeKind {
     }
   }
 
-  /// Whether a value that is kept as `kept` is to come back as the other of text and data.
+  /// Whether a value was given as text and is stored as data, or the other way round, so that it must be converted
+  /// back.
   func isKeptAsAnother(_ value: Any, _ kept: AttributeValue) -> Bool {
     guard hasTwoForms else { return false }
     return switch kept {
@@ -60,7 +61,7 @@ enum AttributeKind {
     }
   }
 
-  /// Whether ``isKeptAsAnother(_:_:)`` can be.
+  /// Whether values of this kind may be given as text or data.
   var hasTwoForms: Bool {
     switch self {
     case .text, .bytes: true
@@ -94,14 +95,14 @@ enum AttributeKind {
   ]
 }
 
-/// Reads the values of a client's dictionary; each fails with `errSecParam`.
+/// Reads the values of a client's dictionary. All functions throw `errSecParam` for a wrong type.
 enum AttributeReading {
   static func text(_ value: Any) throws(KeychainFailure) -> String {
     guard let text = value as? String else { throw .parameter }
     return text
   }
 
-  /// Some clients give accounts and services as data; they name the same items as those that give text.
+  /// Reads text. Some clients give accounts and services as data, which mean the same items as text.
   static func textOrData(_ value: Any) throws(KeychainFailure) -> AttributeValue {
     guard let data = value as? Data else { return .text(try text(value)) }
     return String(data: data, encoding: .utf8).map { .text($0) } ?? .bytes(Array(data))
@@ -113,7 +114,7 @@ enum AttributeReading {
     return Array(text.utf8)
   }
 
-  /// A whole name is normalized, and its header left out; what is none is taken for a content normalized before.
+  /// Normalizes a whole name and drops its header. Other bytes are taken for normalized content.
   static func distinguishedName(_ bytes: [UInt8]) -> [UInt8] {
     DistinguishedName(der: bytes)?.normalizedContent ?? bytes
   }

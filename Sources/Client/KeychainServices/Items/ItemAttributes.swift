@@ -2,7 +2,7 @@ internal import Foundation
 internal import SecretModel
 
 extension Item {
-  /// Everything but the secret, under Apple's names, as a dictionary a program may change and give back.
+  /// The attributes under Apple's names, as a dictionary that a program may change and pass back.
   var attributeDictionary: NSMutableDictionary {
     let dictionary = NSMutableDictionary(capacity: attributes.count + 8)
     for (name, value) in attributes where !name.isOwn {
@@ -25,7 +25,7 @@ extension Item {
 
   var isSynchronizable: Bool { attributes[.synchronizable] == .number(1) }
 
-  /// Items of the command line name no protection of Apple's.
+  /// The protection in Apple's terms, which items of the command line do not store.
   var protection: Protection {
     if case .text(let raw)? = attributes[.accessible], let known = Protection(rawValue: raw) { return known }
     return switch accessibility {
@@ -37,7 +37,7 @@ extension Item {
 }
 
 extension ItemClass {
-  /// The texts of the primary key, which Apple's store has empty rather than not at all.
+  /// The text attributes of the primary key. In Apple's store they are empty rather than absent.
   fileprivate var attributesNeverAbsent: [AttributeName] {
     switch self {
     case .genericPassword: [.account, .service]
@@ -48,15 +48,15 @@ extension ItemClass {
 }
 
 extension AttributeName {
-  /// The attribute that says that this one was given as what it is not kept as.
+  /// The attribute that marks that this one was given in another form than it is stored in.
   var mark: AttributeName { AttributeName(rawValue: "whorl.form.\(rawValue)") }
 
-  /// Whether it is the library's, and no client sees it.
+  /// Whether it is internal to the library and hidden from clients.
   var isOwn: Bool { rawValue.hasPrefix("whorl.") }
 }
 
 extension AttributeValue {
-  /// Text as data, and data as text.
+  /// Text converted to data, or data to text.
   fileprivate var otherForm: NSObject {
     switch self {
     case .text(let text): NSData(data: Data(text.utf8))
@@ -65,7 +65,7 @@ extension AttributeValue {
     }
   }
 
-  /// As a client reads it.
+  /// The value as clients get it.
   var object: NSObject {
     switch self {
     case .text(let text): text as NSString

@@ -3,8 +3,8 @@ internal import Keys
 internal import SecretModel
 internal import Whorl
 
-/// What a dictionary given to Keychain Services says, read and checked. A key nobody knows is refused, never ignored:
-/// a condition that went unnoticed would have more items deleted than were meant.
+/// A dictionary given to Keychain Services, parsed and checked. Unknown keys are refused and not ignored: an ignored
+/// condition could delete more items than the program wanted.
 struct KeychainQuery {
   /// How many items a search is to find.
   enum Limit: Equatable {
@@ -13,7 +13,7 @@ struct KeychainQuery {
     case all
   }
 
-  /// What is wanted back.
+  /// What to return.
   struct Returns: OptionSet {
     let rawValue: Int
     static let data = Self(rawValue: 1)
@@ -24,47 +24,47 @@ struct KeychainQuery {
 
   var itemClass: ItemClass?
   var attributes: [AttributeName: AttributeValue] = [:]
-  /// Of the attributes that may be text or data, whether this one came as what it is not kept as.
+  /// For attributes that may be text or data: whether each was given in another form than it is stored in.
   var isOtherForm: [AttributeName: Bool] = [:]
-  /// Nil where nothing is said about it.
+  /// Nil where the dictionary does not say.
   var synchronizable: ItemSearch.Synchronizable?
   var protection: Protection?
   var accessControl: SecAccessControl?
   var created: Date?
   var modified: Date?
 
-  /// The secret. It came in memory that is not ours to wipe.
+  /// The secret, in the client's memory, which is not wiped here.
   var secret: Data?
   var key: SecKey?
   var certificate: Certificate?
   /// Only these items.
   var ids: [ItemID]?
-  /// Whether one of them is there as a key of the store.
+  /// Whether one of the ids comes from a key of the store.
   var namesStoredKey = false
 
   var limit: Limit?
   var ignoresCase = false
   var returns: Returns = []
-  /// What happens to an item that a person would have to be asked for.
+  /// How to treat an item for which a person would have to be asked.
   var interaction = ItemSearch.Interaction.allow
   var context: AuthenticationContext?
   var reason: String?
 
-  /// Whether there is a key of matching, which only searches have.
+  /// Whether the dictionary has a matching key, which only searches may have.
   var mentionsMatching = false
-  /// Whether there is a condition that nothing here is compared with.
+  /// Whether the dictionary has a condition that is ignored here.
   var hasIgnoredCondition = false
 
-  /// - Parameter assumed: the class of a dictionary that names none.
-  /// - Throws: the status of a dictionary that makes no sense.
+  /// - Parameter assumed: the class of a dictionary without one.
+  /// - Throws: the status for an invalid dictionary.
   init(_ dictionary: CFDictionary, assuming assumed: ItemClass? = nil) throws(KeychainFailure) {
-    // In one go: each look into a dictionary of Foundation's costs as much as reading what it finds.
+    // Copy all pairs at once: a lookup in a Foundation dictionary is slow.
     var pairs: [(key: String?, value: Any)] = []
     dictionary.enumerateKeysAndObjects { key, value, _ in pairs.append((key as? String, value)) }
     itemClass = try pairs.first { $0.key == "class" }.map { pair throws(KeychainFailure) in
       try Self.itemClass(pair.value)
     }
-    // Which attributes there are depends on the class, and the order of the pairs is nobody's.
+    // Determine the class first: it decides which attributes are allowed, and the pairs have no order.
     itemClass = itemClass ?? assumed ?? pairs.first { $0.key == "v_Ref" }.flatMap { Self.itemClass(of: $0.value) }
     for (key, value) in pairs {
       guard let key else { throw .parameter }
@@ -72,8 +72,7 @@ struct KeychainQuery {
     }
   }
 
-  /// Reads a query that finds items. It has to say which: by a class or, as references name their items, by one of
-  /// those.
+  /// Reads a query that finds items. It must name a class or a reference.
   ///
   /// - Throws: `errSecParam` for a query that names neither.
   init(finding dictionary: CFDictionary) throws(KeychainFailure) {
@@ -81,9 +80,9 @@ struct KeychainQuery {
     guard itemClass != nil || key != nil || certificate != nil || ids?.isEmpty == false else { throw .parameter }
   }
 
-  /// Reads a query whose items are changed or deleted: every condition in it has to count.
+  /// Reads a query whose items are changed or deleted. No condition in it may be ignored.
   ///
-  /// - Throws: `errSecParam` also for a condition that would be ignored, and for one item out of several.
+  /// - Throws: `errSecParam` also for a condition that would be ignored, and for a limit of one.
   init(changing dictionary: CFDictionary) throws(KeychainFailure) {
     try self.init(finding: dictionary)
     guard !hasIgnoredCondition, interaction != .skip, limit == nil || limit == .all else { throw .parameter }
@@ -98,7 +97,7 @@ struct KeychainQuery {
     }
   }
 
-  /// The class of what a reference is to, where the reference says so.
+  /// The class of a reference's item, if the reference tells it.
   private static func itemClass(of reference: Any) -> ItemClass? {
     switch reference {
     case is SecKey: .key
@@ -159,7 +158,7 @@ struct KeychainQuery {
   private mutating func readUse(_ key: String, _ value: Any) throws(KeychainFailure) {
     switch key {
     case "u_OpPrompt": reason = try AttributeReading.text(value)
-    // The newer key says more, and may have been read before.
+    // The newer key takes precedence, and may have been read already.
     case "u_NoAuthUI": if try AttributeReading.truth(value), interaction == .allow { interaction = .fail }
     case "u_AuthUI":
       switch value as? String {
@@ -176,7 +175,7 @@ struct KeychainQuery {
         throw KeychainFailure(error)
       }
       if reason == nil { reason = holder.keychainReason }
-    // There is one store, and one person in it.
+    // There is one store for one user.
     case "u_Keychain", "u_UserIndependentKeychain", "u_SystemKeychain": break
     case "u_ItemList": throw KeychainFailure(errSecUnimplemented)
     default: throw .parameter
@@ -193,7 +192,8 @@ struct KeychainQuery {
     }
   }
 
-  /// Narrows the search to what a reference names. Several references name several items; one of each kind, the same.
+  /// Narrows the search to a reference. Several ids mean several items; an id, a key and a certificate together mean
+  /// the same item.
   private mutating func restrict(to reference: Any) throws(KeychainFailure) {
     switch reference {
     case let key as SecKey:
@@ -230,7 +230,7 @@ struct KeychainQuery {
       accessControl = control
     case "cdat": created = try AttributeReading.date(value)
     case "mdat": modified = try AttributeReading.date(value)
-    // What Apple's copies of attributes have in them, and programs hand back.
+    // Attributes that Apple's results contain, and that programs pass back.
     case "tomb", "sha1", "musr", "UUID", "persistref", "vwht": hasIgnoredCondition = true
     default:
       guard let kind = AttributeKind.of(key, in: itemClass) else { throw KeychainFailure(errSecNoSuchAttr) }
@@ -253,6 +253,6 @@ private let certificateConditions: Set<String> = [
 enum PersistentReference {
   static func data(_ id: ItemID) -> NSData { NSData(data: Data(id.bytes)) }
 
-  /// Nil for what is no reference of this store's form.
+  /// Nil for bytes that are no reference of this store.
   static func item(_ data: Data) -> ItemID? { data.count == 16 ? ItemID(bytes: Array(data)) : nil }
 }

@@ -3,23 +3,23 @@ internal import SecretModel
 internal import Whorl
 
 extension KeychainQuery {
-  /// The search this query stands for. An access control is no condition; when the item is accessible is.
+  /// The search for this query. The accessibility is a condition, the access control is not.
   ///
   /// - Parameters:
-  ///   - limit: the most items wanted; nil for all.
-  ///   - changing: whether the items are to be changed or deleted, which without an access group are the program's own
-  ///     alone.
+  ///   - limit: the most items to find; nil for all.
+  ///   - changing: whether the items are to be changed or deleted. Without an access group, only the program's own are
+  ///     found then.
   func search(limit: Int?, changing: Bool = false) -> ItemSearch {
     var conditions = attributes
     if let protection { conditions[.accessible] = .text(protection.rawValue) }
     var ids = ids
     for condition in referenceConditions {
-      // What contradicts the reference finds nothing.
+      // A condition that contradicts the reference finds nothing.
       if let given = conditions[condition.key], given != condition.value { ids = [] }
       conditions[condition.key] = condition.value
     }
     var search = ItemSearch(
-      // A reference names its item, synchronizable or not: programs read secrets by references they have listed.
+      // A reference finds its item whether synchronizable or not: programs read secrets by references from a list.
       itemClass, conditions, ids: ids, synchronizable: synchronizable ?? (ids == nil ? .no : .any),
       ignoresCase: ignoresCase, limit: limit)
     search.created = created?.timeIntervalSince1970
@@ -28,7 +28,7 @@ extension KeychainQuery {
     return changing ? search.forChanging : search
   }
 
-  /// What an item has to have to be what the query refers to.
+  /// The attributes of the item that the query refers to.
   private var referenceConditions: [AttributeName: AttributeValue] {
     var conditions = certificate.map(CertificateAttributes.conditions) ?? [:]
     if let key {
@@ -38,7 +38,7 @@ extension KeychainQuery {
     return conditions
   }
 
-  /// The most items wanted of a search; nil for all.
+  /// The most items that the search finds; nil for all.
   var countLimit: Int? {
     switch limit ?? .one {
     case .one: 1
@@ -47,13 +47,13 @@ extension KeychainQuery {
     }
   }
 
-  /// What is to be done about an item that asks for somebody; a context that may not ask counts as `fail`.
+  /// How to treat an item that would ask a person. With a context that must not ask, this is `fail`.
   private var effectiveInteraction: ItemSearch.Interaction {
     if interaction == .allow, context?.options.interactionNotAllowed == true { return .fail }
     return interaction
   }
 
-  /// The same query, in which nobody is asked for anything, and so nothing is left out.
+  /// The same query without interaction or context, so that no item is skipped.
   var unasked: KeychainQuery {
     var query = self
     query.interaction = .allow
@@ -63,9 +63,9 @@ extension KeychainQuery {
 }
 
 extension SecretStore {
-  /// The items a search means, oldest first, of which there is at least one.
+  /// The items that a search finds, oldest first. Throws if there is none.
   ///
-  /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where one would ask and may not.
+  /// - Throws: `itemGone` where there are none, `interactionNotAllowed` where one would ask and that is not allowed.
   func foundItems(_ search: ItemSearch, using context: AuthenticationContext? = nil) async throws(VaultError) -> [Item]
   {
     let found = try await items(search, using: context)

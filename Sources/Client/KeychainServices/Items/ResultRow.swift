@@ -4,28 +4,28 @@ internal import SecretModel
 internal import SecureMemory
 internal import Whorl
 
-/// One item of a result, in the shape the query asked for.
+/// One item of a result, in the form that the query asked for.
 struct ResultRow: Sendable {
   /// Where the secret of a row comes from.
   enum Secret: Sendable {
-    /// It was not asked for.
+    /// The secret is not returned.
     case none
-    /// It stays in locked memory until the row is looked at.
+    /// A released secret, in locked memory until the row is read.
     case released(ReleasedItem)
-    /// The client's own, which it has just added.
+    /// The client's own data, which it has just added.
     case given(Data)
-    /// It is a certificate, which is no secret.
+    /// A certificate, which is no secret.
     case certificate(Certificate)
   }
 
   let item: Item
   let secret: Secret
   let returns: KeychainQuery.Returns
-  /// What a key that is referred to goes on to ask with.
+  /// The context and the reason with which a returned key asks when it is used.
   let context: AuthenticationContext?
   let reason: String?
 
-  /// The row as the client gets it: the one thing wanted, or a dictionary of several.
+  /// The result for the client: the one requested value, or a dictionary of several.
   var object: AnyObject {
     switch returns {
     case .data: return data
@@ -58,9 +58,9 @@ struct ResultRow: Sendable {
 }
 
 extension ResultRow.Secret {
-  /// The secret of an item as it was released.
+  /// The released secret of an item.
   ///
-  /// - Throws: `errSecDecode` for a certificate that is none.
+  /// - Throws: `errSecDecode` for an invalid certificate.
   init(_ released: ReleasedItem?, of item: Item) throws(KeychainFailure) {
     switch (released, item.itemClass) {
     case (nil, _): self = .none
@@ -74,10 +74,10 @@ extension ResultRow.Secret {
   }
 }
 
-/// Many results. A row becomes a dictionary when it is looked at: bridging a thousand at once takes longer than finding
+/// An array of results. A row is converted when it is read: converting a thousand at once takes longer than finding
 /// them.
 ///
-/// Read from any thread, as any array: the rows never change, and the lock guards what was made of them.
+/// It can be read from any thread: the rows never change, and a lock protects the converted ones.
 final class ResultArray: NSArray {
   private let rows: [ResultRow]
   private let lock = NSLock()

@@ -11,11 +11,11 @@ internal import Whorl
 ///
 /// - Parameters:
 ///   - attributes: the class, the attributes, the secret (`kSecValueData` or, for a key, a certificate or an identity,
-///     `kSecValueRef`), how it is protected, and what is to be returned of it. Of an identity the certificate is added;
-///     its private key is in the store already.
-///   - result: gets what `kSecReturn…` asks for.
-/// - Returns: `errSecDuplicateItem` where an item with the same primary attributes lives; over one whose set is gone it
-///   succeeds.
+///     `kSecValueRef`), its protection, and what to return. For an identity, the certificate is added; its private key
+///     is in the store already.
+///   - result: set to what `kSecReturn…` asks for.
+/// - Returns: `errSecDuplicateItem` where there is a living item with the same primary attributes. One whose set is
+///   gone is replaced.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
@@ -27,7 +27,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     guard query.ids == nil else { throw .parameter }
     let (item, secret) = try query.newItem()
     let returnsData = query.returns.contains(.data)
-    // A key that is only used in the vault is nobody's data.
+    // A key that is only used in the vault cannot be returned as data.
     guard !returnsData || !item.access.flags.contains(.privateKeyUsage) else {
       throw KeychainFailure(errSecUnimplemented)
     }
@@ -47,7 +47,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 extension KeychainQuery {
   /// The item to add.
   ///
-  /// - Throws: `errSecParam` for what cannot be one.
+  /// - Throws: `errSecParam` for an invalid item.
   func newItem() throws(KeychainFailure) -> (NewItem, SharedSecret) {
     guard let itemClass else { throw .parameter }
     var attributes = attributes
@@ -79,19 +79,19 @@ extension KeychainQuery {
     return (item, secret)
   }
 
-  /// How an item is to be protected, where the query says so.
+  /// The protection that the query gives; nil if it gives none.
   ///
-  /// - Throws: `errSecParam` for two answers, and for what cannot be synchronizable.
+  /// - Throws: `errSecParam` for two protections, and for a constrained item that is to be synchronizable.
   func settledProtection() throws(KeychainFailure) -> Protection? {
     guard accessControl == nil || protection == nil else { throw .parameter }
-    // One that is for this device only may be synchronizable: Apple's call takes it too, and wrappers make such items.
+    // "This device only" is allowed with synchronizable: Apple's call accepts it, and wrappers make such items.
     guard synchronizable != .yes || accessControl?.isConstrained != true else { throw .parameter }
     return accessControl?.protection ?? protection
   }
 }
 
 extension AccessControl {
-  /// The same with a flag more.
+  /// The same access control with one more flag.
   func with(_ flag: Flags) throws(KeychainFailure) -> AccessControl {
     do throws(VaultError) {
       return try AccessControl(flags.union(flag))

@@ -8,16 +8,16 @@ internal import Whorl
 /// Finds items, and returns their secrets, attributes or references.
 ///
 /// - Parameters:
-///   - query: what they are like (a class or a reference at least), how many are wanted, and what of them
+///   - query: the conditions (at least a class or a reference), how many items to return, and what of them
 ///     (`kSecReturn…`). Without an access group, the program's own items come first and then the command line's.
-///   - result: gets the one item, the oldest, where no limit or one is given; otherwise an array, oldest first.
-/// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that makes no sense or where something
-///   is to be returned and there is no place for it.
+///   - result: set to the oldest item if there is no limit or the limit is one; otherwise to an array, oldest first.
+/// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for an invalid query, or where `result` is nil
+///   and something is to be returned.
 ///
 /// The data of a certificate is its DER, and so is that of an identity, whose reference is a `SecIdentity`.
 ///
-/// A secret that is protected is asked for: one touch for all that are found. Attributes and references ask for nothing.
-/// Blocks the calling thread while somebody is asked; not for the main thread.
+/// Returning protected secrets asks for one touch for all found items. Attributes and references ask for nothing.
+/// Blocks the calling thread while a person is asked, so do not call it on the main thread.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
   status { () throws(KeychainFailure) in
@@ -46,11 +46,11 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
   }
 }
 
-/// Of which of the items found the secret is needed.
+/// The found items whose secrets are needed.
 private enum Released {
   case none
   case all
-  /// A certificate is read for its reference, too: that is the certificate itself.
+  /// Certificates are also read to return references, which contain the certificate itself.
   case certificates
 
   init(_ returns: KeychainQuery.Returns, of itemClass: ItemClass?) {
@@ -61,8 +61,8 @@ private enum Released {
     }
   }
 
-  /// The items a search means, with the secrets that are needed. Nil where one of them never leaves the vault: a key that
-  /// is only used there is nobody's data.
+  /// The items that a search finds, with the secrets that are needed. Nil where one of these is a key that never leaves
+  /// the vault.
   func find(
     _ search: ItemSearch, _ reason: String?, _ context: AuthenticationContext?, in store: SecretStore
   ) async throws(VaultError) -> [(item: Item, released: ReleasedItem?)]? {

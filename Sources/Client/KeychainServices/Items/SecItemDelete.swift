@@ -7,9 +7,11 @@ internal import Whorl
 
 /// Removes every item a query finds, all of them or none. Never asks for anything.
 ///
-/// Of an identity the certificate is removed, and the private key unless another certificate of the store belongs to it.
+/// For an identity, the certificate is removed, and the private key unless another certificate of the store belongs to
+/// it.
 ///
-/// - Parameter query: which items: a class or a reference at least. Without an access group, those of the program's own.
+/// - Parameter query: the conditions: at least a class or a reference. Without an access group, only the program's own
+///   items are found.
 /// - Returns: `errSecItemNotFound` where there are none, `errSecParam` for a query that names neither a class nor a
 ///   reference.
 @discardableResult

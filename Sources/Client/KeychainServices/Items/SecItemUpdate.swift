@@ -9,14 +9,14 @@ internal import Whorl
 /// Changes every item a query finds, all of them or none.
 ///
 /// - Parameters:
-///   - query: which items: a class or a reference at least; without an access group, those of the program's own.
-///     Nothing can be returned of them.
-///   - attributesToUpdate: attributes, and the secret, that take the place of what there is. An access control takes the
-///     place of the earlier one; a new `kSecAttrAccessible` leaves the constraints as they are.
-/// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would become another's
-///   double, `errSecUnimplemented` for identities: their certificate and their key are updated each for itself.
+///   - query: the conditions: at least a class or a reference. Without an access group, only the program's own items
+///     are found. It cannot ask for results.
+///   - attributesToUpdate: new attributes, and a new secret. An access control replaces the earlier one; a new
+///     `kSecAttrAccessible` leaves the constraints as they are.
+/// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would get another's
+///   primary attributes, `errSecUnimplemented` for identities: update their certificates and keys separately.
 ///
-/// An item that is protected asks for what reading it asks for: one touch for all of them.
+/// A protected item asks for what reading it asks for, with one touch for all of them.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in
@@ -30,7 +30,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
     let search = query.search(limit: nil, changing: true)
     let (finding, context, reason) = (query.context, new.context ?? query.context, query.reason)
     let becomesSynchronizable = new.synchronizable == .yes
-    // Passwords are changed as they are found. What is to change about other items depends on what they are.
+    // Passwords are found and changed in one call. For other items the change depends on the found items.
     let isPassword = [.genericPassword, .internetPassword].contains(query.itemClass)
     let asFound = isPassword && !becomesSynchronizable && new.context == nil
     try call { store throws(VaultError) in
@@ -53,7 +53,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 }
 
 extension KeychainQuery {
-  /// Reads what is to be changed about items of a class.
+  /// Reads a change of items of a class.
   fileprivate init(_ dictionary: CFDictionary, ofChangeTo itemClass: ItemClass?) throws(KeychainFailure) {
     try self.init(dictionary, assuming: itemClass)
     guard !mentionsMatching, returns.isEmpty, ids == nil, key == nil, certificate == nil else { throw .parameter }

@@ -4,7 +4,7 @@
 public import Foundation
 internal import SecretModel
 
-/// The reference of a password: what `kSecReturnRef` gives and `kSecValueRef` takes. Equal to others of the same item.
+/// The reference of a password, for `kSecReturnRef` and `kSecValueRef`. References of the same item are equal.
 public final class SecKeychainItem: NSObject, Sendable {
   let id: ItemID
 
@@ -13,7 +13,7 @@ public final class SecKeychainItem: NSObject, Sendable {
   /// Whether both name the same item.
   public override func isEqual(_ object: Any?) -> Bool { (object as? SecKeychainItem)?.id == id }
 
-  /// Equal for equal ones.
+  /// The same for equal references.
   public override var hash: Int { id.hashValue }
 }
 

@@ -2,11 +2,11 @@ internal import Foundation
 internal import KeySchemes
 internal import Keys
 
-// Apple's names spell out what they mean; these read them.
+// Parses Apple's names of algorithms, which describe the scheme.
 extension SecKeyAlgorithm {
   private var parts: [Substring] { name.split(separator: ":", omittingEmptySubsequences: false) }
 
-  /// How something is signed; nil for what is no such algorithm.
+  /// The signature scheme; nil for another kind of algorithm.
   var signatureScheme: SignatureScheme? {
     let parts = parts
     guard parts.count >= 4, parts[0] == "algid", parts[1] == "sign" else { return nil }
@@ -28,7 +28,7 @@ extension SecKeyAlgorithm {
     }
   }
 
-  /// How something is encrypted; nil for what is no such algorithm.
+  /// The encryption scheme; nil for another kind of algorithm.
   var encryptionScheme: EncryptionScheme? {
     let parts = parts
     guard parts.count >= 4, parts[0] == "algid", parts[1] == "encrypt" else { return nil }
@@ -38,7 +38,7 @@ extension SecKeyAlgorithm {
     case ("RSA", "OAEP", 5): return HashFunction(apple: parts[4]).map(EncryptionScheme.rsaOAEP)
     case ("RSA", "OAEP", 6) where parts[5] == "AESGCM":
       return HashFunction(apple: parts[4]).map(EncryptionScheme.rsaOAEPAESGCM)
-    // On the curves there are, with the cofactor and without it is the same.
+    // The supported curves have the cofactor 1, so both variants are the same.
     case ("ECIES", "ECDH", 7), ("ECIES", "ECDHC", 7):
       guard parts[4] == "KDFX963", let hash = HashFunction(apple: parts[5]) else { return nil }
       switch parts[6] {
@@ -50,7 +50,8 @@ extension SecKeyAlgorithm {
     }
   }
 
-  /// How a secret is agreed on, and the hash function where one derives it; nil for what is no such algorithm.
+  /// The key exchange scheme, and the hash function of its key derivation if it has one; nil for another kind of
+  /// algorithm.
   var exchangeScheme: (scheme: ExchangeScheme, hash: HashFunction?)? {
     let parts = parts
     guard parts.count >= 3, parts[0] == "algid", parts[1] == "keyexchange", ["ECDH", "ECDHC"].contains(parts[2]) else {

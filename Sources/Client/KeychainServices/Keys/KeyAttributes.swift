@@ -3,9 +3,9 @@ internal import Keys
 internal import SecretModel
 internal import SecureMemory
 
-/// The attributes of a key that follow from the key itself.
+/// The attributes that are derived from a key itself.
 enum KeyAttributes {
-  /// What is known of a public key, or of the private key it belongs to.
+  /// The attributes of a public key, or of its private key.
   static func of(_ publicKey: PublicKey, isPrivate: Bool, staysInVault: Bool = false)
     -> [AttributeName: AttributeValue]
   {
@@ -27,7 +27,7 @@ enum KeyAttributes {
     return attributes
   }
 
-  /// What follows from a key that comes as data; nothing where it is none this module knows.
+  /// The attributes of a key given as data; empty for a key that this module does not support.
   static func read(_ given: [AttributeName: AttributeValue], _ secret: borrowing SecretBytes)
     -> [AttributeName: AttributeValue]
   {
@@ -39,7 +39,7 @@ enum KeyAttributes {
       } catch {
         return [:]
       }
-    // Without a class it is a public key, as an absent class is on Apple's systems.
+    // Without a key class it is a public key, as on Apple's systems.
     case .text("0"), nil:
       let bytes = secret.withUnsafeBytes { Array($0) }
       return (try? PublicKey(brought: bytes, family: family)).map { of($0, isPrivate: false) } ?? [:]
@@ -47,10 +47,10 @@ enum KeyAttributes {
     }
   }
 
-  /// What else changes about stored keys that get other bytes: their public half, and what was read off it, where the
-  /// program has not said otherwise.
+  /// The further attributes that change when stored keys get other bytes: the public key, and the attributes derived
+  /// from it unless the program sets them.
   ///
-  /// - Throws: `VaultError.invalidRequest` where it is not the same for all of them.
+  /// - Throws: `VaultError.invalidRequest` where they are not the same for all of the keys.
   static func changes(of items: [Item], to secret: borrowing SecretBytes, beside change: ItemChange) throws(VaultError)
     -> [AttributeName: AttributeValue?]
   {
@@ -69,7 +69,7 @@ enum KeyAttributes {
     return all ?? [:]
   }
 
-  /// The public half of a stored key; nil for one that this module cannot use.
+  /// The public key of a stored key; nil if this module does not support it.
   static func publicKey(of item: Item) -> PublicKey? {
     guard case .text(let type)? = item.attributes[.keyType], let family = family(of: type),
       case .bytes(let bytes)? = item.attributes[.publicKey]

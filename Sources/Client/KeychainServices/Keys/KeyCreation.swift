@@ -13,8 +13,8 @@ internal import Whorl
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` (a curve over a prime field with 256, 384 or 521 bits, RSA with 2048 to 4096) and
 ///     `kSecAttrKeySizeInBits`; and, here or in `kSecPrivateKeyAttrs`, `kSecAttrIsPermanent`, which stores it, with the
-///     attributes it is stored under. `kSecAttrTokenIDSecureEnclave` makes a P-256 key that is used in the vault alone.
-///     A key whose access control asks for somebody has to be permanent: outside the store nothing would ask.
+///     attributes of the stored key. `kSecAttrTokenIDSecureEnclave` makes a P-256 key that is only used in the vault. A
+///     key with a constrained access control must be permanent, since nothing protects it outside the store.
 ///   - error: says why there is none; the caller releases it.
 ///
 /// Never asks for anything.
@@ -25,7 +25,7 @@ public func SecKeyCreateRandomKey(
   value(error) { () throws(KeychainFailure) in try newKey(parameters) }
 }
 
-/// Makes a new pair of keys; the older form of ``SecKeyCreateRandomKey(_:_:)``.
+/// Makes a new key pair; the older form of ``SecKeyCreateRandomKey(_:_:)``.
 @discardableResult
 public func SecKeyGeneratePair(
   _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?, _ privateKey: UnsafeMutablePointer<SecKey?>?
@@ -40,8 +40,8 @@ public func SecKeyGeneratePair(
 /// Reads a key.
 ///
 /// - Parameters:
-///   - keyData: PKCS #1 for RSA, and a public key also with the name of its algorithm before it, as files called "PUBLIC
-///     KEY" have it; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
+///   - keyData: for RSA PKCS #1, or for a public key also SubjectPublicKeyInfo, the content of "PUBLIC KEY" files; for
+///     a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
 ///   - error: says why there is none; the caller releases it.
 @discardableResult
@@ -61,7 +61,7 @@ public func SecKeyCreateWithData(
       case .text("0"): return SecKey(try PublicKey(brought: Array(keyData as Data), family: family))
       case .text("1"):
         let secret = SecretBytes(keyData as Data)
-        // To test the primes of an RSA key takes half a second, and Apple's call does not either.
+        // The primes of an RSA key are not tested: it takes half a second, and Apple's call does not do it either.
         let key =
           switch family {
           case .ec: try PrivateKey(external: secret, family: family)
@@ -96,7 +96,7 @@ private func generate(_ algorithm: KeyAlgorithm) throws(KeychainFailure) -> Priv
 }
 
 extension KeychainQuery {
-  /// Stores a key under this query's attributes, and gives the key in the store.
+  /// Stores a key with this query's attributes, and returns the stored key.
   fileprivate func store(_ key: SecKey) throws(KeychainFailure) -> SecKey {
     var query = self
     query.key = key

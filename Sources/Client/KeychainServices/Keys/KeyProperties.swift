@@ -7,7 +7,7 @@ internal import Keys
 internal import SecretModel
 internal import Whorl
 
-/// The public half; of a public key, the key itself. Nil for a key this module cannot use.
+/// The public key of a private key; for a public key, the key itself. Nil for a key that this module does not support.
 @discardableResult
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
   key.isPrivate ? key.publicKey.map { SecKey($0) } : key
@@ -15,7 +15,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 
 /// The bytes of a key: PKCS #1 for RSA; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///
-/// - Returns: nil, with `errSecUnimplemented`, for a private key that is used in the vault alone. Another private key in
+/// - Returns: nil, with `errSecUnimplemented`, for a private key that is only used in the vault. Another private key in
 ///   the store asks for what reading it asks for.
 @discardableResult
 public func SecKeyCopyExternalRepresentation(
@@ -38,7 +38,7 @@ public func SecKeyCopyExternalRepresentation(
   }
 }
 
-/// What is known of a key: its class, type, size, label and what it can be used for, and what it is stored under.
+/// The attributes of a key: its class, type, size, label and possible uses, and the attributes of a stored key.
 @discardableResult
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   let dictionary = NSMutableDictionary()
@@ -50,6 +50,6 @@ public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
   return dictionary
 }
 
-/// The bytes of a coordinate of the curve, or of the modulus.
+/// The length of a coordinate of the curve, or of the modulus, in bytes.
 @discardableResult
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { key.publicKey?.algorithm.blockCount ?? 0 }

@@ -3,9 +3,9 @@ internal import KeySchemes
 internal import Keys
 internal import SecretModel
 
-/// What the parameters of a new key ask for.
+/// The parameters of a new key, parsed.
 struct KeyRequest {
-  /// How one half of the pair is kept.
+  /// Whether and how one half of the pair is stored.
   struct Half {
     var isPermanent: Bool
     var query: KeychainQuery
@@ -32,7 +32,7 @@ struct KeyRequest {
     let shared = try KeychainQuery(common, assuming: .key)
     algorithm = try Self.algorithm(shared.attributes)
     var privateHalf = try Self.half(common, own["private"])
-    // What is said of both halves is, of a stored one, said of the private key.
+    // Attributes for both halves are stored with the private key alone.
     var publicHalf = try Self.half(NSDictionary(), own["public"])
     let access = privateHalf.query.accessControl?.access ?? .none
     switch privateHalf.query.attributes[.tokenID] {
@@ -45,7 +45,7 @@ struct KeyRequest {
     default: throw KeychainFailure(errSecParam, "there is no such token")
     }
     staysInVault = isOfSecureEnclave || access.flags.contains(.privateKeyUsage)
-    // Outside the store nothing asks for anything: such a key would not be protected at all.
+    // Outside the store the access control would not protect the key at all.
     guard privateHalf.isPermanent || !access.isConstrained else {
       throw KeychainFailure(errSecUnimplemented, "a key that asks for somebody has to be permanent")
     }

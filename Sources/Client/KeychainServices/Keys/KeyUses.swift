@@ -8,10 +8,10 @@ internal import SecretModel
 internal import SecureMemory
 internal import Whorl
 
-/// Signs. A key in the store is used there, after what its access control asks for.
+/// Signs. A key in the store is used there, after asking for what its access control requires.
 ///
-/// - Returns: nil for an algorithm that is none of this key's, for data that is no digest of the right length, and where
-///   somebody did not authenticate; `error` says which (the last as an `LAError`), and the caller releases it.
+/// - Returns: nil for an algorithm that does not fit the key, for data that is no digest of the right length, and for a
+///   failed authentication. `error` says which (the last as an `LAError`), and the caller releases it.
 @discardableResult
 public func SecKeyCreateSignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
@@ -27,10 +27,10 @@ public func SecKeyCreateSignature(
   }
 }
 
-/// Whether a signature is one of this key's, for this data.
+/// Whether a signature of this data was made with this key.
 ///
-/// - Returns: false with `errSecVerifyFailed` where it is not, and false with `errSecParam` for an algorithm that is none
-///   of this key's.
+/// - Returns: false with `errSecVerifyFailed` where it was not, and false with `errSecParam` for an algorithm that does
+///   not fit the key.
 @discardableResult
 public func SecKeyVerifySignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
@@ -53,7 +53,8 @@ public func SecKeyVerifySignature(
 
 /// Encrypts to a public key.
 ///
-/// - Returns: nil, with `errSecParam`, for an algorithm that is none of this key's and for a plaintext it does not take.
+/// - Returns: nil, with `errSecParam`, for an algorithm that does not fit the key, and for a plaintext that is too
+///   long.
 @discardableResult
 public func SecKeyCreateEncryptedData(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
@@ -70,10 +71,10 @@ public func SecKeyCreateEncryptedData(
   }
 }
 
-/// Decrypts with a private key. A key in the store is used there, after what its access control asks for.
+/// Decrypts with a private key. A key in the store is used there, after asking for what its access control requires.
 ///
-/// - Returns: nil, with `errSecParam`, for what was not encrypted to this key like that, and with an `LAError` where
-///   somebody did not authenticate.
+/// - Returns: nil, with `errSecParam`, for data that was not encrypted to this key with this algorithm, and with an
+///   `LAError` for a failed authentication.
 @discardableResult
 public func SecKeyCreateDecryptedData(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
@@ -95,11 +96,11 @@ public func SecKeyCreateDecryptedData(
 ///   - privateKey: a key of an elliptic curve.
 ///   - algorithm: one of `SecKeyAlgorithm`'s ECDH ones.
 ///   - publicKey: the other side's, on the same curve.
-///   - parameters: for the algorithms that derive, ``SecKeyKeyExchangeParameter/requestedSize`` (the length of a digest
-///     where absent) and ``SecKeyKeyExchangeParameter/sharedInfo``.
+///   - parameters: for algorithms with a key derivation, ``SecKeyKeyExchangeParameter/requestedSize`` (by default the
+///     length of a digest) and ``SecKeyKeyExchangeParameter/sharedInfo``.
 ///   - error: why there is no result.
-/// - Returns: nil, with `errSecParam`, for keys that do not go together, and with an `LAError` where somebody did not
-///   authenticate.
+/// - Returns: nil, with `errSecParam`, for keys that do not fit each other, and with an `LAError` for a failed
+///   authentication.
 @discardableResult
 public func SecKeyCopyKeyExchangeResult(
   _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
@@ -128,7 +129,7 @@ public func SecKeyCopyKeyExchangeResult(
   }
 }
 
-/// Whether a key can do something like that.
+/// Whether a key supports an operation with an algorithm.
 @discardableResult
 public func SecKeyIsAlgorithmSupported(
   _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
@@ -143,7 +144,7 @@ public func SecKeyIsAlgorithmSupported(
   }
 }
 
-/// The scheme, where this half of the pair has it.
+/// Returns the scheme. Throws if this half of the pair does not support it.
 private func supported<Scheme>(
   _ scheme: Scheme?, by key: SecKey, isPrivate: Bool, _ supports: (Scheme, KeyAlgorithm) -> Bool
 ) throws(KeychainFailure) -> Scheme {
@@ -154,7 +155,7 @@ private func supported<Scheme>(
 }
 
 extension SecKey {
-  /// Uses a private key where it is.
+  /// Uses a private key in this process or in the vault, depending on where it is.
   fileprivate func perform(
     _ use: KeyUse, inMemory: (borrowing PrivateKey) throws(KeysError) -> SecretBytes
   ) throws(KeychainFailure) -> NSData {

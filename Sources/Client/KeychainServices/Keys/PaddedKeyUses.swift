@@ -1,23 +1,23 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// The names are Apple's: the older form of what `KeyUses.swift` has, with a padding in place of the algorithm, and the
-// caller's memory in place of data.
+// The names are Apple's. Older forms of the functions in `KeyUses.swift`, with a padding in place of the algorithm, and
+// the caller's memory in place of data.
 
 internal import Foundation
 internal import KeySchemes
 internal import Keys
 internal import SecretModel
 
-/// Signs a digest. A key of a curve signs it whatever the padding.
+/// Signs a digest. A key on a curve signs with any padding.
 ///
 /// - Parameters:
 ///   - key: a private key.
-///   - padding: what a key of RSA does with the digest.
+///   - padding: the padding for an RSA key.
 ///   - dataToSign: the digest.
 ///   - dataToSignLen: its length in bytes.
 ///   - sig: where the signature goes.
 ///   - sigLen: how much room there is, and then how long the signature is.
-/// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
-///   ``SecKeyCreateSignature(_:_:_:_:)`` fails.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateSignature(_:_:_:_:)``.
 @discardableResult
 public func SecKeyRawSign(
   _ key: SecKey, _ padding: SecPadding, _ dataToSign: UnsafePointer<UInt8>, _ dataToSignLen: Int,
@@ -28,8 +28,8 @@ public func SecKeyRawSign(
   }
 }
 
-/// Whether a signature is one of this key's, for this digest: 0, `errSSLCrypto`, or `errSecParam` for what the key does not
-/// do.
+/// Checks a signature of a digest: 0 if it is valid, `errSSLCrypto` if not, `errSecParam` for an operation that the key
+/// does not support.
 @discardableResult
 public func SecKeyRawVerify(
   _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
@@ -43,21 +43,21 @@ public func SecKeyRawVerify(
   var error: Unmanaged<CFError>?
   guard !SecKeyVerifySignature(key, algorithm, data, signature, &error) else { return errSecSuccess }
   let status = status(of: error)
-  // The older call keeps to the older status.
+  // The older function reports the older status.
   return status == errSecVerifyFailed ? errSSLCrypto : status
 }
 
-/// Encrypts to a public key of RSA.
+/// Encrypts to an RSA public key.
 ///
 /// - Parameters:
 ///   - key: a public key of RSA.
-///   - padding: how the block is filled up.
-///   - plainText: what is encrypted.
+///   - padding: the padding of the block.
+///   - plainText: the plaintext.
 ///   - plainTextLen: its length in bytes.
 ///   - cipherText: where the result goes.
 ///   - cipherTextLen: how much room there is, and then how long the result is.
-/// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
-///   ``SecKeyCreateEncryptedData(_:_:_:_:)`` fails.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateEncryptedData(_:_:_:_:)``.
 @discardableResult
 public func SecKeyEncrypt(
   _ key: SecKey, _ padding: SecPadding, _ plainText: UnsafePointer<UInt8>, _ plainTextLen: Int,
@@ -68,17 +68,17 @@ public func SecKeyEncrypt(
   }
 }
 
-/// Decrypts with a private key of RSA. Without a padding the zeros before the plaintext are left out.
+/// Decrypts with an RSA private key. Without a padding, leading zeros of the plaintext are removed.
 ///
 /// - Parameters:
 ///   - key: a private key of RSA.
-///   - padding: how the block was filled up.
-///   - cipherText: what is decrypted.
+///   - padding: the padding of the block.
+///   - cipherText: the ciphertext.
 ///   - cipherTextLen: its length in bytes.
 ///   - plainText: where the result goes.
 ///   - plainTextLen: how much room there is, and then how long the result is.
-/// - Returns: `errSecParam` for what the key does not do and where there is too little room; otherwise as
-///   ``SecKeyCreateDecryptedData(_:_:_:_:)`` fails.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateDecryptedData(_:_:_:_:)``.
 @discardableResult
 public func SecKeyDecrypt(
   _ key: SecKey, _ padding: SecPadding, _ cipherText: UnsafePointer<UInt8>, _ cipherTextLen: Int,

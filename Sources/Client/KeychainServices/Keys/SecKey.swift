@@ -8,20 +8,20 @@ internal import SecretModel
 internal import SecureMemory
 internal import Whorl
 
-/// A cryptographic key: a public one, a private one in this process, or one in the store, which is used there. Equal to
-/// another that is the same half of the same pair.
+/// A cryptographic key: a public key, a private key in this process, or a private key in the store, which is used
+/// there. The same halves of the same pair are equal.
 public final class SecKey: NSObject, Sendable {
   /// Where the key is.
   enum Place: Sendable {
     case publicKey
-    /// In this process, in libcrypto's memory. `staysInVault`: never to be handed out.
+    /// In this process, in libcrypto's memory. `staysInVault`: it must not be exported.
     case memory(PrivateKeyHolder, staysInVault: Bool)
-    /// In the store. `context` and `reason` are what the client found it with, and what it is used with.
+    /// In the store. `context` and `reason` are those of the query that found it, and are used when it asks.
     case store(ItemID, staysInVault: Bool, context: AuthenticationContext?, reason: String?)
   }
 
   let place: Place
-  /// Nil for a key in the store that this module cannot use, such as a symmetric one.
+  /// Nil for a stored key that this module does not support, such as a symmetric one.
   let publicKey: PublicKey?
   let attributes: [AttributeName: AttributeValue]
 
@@ -39,7 +39,7 @@ public final class SecKey: NSObject, Sendable {
     place = .memory(PrivateKeyHolder(privateKey), staysInVault: staysInVault)
   }
 
-  /// The key that an item is.
+  /// The key stored in an item.
   init(_ item: Item, context: AuthenticationContext?, reason: String?) {
     attributes = item.attributes
     publicKey = KeyAttributes.publicKey(of: item)
@@ -49,13 +49,13 @@ public final class SecKey: NSObject, Sendable {
 
   var isPrivate: Bool { attributes[.keyClass] == .text("1") }
 
-  /// The item in the store, where there is one.
+  /// The item of a stored key; nil for other keys.
   var storedItem: ItemID? { if case .store(let id, _, _, _) = place { id } else { nil } }
 
   /// SHA-1 of the public key.
   var publicLabel: [UInt8] { publicKey?.label ?? [] }
 
-  /// Whether the private key is only ever used, never handed out.
+  /// Whether the private key can be used but not exported.
   var staysInVault: Bool {
     switch place {
     case .publicKey: false
@@ -63,7 +63,7 @@ public final class SecKey: NSObject, Sendable {
     }
   }
 
-  /// The key's bytes, for an item that it becomes.
+  /// The key's bytes, to store it as an item.
   func material() throws(KeychainFailure) -> SharedSecret {
     switch place {
     case .publicKey: return SharedSecret(SecretBytes(Data(publicKey?.external ?? [])))
@@ -81,10 +81,10 @@ public final class SecKey: NSObject, Sendable {
     return publicKey == otherKey
   }
 
-  /// Equal for equal ones.
+  /// The same for equal keys.
   public override var hash: Int { publicKey?.hashValue ?? storedItem.hashValue }
 
-  /// Its kind and size, and never its bytes.
+  /// Its kind and size. Never contains its bytes.
   public override var description: String {
     let half = isPrivate ? "private" : "public"
     guard let publicKey else { return "<SecKey: in the store>" }
@@ -93,7 +93,7 @@ public final class SecKey: NSObject, Sendable {
   }
 }
 
-/// Keeps a private key, which is not copyable, where several may use it.
+/// Lets several owners share a private key, which is noncopyable.
 final class PrivateKeyHolder: Sendable {
   private let key: PrivateKey
 

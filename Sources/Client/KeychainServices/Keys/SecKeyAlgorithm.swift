@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How something is signed, encrypted or agreed on; the names and their values are Apple's.
+/// An algorithm for signatures, encryption or key exchange. Names and values are Apple's.
 public struct SecKeyAlgorithm: RawRepresentable, Sendable, Hashable {
   let name: String
 
@@ -16,7 +16,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Sendable, Hashable {
   init(name: String) { self.name = name }
 }
 
-/// What a key is used for.
+/// An operation with a key.
 public enum SecKeyOperationType: Int, Sendable, Hashable {
   /// 0: a signature is made.
   case sign = 0
@@ -42,8 +42,8 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Sendable, Hashable {
 
   private init(name: String) { self.name = name }
 
-  /// `requestedSize`: how many bytes are wanted, a number.
+  /// `requestedSize`: the number of bytes to derive.
   public static let requestedSize = Self(name: "requestedSize")
-  /// `sharedInfo`: what is mixed into the derivation, data.
+  /// `sharedInfo`: the shared info of the key derivation, data.
   public static let sharedInfo = Self(name: "sharedInfo")
 }

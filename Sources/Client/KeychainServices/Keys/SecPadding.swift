@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-/// How a block is filled up, for the older functions that take it in place of an algorithm. Empty for not at all.
+/// A padding, which older functions take in place of an algorithm. Empty for no padding.
 public struct SecPadding: OptionSet, Sendable {
   /// Apple's number.
   public let rawValue: UInt32
@@ -13,7 +13,7 @@ public struct SecPadding: OptionSet, Sendable {
   public static let PKCS1 = Self(rawValue: 1)
   /// 2: OAEP with SHA-1.
   public static let OAEP = Self(rawValue: 2)
-  /// 4000 (hexadecimal): a signature of a curve as `r ‖ s`.
+  /// 4000 (hexadecimal): an ECDSA signature as `r ‖ s`.
   public static let sigRaw = Self(rawValue: 0x4000)
   /// 8000 (hexadecimal): PKCS #1 over a digest by MD2; refused.
   public static let PKCS1MD2 = Self(rawValue: 0x8000)
@@ -32,7 +32,7 @@ public struct SecPadding: OptionSet, Sendable {
 }
 
 extension SecPadding {
-  /// What a padding means for the signatures of a key of RSA, or else of a curve; nil for nothing.
+  /// The signature algorithm of a padding, for an RSA key or a key on a curve; nil where it has none.
   func signatureAlgorithm(isRSA: Bool) -> SecKeyAlgorithm? {
     guard isRSA else { return self == .sigRaw ? .ecdsaSignatureDigestRFC4754 : .ecdsaSignatureDigestX962 }
     return switch self {
@@ -47,7 +47,7 @@ extension SecPadding {
     }
   }
 
-  /// What a padding means for encryption, which only RSA has in this form; nil for nothing.
+  /// The encryption algorithm of a padding, which exists for RSA only; nil where it has none.
   var encryptionAlgorithm: SecKeyAlgorithm? {
     switch self {
     case []: .rsaEncryptionRaw

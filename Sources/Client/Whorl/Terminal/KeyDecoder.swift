@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a person pressed.
+/// A key that a person pressed.
 enum Key: Equatable {
   case enter
   /// Esc, or Ctrl-D.
@@ -11,14 +11,14 @@ enum Key: Equatable {
   case eraseWord
   /// Ctrl-U.
   case eraseLine
-  /// A byte of the text; of a character outside ASCII there are several.
+  /// A byte of the text. A character outside ASCII has several.
   case text(UInt8)
 }
 
-/// Turns the bytes of a terminal into keys. Keys that send an escape sequence (arrows, function keys, Alt with a letter)
-/// mean nothing here; in particular their Esc is no cancel.
+/// Turns the bytes of a terminal into keys. Keys that send an escape sequence (arrows, function keys, Alt with a
+/// letter) are ignored; their Esc does not cancel.
 struct KeyDecoder {
-  /// The bytes that edit a line, as the person has set them (`stty -a`). 0 stands for none.
+  /// The bytes that edit a line, from the terminal's settings (`stty -a`). 0 means none.
   struct Settings {
     var erase: UInt8 = 0x7F
     var eraseWord: UInt8 = 0x17
@@ -37,13 +37,13 @@ struct KeyDecoder {
 
   private enum State {
     case text
-    /// The next byte is text whatever it is.
+    /// The next byte is text, whatever its value.
     case literal
-    /// An Esc came.
+    /// An Esc was read.
     case escape
-    /// `ESC [` came, and perhaps parameters.
+    /// `ESC [` was read, and perhaps parameters.
     case controlSequence
-    /// `ESC O` came.
+    /// `ESC O` was read.
     case singleShift
   }
 
@@ -52,7 +52,7 @@ struct KeyDecoder {
 
   init(_ settings: Settings = Settings()) { self.settings = settings }
 
-  /// Whether the last byte may begin an escape sequence: ``pause()`` is to be called when nothing follows for a moment.
+  /// Whether the last byte may begin an escape sequence. Call ``pause()`` when no byte follows for a moment.
   var isUndecided: Bool {
     switch state {
     case .escape, .controlSequence, .singleShift: true
@@ -60,7 +60,7 @@ struct KeyDecoder {
     }
   }
 
-  /// Nothing followed: an Esc was the key itself.
+  /// Ends an escape sequence that nothing followed: a lone Esc was the key itself.
   mutating func pause() -> Key? {
     defer { state = .text }
     return state == .escape ? .cancel : nil
@@ -76,13 +76,13 @@ struct KeyDecoder {
       switch byte {
       case UInt8(ascii: "["): state = .controlSequence
       case UInt8(ascii: "O"): state = .singleShift
-      // Some terminals send one Esc more for a key with Alt.
+      // Some terminals send another Esc before a key with Alt.
       case 0x1B: break
       default: state = .text
       }
       return nil
     case .controlSequence:
-      // Parameters and intermediate bytes go on, anything else ends it (ECMA-48, 5.4).
+      // Parameter and intermediate bytes continue the sequence; any other byte ends it (ECMA-48, 5.4).
       if !(0x20...0x3F).contains(byte) { state = .text }
       return nil
     case .singleShift:

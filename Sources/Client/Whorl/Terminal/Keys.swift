@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Ends somebody's waiting for a key.
+/// Ends a wait for a key.
 final class Stopper: Sendable {
   let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
 
@@ -17,18 +17,19 @@ final class Stopper: Sendable {
   }
 }
 
-/// The keys that are pressed on a terminal, one after the other, between ``Terminal/beginKeys()`` and its end.
+/// The keys pressed on a terminal, between ``Terminal/beginKeys()`` and ``Terminal/endKeys()``.
 struct Keys: ~Copyable {
-  /// Who reads: where a question is asked, its answer is not for whoever only waits for Enter or Esc.
+  /// Why keys are read. While a question is asked, a watch for Enter and Esc reads nothing, so that it does not take
+  /// the answer.
   enum Purpose {
     case question, watch
   }
 
-  /// After an Esc, how long the rest of an escape sequence may take to come, in milliseconds.
+  /// How long after an Esc the rest of an escape sequence may arrive, in milliseconds.
   private static let escapeDelay: Int32 = 100
-  /// How often somebody who may not read now looks again, in milliseconds.
+  /// How often a watch checks whether it may read again, in milliseconds.
   private static let patience: Int32 = 100
-  /// How many questions are being asked.
+  /// The number of questions that are being asked.
   private static let questions = Mutex(0)
 
   private let terminal: Terminal
@@ -36,13 +37,11 @@ struct Keys: ~Copyable {
   private let purpose: Purpose
   private var decoder: KeyDecoder
 
-  /// What was typed before is dropped: it is no answer.
   init(_ terminal: Terminal, _ purpose: Purpose, _ stopper: Stopper) {
     (self.terminal, self.purpose, self.stopper) = (terminal, purpose, stopper)
     var settings = termios()
     decoder = tcgetattr(terminal.descriptor, &settings) == 0 ? KeyDecoder(.init(settings)) : KeyDecoder()
     if purpose == .question { Self.questions.withLock { $0 += 1 } }
-    terminal.discardInput()
   }
 
   deinit {
@@ -82,7 +81,7 @@ struct Keys: ~Copyable {
   }
 
   private func readByte() -> Reading {
-    // A question may have been asked since the last look: its lock is held while a byte is taken.
+    // A question may have begun since the last check. The lock is held during the read, so that none begins now.
     Self.questions.withLock { questions in
       guard purpose == .question || questions == 0 else { return .nothing }
       var byte: UInt8 = 0

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// How a prompt tells what it waits for: one line that changes on a terminal, a line for each change elsewhere.
+/// Shows the progress of a prompt: on a terminal one line that changes, elsewhere a new line for each change.
 ///
-/// Rules: no colour; what is said is complete without the lines before it.
+/// It uses no colour, and each line makes sense without the lines before it.
 package struct ProgressLine: ~Copyable {
   private let descriptor: Int32
   private let live: Bool
@@ -13,15 +13,15 @@ package struct ProgressLine: ~Copyable {
     ProgressLine(descriptor: STDERR_FILENO, live: isatty(STDERR_FILENO) == 1)
   }
 
-  /// Where the lines go, which nobody is told of if it fails; and whether the last line may be replaced there.
+  /// Writes to `descriptor` and ignores errors; `live` says whether the last line can be replaced.
   init(descriptor: Int32, live: Bool) { (self.descriptor, self.live) = (descriptor, live) }
 
-  /// Says what is awaited, in place of what was said last; once, as long as it stays the same.
+  /// Replaces the last line, unless it is the same.
   package mutating func show(_ text: String) {
     if text != shown { tell(text) }
   }
 
-  /// Says what has happened, in place of what was said last.
+  /// Replaces the last line, even if it is the same.
   package mutating func tell(_ words: String) {
     let text = Visible.text(words)
     // Back to the first column, clear the line, write.
@@ -29,7 +29,7 @@ package struct ProgressLine: ~Copyable {
     shown = words
   }
 
-  /// Says something that stays.
+  /// Writes a line that is not replaced later.
   package mutating func keep(_ text: String) {
     let text = Visible.text(text)
     write(live && !shown.isEmpty ? "\r\u{1B}[K\(text)\n" : "\(text)\n")

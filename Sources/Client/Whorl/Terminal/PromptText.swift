@@ -1,9 +1,9 @@
 package import Fingerprint
 internal import SecretModel
 
-/// What a prompt says.
+/// The texts of prompts.
 package enum PromptText {
-  /// What the reader waits for; `keys` says what may be pressed instead.
+  /// The prompt for a touch; `keys` names the keys that may be pressed instead.
   static func touch(_ request: TouchRequest, keys: String?) -> String {
     let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
     let reader = "the reader\(Spoken.nature(request.reader.nature))"
@@ -23,13 +23,16 @@ package enum PromptText {
     }
   }
 
-  /// What may be pressed while a finger is awaited.
+  /// The keys while another program of the same user uses the reader.
+  static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
+
+  /// The keys during the wait for a finger.
   static func keys(fallback: String?, cancel: String) -> String {
     let cancel = "Esc: \(cancel)"
     return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
   }
 
-  /// The question for a secret, without its colon. `reason` is what the program said it wants to do.
+  /// The question for a secret, without its colon. `reason` is the program's reason.
   package static func question(_ request: SecretRequest, reason: String? = nil) -> String {
     let why = reason.map { " to \($0)" } ?? ""
     return switch request {
@@ -58,7 +61,7 @@ package enum PromptText {
     "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
   }
 
-  /// `explain` says what went wrong with the reader.
+  /// The text of a notice. `explain` describes an error of the reader.
   static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
     switch notice {
     case .unknownPrintsOnChip(let count):
@@ -78,6 +81,10 @@ package enum PromptText {
       "The next passcode is accepted in \(Spoken.duration(seconds))."
     case .readerInUse(.anotherUser):
       "Another user's request has the reader; this one waits for it."
+    case .readerInUse(.otherVault):
+      "Another program has the reader; this request waits for it."
+    case .rejected(let program):
+      "\(program ?? "Another program") has rejected this request: its own gets the reader."
     case .readerInUse(.program(let name, let items)):
       "\(name ?? "Another program") has the reader"
         + (items.isEmpty ? "" : " for \(items.map(\.description).joined(separator: ", "))")

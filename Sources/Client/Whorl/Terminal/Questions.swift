@@ -6,19 +6,19 @@ internal import Synchronization
 package enum Unanswered: Error, Sendable {
   /// The person pressed Esc or Ctrl-D, or the program is about to end.
   case cancelled
-  /// Whoever asked does not wait for the answer any more.
+  /// The call that asked has ended.
   case withdrawn
-  /// What had to be typed twice differed three times.
+  /// The two entries of a new secret differed three times.
   case differed
-  /// The terminal has gone.
+  /// The terminal is gone.
   case noTerminal
 }
 
 extension Terminal {
-  /// The longest passcode, password or recovery key that is read; the vault has rules of its own.
+  /// The longest passcode, password or recovery key that is read, in bytes. The vault has further rules.
   package static let answerLimit = 1024
 
-  /// Held while a question is asked, so that two of them come one after the other.
+  /// Held while a question is asked, so that only one is asked at a time.
   private static let turn = Mutex(())
 
   /// Asks for a secret without showing it.
@@ -26,7 +26,8 @@ extension Terminal {
     try readSecret(question, limit: limit, stopper: Stopper())
   }
 
-  /// Asks for a new secret twice, up to three times over. `what` is "passcode" in "New passcode, again:".
+  /// Asks for a new secret twice, up to three times until both entries are the same. `what` is "passcode" in "New
+  /// passcode, again:".
   package func readNewSecret(_ what: String, limit: Int = answerLimit) throws(Unanswered) -> SecretBytes {
     try readNewSecret(what, limit: limit, stopper: Stopper())
   }
@@ -52,6 +53,8 @@ extension Terminal {
 
   private func readSecretNow(_ question: String, _ limit: Int, _ stopper: Stopper) throws(Unanswered) -> SecretBytes {
     var keys = Keys(self, .question, stopper)
+    // Drop what was typed before the question.
+    discardInput()
     while true {
       ask("\(question): ")
       defer { Self.endQuestion() }
@@ -72,10 +75,10 @@ extension Terminal {
     }
   }
 
-  /// Asks a question that only a clear yes answers with yes.
+  /// Asks a question. True only if the answer is a yes.
   package func confirm(_ question: String) throws(Unanswered) -> Bool {
     ask("\(question) [y/N] ")
-    // The terminal shows the newline of an answer itself.
+    // The terminal echoes the newline of an answer.
     var isAnswered = false
     defer { Self.endQuestion(shown: isAnswered) }
     var answer: [UInt8] = []
@@ -88,7 +91,7 @@ extension Terminal {
       guard poll(&entries, 2, -1) > 0 || errno == EINTR else { throw .noTerminal }
       if entries[1].revents != 0 { throw .cancelled }
       var byte: UInt8 = 0
-      // Writes at most one byte. A line comes at once, when its newline was typed.
+      // Writes at most one byte. The terminal is in line mode: bytes arrive when the newline has been typed.
       let count = read(descriptor, &byte, 1)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count == 1 else { break }

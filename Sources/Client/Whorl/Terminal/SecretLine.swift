@@ -1,10 +1,10 @@
 internal import SecureMemory
 
-/// A line that is typed unseen, with the keys that edit one.
+/// A line that is typed without echo, and the keys that edit it.
 struct SecretLine: ~Copyable {
-  /// What was typed so far.
+  /// The text typed so far.
   private(set) var secret = SecretBytes(count: 0)
-  /// More was typed than there is room for. Erasing the line starts anew.
+  /// Whether more was typed than the limit. Erasing the line resets this.
   private(set) var isTooLong = false
   private let limit: Int
 

@@ -41,7 +41,7 @@ package enum Spoken {
     "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
   }
 
-  /// "Synaptics Sensors", or what it is when it is not a physical reader.
+  /// "Synaptics Sensors", with its nature if it is not a physical reader.
   package static func reader(_ reader: ReaderDescription) -> String {
     "\(Visible.text(reader.name))\(nature(reader.nature))"
   }

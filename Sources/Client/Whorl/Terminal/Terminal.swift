@@ -3,44 +3,44 @@ internal import Glibc
 internal import Synchronization
 internal import TerminalGuard
 
-/// The terminal the person sits at, whatever the standard streams are.
+/// The program's controlling terminal, whatever the standard streams are.
 package final class Terminal: Sendable {
   /// `/dev/tty`, owned by this object. Reading it never blocks.
   let descriptor: Int32
 
   /// The controlling terminal; nil where the program has none.
   package init?() {
-    // A description of its own: that it does not block concerns nobody else.
+    // Opened anew, since O_NONBLOCK on a shared description would affect other programs.
     descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
   }
 
   deinit { close(descriptor) }
 
-  /// Whether there is one.
+  /// Whether the program has a controlling terminal.
   package static var exists: Bool { Terminal() != nil }
 
-  /// Whether this program is the one the terminal listens to. Reading from the background would stop it.
+  /// Whether this program is in the foreground. Reading from the background would stop it.
   var isForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   func write(_ text: String) { _ = writeAll(text, to: descriptor) }
 
-  /// Drops what was typed and has not been read.
+  /// Drops input that has not been read.
   func discardInput() { tcflush(descriptor, TCIFLUSH) }
 
   // MARK: Single keys
 
   private struct KeyReaders {
-    /// How many want single keys now.
+    /// The number of users of single keys.
     var count = 0
-    /// The program is about to end.
+    /// Whether the program is about to end.
     var left = false
   }
 
   private static let keyReaders = Mutex(KeyReaders())
 
-  /// Turns echo and line mode off until ``endKeys()``. Calls nest. A signal that ends or stops the program, and `exit`, put
-  /// the terminal back as it was. False where the terminal has gone, or the program is about to end.
+  /// Turns echo and line mode off until ``endKeys()``. Calls nest. A signal that ends or stops the program, and `exit`,
+  /// restore the terminal's settings. False where the terminal is gone or the program is about to end.
   func beginKeys() -> Bool {
     Self.keyReaders.withLock { readers in
       guard !readers.left, readers.count > 0 || terminal_guard_begin(descriptor) == 0 else { return false }
@@ -56,24 +56,23 @@ package final class Terminal: Sendable {
     }
   }
 
-  /// Turns echo and line mode off again where another program had the terminal meanwhile.
+  /// Turns echo and line mode off again, after another program has used the terminal.
   func refreshKeys() { terminal_guard_refresh() }
 
-  // MARK: Signals that the program takes itself
+  // MARK: Signals that the program handles itself
 
-  /// Becomes readable when the program is about to end: whoever waits for a key stops.
+  /// Becomes readable when the program is about to end, to stop waits for keys.
   static let leaving: Int32 = eventfd(0, Int32(EFD_CLOEXEC))
   /// The terminal with a question whose line has not been ended yet.
   private static let asked = Mutex<Terminal?>(nil)
 
-  /// Shows a question. What is shown next goes to the same line, until ``endQuestion(shown:)``.
+  /// Shows a question. The answer goes to the same line, until ``endQuestion(shown:)``.
   func ask(_ question: String) {
     Self.asked.withLock { $0 = self }
     write(Visible.text(question))
   }
 
-  /// Leaves the cursor at the start of a line where a question was asked. `shown`: the terminal has shown the newline of
-  /// the answer already.
+  /// Ends the line of a question. `shown`: the terminal has echoed the answer's newline already.
   static func endQuestion(shown: Bool = false) {
     asked.withLock { asked in
       if !shown { asked?.write("\n") }
@@ -81,13 +80,13 @@ package final class Terminal: Sendable {
     }
   }
 
-  /// For a program that takes its signals itself, before it stops: puts the terminal back for now.
+  /// Restores the terminal's settings before a stop, in a program that handles its signals itself.
   package static func pause() { terminal_guard_pause() }
 
-  /// After ``pause()`` and a stop.
+  /// Undoes ``pause()`` after the stop.
   package static func resume() { terminal_guard_resume() }
 
-  /// For a program that is about to end: puts the terminal back, and ends every question as cancelled.
+  /// Restores the terminal's settings and cancels every question, in a program that is about to end.
   package static func leave() {
     keyReaders.withLock { readers in
       readers.left = true

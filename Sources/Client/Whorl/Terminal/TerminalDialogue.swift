@@ -3,15 +3,17 @@ internal import SecretModel
 internal import SecureMemory
 internal import Synchronization
 
-/// What one context says to the person at the terminal, from its first event to the end of the call.
+/// The dialogue of one context at the terminal, from its first event to the end of the call.
 final class TerminalDialogue: Sendable {
   private struct State: ~Copyable {
     var line: ProgressLine
-    /// What the last touch came to, for the prompt of the next one.
+    /// The result of the last touch, for the prompt of the next one.
     var lastTouch: String?
-    /// Why no finger can be asked for: the reason for asking for the passcode.
+    /// Why the passcode is asked for and not a finger.
     var unavailable: VaultError?
-    /// Waits for Enter and Esc.
+    /// Rejects the request that is using the reader, while this one waits.
+    var ahead: PromptSession?
+    /// Waits for Enter, Esc and Ctrl-R.
     var keys: KeyWatch?
     /// Ends the question that is being asked.
     var question: Stopper?
@@ -21,7 +23,7 @@ final class TerminalDialogue: Sendable {
   private let session: PromptSession
   private let style: TerminalPromptStyle
   private let terminal: Terminal?
-  /// Whether the touch that is awaited has a fallback. Read by the thread of the keys.
+  /// Whether the wanted touch has a fallback. Read by the thread that watches the keys.
   private let isFallbackOffered = Atomic(false)
   private let state: Mutex<State>
 
@@ -42,7 +44,9 @@ final class TerminalDialogue: Sendable {
     state.withLock { state in
       guard !state.isOver else { return }
       switch event {
-      case .touchWanted(let request): ask(request, &state)
+      case .touchWanted(let request):
+        state.ahead = nil
+        ask(request, &state)
       case .retry(let reason): tell(PromptText.retry(reason), &state)
       case .noMatch(let remaining): tell(PromptText.noMatch(remaining: remaining), &state)
       case .matched:
@@ -51,18 +55,18 @@ final class TerminalDialogue: Sendable {
         state.lastTouch = nil
       case .enrolmentStage(let completed, let count):
         tell(PromptText.stage(completed: completed, of: count), &state)
-        // The confirming touch is another matter.
+        // The confirming touch starts afresh.
         if completed == count { state.lastTouch = nil }
       case .fingerUnavailable(let error):
         isFallbackOffered.store(false, ordering: .relaxed)
         state.unavailable = error
-      case .notice(let notice): state.line.keep(PromptText.notice(notice, explain: style.explain))
+      case .notice(let notice): tell(notice, in: session, &state)
       case .fingerPresent, .secretWanted: break
       }
     }
   }
 
-  /// Gives the terminal back. A question that is still asked is withdrawn.
+  /// Restores the terminal, and withdraws a question that is still asked.
   func end() {
     let keys = state.withLock { state -> KeyWatch? in
       state.isOver = true
@@ -95,7 +99,16 @@ final class TerminalDialogue: Sendable {
     state.lastTouch = words
   }
 
-  /// Listens to Enter and Esc from now until the call ends or a question is asked: also while a passcode is looked at.
+  private func tell(_ notice: Notice, in session: PromptSession, _ state: inout State) {
+    let text = PromptText.notice(notice, explain: style.explain)
+    guard case .readerInUse(let use) = notice else { return state.line.keep(text) }
+    watchKeys(&state)
+    let canReject = if case .program = use { state.keys != nil } else { false }
+    state.ahead = canReject ? session : nil
+    state.line.keep(canReject ? "\(text) (\(PromptText.rejectKeys))" : text)
+  }
+
+  /// Watches for Enter, Esc and Ctrl-R until the call ends or a question is asked, also while a passcode is checked.
   private func watchKeys(_ state: inout State) {
     guard !state.isOver, state.keys == nil, let terminal else { return }
     state.keys = KeyWatch(on: terminal) { [weak self] key in self?.pressed(key) }
@@ -107,6 +120,8 @@ final class TerminalDialogue: Sendable {
     case .cancel: Task { await session.cancel() }
     case .enter:
       if isFallbackOffered.load(ordering: .relaxed) { Task { await session.chooseFallback() } }
+    case KeyWatch.reject:
+      if let ahead = state.withLock({ $0.ahead }) { Task { await ahead.rejectRequestAhead() } }
     default: break
     }
   }
@@ -151,7 +166,7 @@ final class TerminalDialogue: Sendable {
     }
   }
 
-  /// Says why the passcode is asked for and no finger.
+  /// Shows why the passcode is asked for and not a finger.
   private func explain(_ unavailable: VaultError?) {
     guard let unavailable else { return }
     state.withLock { state in
@@ -169,7 +184,7 @@ final class TerminalDialogue: Sendable {
       return (state.isOver, state.keys)
     }
     guard !isOver else { throw .withdrawn }
-    // Held from before the watch ends until after the next one begins, so that nothing typed in between shows.
+    // Echo stays off from before the watch ends until the next one begins, so that nothing typed in between is shown.
     guard terminal.beginKeys() else { throw .noTerminal }
     defer { terminal.endKeys() }
     watch?.stop()
@@ -187,7 +202,7 @@ final class TerminalDialogue: Sendable {
     }
   }
 
-  /// Reading waits for a person: off the threads that tasks run on.
+  /// Reading blocks until the person types, so it must not run on a thread of the task pool.
   private static func onOwnThread(_ body: @escaping @Sendable () -> Reply) async -> Reply {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "whorl.question").async { continuation.resume(returning: body()) }

@@ -1,5 +1,5 @@
-/// Text as it may be shown: what could move the cursor, turn the reading direction or break the line is spelt out, so
-/// that an item's name cannot draw a prompt of its own.
+/// Makes text safe to show. Characters that move the cursor, change the reading direction or break the line are
+/// escaped, so that an item's name cannot imitate a prompt.
 package enum Visible {
   package static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Writes all of it; returns `errno` of what failed.
+/// Writes the whole text. Returns the `errno` of a failure.
 package func writeAll(_ text: String, to descriptor: Int32) -> Int32? {
   var text = text
   return text.withUTF8 { bytes in

@@ -5,6 +5,7 @@ import Glibc
 import Processes
 import ReaderClient
 import SecretModel
+import Wallets
 import Whorl
 
 struct Doctor: Command {
@@ -27,6 +28,7 @@ struct Doctor: Command {
     let store = await Self.openStore(session, &findings)
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
+    if let store { await Self.checkLogin(store, session, &findings) }
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -39,12 +41,13 @@ struct Doctor: Command {
     throw Failure(worst.status, "\(Spoken.plural(count, "check")) failed", name: worst.name, advice: worst.what)
   }
 
-  /// Opens the store; nil where there is none, or none that can be used.
+  /// Opens the store; nil where there is none, or it cannot be used.
   private static func openStore(_ session: Session, _ findings: inout Findings) async -> (any VaultService)? {
     do throws(Failure) {
       switch try session.place() {
       case .own:
         findings.ok("service", "installed; a store is private only where --store names a directory")
+        checkUnits(&findings)
         let store = try await session.store()
         findings.ok("store", "in the system service")
         return store
@@ -61,6 +64,21 @@ struct Doctor: Command {
     } catch {
       findings.fail("store", error)
       return nil
+    }
+  }
+
+  /// Checks the sockets of the service and of its readers.
+  private static func checkUnits(_ findings: inout Findings) {
+    let units = [
+      ("whorld.socket", "/run/whorl/bus"), ("whorl-reader-libfprint.socket", "/run/whorl-reader/libfprint"),
+      ("whorl-reader-fprintd.socket", "/run/whorl-reader/fprintd"),
+    ]
+    for (unit, path) in units {
+      if access(path, F_OK) == 0 {
+        findings.ok("unit", "\(unit) listens")
+      } else {
+        findings.warn("unit", "\(unit) does not listen at \(path)", "'systemctl status \(unit)' tells why")
+      }
     }
   }
 
@@ -86,6 +104,13 @@ struct Doctor: Command {
       } else {
         findings.warn("passcode", "not set", "only the recovery key clears a lockout; 'whorl passcode' sets one")
       }
+      if status.firstUnlock == .passcode {
+        if let deadline = status.passcodeDeadline {
+          findings.ok("unlocked", "the passcode is asked for again in \(Spoken.duration(deadline)), or sooner")
+        } else {
+          findings.warn("unlocked", "nothing is open until the passcode", "'whorl unlock' asks for it")
+        }
+      }
       if status.passcodeDelay > 0 {
         findings.warn("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))", nil)
       }
@@ -102,6 +127,23 @@ struct Doctor: Command {
       }
     } catch {
       findings.fail("data", session.explained(error))
+    }
+  }
+
+  /// Checks what logins need, if the user has chosen anything for them.
+  private static func checkLogin(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
+    do throws(Failure) {
+      let rows = try await session.loginRows(in: store)
+      guard !rows.isEmpty else { return }
+      if LoginStacks().isAnyGood {
+        findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login tells Whorl")
+      } else {
+        findings.warn("login", "no login of this machine tells Whorl", "'whorl login status' says what to change")
+      }
+      guard rows.contains(where: { $0.kind == LoginItem.Kind.gnomeKeyring.rawValue }) else { return }
+      if let problem = KeyringLook(try session.keyringPlaces()).problem { findings.fail("keyring", Failure(problem)) }
+    } catch {
+      findings.fail("login", error)
     }
   }
 
@@ -149,14 +191,14 @@ struct Doctor: Command {
       if opened.temperature == .hot { findings.warn("temperature", "hot", "let it cool for some minutes") }
     } catch {
       let problem = session.explained(error)
-      // One that was named and is not there has an answer of its own.
+      // A named reader that is missing has an explanation of its own.
       findings.fail("reader", problem, problem.status == .notFound ? nil : ReaderError(error)?.remedy)
     }
     try? await reader.close()
     Interruption.onSignal(nil)
   }
 
-  /// The reader of the service, which no program of a user can open.
+  /// Checks the reader of the service, which programs of users cannot open.
   private static func checkReader(
     of store: any VaultService, _ session: Session, _ findings: inout Findings
   ) async {
@@ -169,7 +211,7 @@ struct Doctor: Command {
     }
   }
 
-  /// Why the store would use none of the readers that are attached.
+  /// Why the store would use none of the attached readers.
   private static func unchosen(_ list: SecretModel.ReaderList, _ store: (any VaultService)?, _ session: Session)
     async throws -> any Error
   {
@@ -182,7 +224,7 @@ struct Doctor: Command {
   }
 }
 
-/// What `doctor` found, in order.
+/// The findings of `doctor`, in order.
 private struct Findings {
   struct Finding: Encodable {
     enum Result: String, Encodable { case ok, warn, fail }
@@ -215,7 +257,7 @@ private struct Findings {
 }
 
 extension ReaderError {
-  /// The reader's own error, where it is one.
+  /// The reader's error; nil for another kind of error.
   fileprivate init?(_ error: any Error) {
     switch error {
     case let error as ReaderError: self = error
@@ -224,15 +266,15 @@ extension ReaderError {
     }
   }
 
-  /// What to do, where every other command says no more than that `doctor` explains.
+  /// The advice for errors for which other commands only refer to `doctor`.
   fileprivate var remedy: String? {
     switch self {
     case .absent:
       "attach one that libfprint has a driver for ('lsusb' shows what is attached), or use the passcode"
-    case .permissionDenied(let what) where !(what ?? "").hasPrefix(FprintdPlace.refused):
+    case .permissionDenied:
       "USB devices are root's: 'make install-udev' gives the readers to whoever sits at the machine, and so to all "
         + "their programs (udev/README.md tells the price); fprintd needs no such rule"
-    case .cannotStart(let why) where !why.hasPrefix(FprintdPlace.refused):
+    case .cannotStart:
       "correct that, or name another reader with --reader"
     default: nil
     }

@@ -26,13 +26,10 @@ struct Enroll: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
-    transform: GivenDescriptors.number)
-  var recoveryFd: Int32?
+  @OptionGroup var recovery: RecoveryKeyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let answers = session.answers(recoveryKey: recoveryFd)
+    let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let store = try await session.store()
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
@@ -68,17 +65,14 @@ struct Unenroll: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
-    transform: GivenDescriptors.number)
-  var recoveryFd: Int32?
+  @OptionGroup var recovery: RecoveryKeyOption
 
   func validate() throws {
     if all == (finger != nil) { throw ValidationError("Name one finger, or give --all.") }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let answers = session.answers(recoveryKey: recoveryFd)
+    let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let store = try await session.store()
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
@@ -88,9 +82,9 @@ struct Unenroll: Command {
   }
 }
 
-/// What enrolling and unenrolling have in common: items may die.
+/// The confirmation before enrolling and unenrolling, which may destroy items.
 enum EnrolmentChange {
-  /// Lists what would die and asks.
+  /// Lists the items that would be destroyed, and asks for confirmation.
   static func allow(_ store: any VaultService, _ session: Session, _ answers: Answers, yes: Bool) async throws(Failure)
   {
     let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }

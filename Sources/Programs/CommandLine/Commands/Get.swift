@@ -35,11 +35,11 @@ struct ReleaseOptions: ParsableArguments {
     ContextOptions(
       interactionNotAllowed: noPrompt,
       timeout: timeout.flatMap { Duration(timeout: $0) } ?? session.configuration.timeout ?? .seconds(60),
-      // Whoever gives the passcode does not wait for a finger.
+      // Do not ask for a finger if the passcode is given by descriptor.
       preferPasscode: session.options.passcodeFd != nil)
   }
 
-  /// Releases the items named and gives them to `use`, before anything else is done: the person waits for it.
+  /// Releases the named items and passes them to `use` before anything else, since the person is waiting.
   func release<Answer: Sendable>(
     _ names: [String], _ choice: ItemOptions, _ session: Session, reason: String?,
     _ use: ([ReleasedItem]) throws(Failure) -> Answer
@@ -57,11 +57,11 @@ struct ReleaseOptions: ParsableArguments {
     }
   }
 
-  /// What one call comes to that asks nobody.
+  /// The result of a call that asks nobody.
   private enum Unasked {
     case released([ReleasedItem])
     case wouldAsk(ItemSelection)
-    /// One of the names is none of an item of the command line: it may still be another program's.
+    /// One of the names is not an item of the command line. It may be another program's.
     case notThere
   }
 
@@ -133,7 +133,7 @@ struct Get: Command {
     }
   }
 
-  /// Written piece by piece, so that no secret passes through the memory of an encoder.
+  /// Writes JSON piece by piece, so that no secret passes through an encoder's memory.
   private func writeJSON(_ items: [ReleasedItem]) throws(Failure) {
     try StandardOutput.write(#"{"items":["#)
     for (index, item) in items.enumerated() {
@@ -159,7 +159,7 @@ extension SecretBytes {
     }
   }
 
-  /// The bytes in base64, in memory as well kept as theirs.
+  /// The bytes in base64, in locked memory.
   borrowing func base64() -> SecretBytes {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var text = SecretBytes(count: (count + 2) / 3 * 4)

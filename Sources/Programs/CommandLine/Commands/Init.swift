@@ -37,7 +37,7 @@ struct Init: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let place = try session.place()
-    // Asked before a passcode is typed twice; `create` decides.
+    // Check before the passcode is typed twice. `create` makes the decision.
     if case .folder(let folder) = place, Self.holdsFiles(folder.directory) {
       throw Failure(.storeExists(folder.directory))
     }
@@ -58,7 +58,7 @@ struct Init: Command {
     // The stream is owned here and freed by closedir; the entries are borrowed until the next call.
     guard let stream = opendir(directory) else { return false }
     defer { closedir(stream) }
-    // "." and ".." are always there.
+    // A third entry besides "." and ".." means that the folder is not empty.
     for _ in 1...3 where readdir(stream) == nil { return false }
     return true
   }
@@ -110,7 +110,7 @@ struct Init: Command {
 }
 
 extension StorePlace {
-  /// What a person calls it.
+  /// The place's name for people.
   fileprivate var name: String {
     switch self {
     case .own: "the system service"

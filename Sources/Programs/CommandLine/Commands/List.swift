@@ -56,14 +56,14 @@ struct List: Command {
   }
 }
 
-/// An item in JSON. Times are seconds since 1970. Of a damaged item there is its id alone.
+/// An item in JSON. Times are seconds since 1970. A damaged item has only its id.
 private struct ItemReport: Encodable {
   var id: String
   var state: String
   var itemClass: String?
   var group: String?
   var name: String?
-  /// Of generic passwords.
+  /// Only for generic passwords.
   var service: String?
   var account: String?
   var access: String?

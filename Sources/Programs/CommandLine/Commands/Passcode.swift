@@ -11,10 +11,15 @@ struct Passcode: Command {
       the passcode moves to a new key, which the old one does not open. --remove takes the passcode away: items that need it or need one to be set (--access passcode, --accessible passcode-set) die with it, for \
       good, those of other programs too; they are listed first.
 
+      In the system service, --first-unlock says what opens the items after each start of it: the passcode alone, or a \
+      login at this machine as well, by finger or by password. With 'login' the passcode has no part in what protects \
+      the items of the session classes on the disk.
+
       Examples:
         whorl passcode
         whorl passcode --passcode-fd 3 3<old-and-new
         whorl passcode --remove
+        whorl passcode --first-unlock login
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -22,21 +27,43 @@ struct Passcode: Command {
   @Flag(help: "Remove the passcode.")
   var remove = false
 
+  @Option(
+    help: ArgumentHelp("What opens the items after each start of the service: passcode or login.", valueName: "rule"))
+  var firstUnlock: Rule?
+
+  /// The rules that can be chosen.
+  enum Rule: String, ExpressibleByArgument, CaseIterable {
+    case passcode, login
+
+    fileprivate var firstUnlock: FirstUnlock {
+      switch self {
+      case .passcode: .passcode
+      case .login: .login
+      }
+    }
+  }
+
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
-  @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
-    transform: GivenDescriptors.number)
-  var recoveryFd: Int32?
+  @OptionGroup var recovery: RecoveryKeyOption
 
   func validate() throws {
     if yes, !remove { throw ValidationError("--yes goes with --remove.") }
+    if remove, firstUnlock != nil { throw ValidationError("--remove and --first-unlock do not go together.") }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let answers = session.answers(recoveryKey: recoveryFd)
+    let answers = session.answers(recoveryKey: recovery.recoveryFd)
+    if let firstUnlock {
+      try await session.asking(store, answers) { try await store.setFirstUnlock(firstUnlock.firstUnlock, $0) }
+      if options.json { return try JSON.print(RuleReport(firstUnlock: firstUnlock.rawValue)) }
+      return StandardError.line(
+        firstUnlock == .login
+          ? "A login at this machine opens the store after a start. Whoever has its disk needs no passcode for that."
+          : "After a start the passcode opens the store, and nothing else.")
+    }
     guard remove else {
       try await session.asking(store, answers) { try await store.changePasscode($0) }
       return try report(passcodeSet: true, lost: [], "The new passcode is set.")
@@ -57,6 +84,10 @@ struct Passcode: Command {
     }
     StandardError.line(words)
     for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private struct RuleReport: Encodable {
+    var firstUnlock: String
   }
 
   private struct Report: Encodable {

@@ -62,7 +62,7 @@ struct ReaderList: Command {
     }
   }
 
-  /// Who drives it. By its name alone, for fprintd tells no more of a reader.
+  /// Names the adapters of a reader. Compares names only, since fprintd reports nothing else.
   private static func through(_ reader: ReaderDescription, _ ofFprintd: Swift.Set<String>) -> String {
     let adapter = reader.identity.adapter
     guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
@@ -71,9 +71,9 @@ struct ReaderList: Command {
 }
 
 extension Session {
-  /// The readers attached, looked at without claiming one.
+  /// Lists the attached readers without claiming one.
   fileprivate func attachedReaders() async throws(Failure) -> [ReaderDescription] {
-    let reader = reader()
+    let reader = try await testedReader()
     let found: Result<[ReaderDescription], Failure>
     do {
       found = .success(try await reader.readers())
@@ -84,7 +84,16 @@ extension Session {
     return try found.get()
   }
 
-  /// The readers attached and the one meant, where there is no store: nothing is enrolled that it would have to follow.
+  /// Opens a reader for a test, for which the service may have polkit ask for an administrator's password.
+  func opened(_ chosen: ReaderDescription, _ reader: any FingerprintReader) async throws(Failure) -> ReaderDescription {
+    let open = { () async throws(Failure) -> ReaderDescription in
+      do throws(ReaderError) { return try await reader.open(chosen.id) } catch { throw explained(error) }
+    }
+    guard chosen.identity.adapter == .libfprint, try testsLentReader else { return try await open() }
+    return try await withPasswordAgent(open)
+  }
+
+  /// The attached readers and the one to use, without a store, whose enrolled fingers would decide otherwise.
   func readers(of reader: any FingerprintReader) async throws -> SecretModel.ReaderList {
     let found = try await reader.readers()
     guard !found.isEmpty else { return SecretModel.ReaderList(readers: [], chosen: nil, problem: .reader(.absent)) }
@@ -92,7 +101,7 @@ extension Session {
       readers: found, chosen: try chosen(from: found, named: selection.device), problem: nil)
   }
 
-  /// The reader meant among those attached.
+  /// The reader to use among the attached ones.
   func chosen(from readers: [ReaderDescription], named device: String?) throws(Failure) -> ReaderDescription {
     if let device {
       if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }

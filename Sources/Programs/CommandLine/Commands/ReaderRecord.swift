@@ -9,9 +9,10 @@ struct ReaderRecord: Command {
     commandName: "record",
     abstract: "Record a reader, to be tested without it.",
     discussion: """
-      Runs the steps of 'reader test' on a USB reader through libfprint, as whoever may open its node, and writes what \
-      went over the wire to the new folder DIR: the device (device), the traffic (capture.ioctl) and a note of the \
-      steps (reader.json). Serial numbers are blanked. Then the recording is replayed, to see that it is one.
+      Runs the steps of 'reader test' on a USB reader through libfprint, as whoever may open its node (root, where the \
+      system service is installed), and writes what went over the wire to the new folder DIR: the device (device), the \
+      traffic (capture.ioctl) and a note of the steps (reader.json). Serial numbers are blanked. Then the recording is \
+      replayed, to see that it is one.
 
       --from takes the device and the traffic from a folder that was recorded by other means, such as a capture of \
       usbmon (capture.pcapng or custom.pcapng): packets of other devices on the bus are left out.
@@ -85,6 +86,11 @@ struct ReaderRecord: Command {
   // MARK: Where it comes from
 
   private func record(into making: RecordingInTheMaking, _ session: Session) async throws(Failure) -> RecordingNote {
+    guard try !session.testsLentReader else {
+      throw Failure(
+        .refused, "the readers are the system service's, and what goes over the wire to them is recorded by root alone",
+        advice: "run it as root: 'sudo whorl reader record'")
+    }
     let listing = session.reader()
     let chosen: ReaderDescription
     do {
@@ -111,7 +117,7 @@ struct ReaderRecord: Command {
     let traced = session.reader(
       .libfprint(device: chosen.id), trace: ReaderTrace(node: device.node, log: making.log))
     let result = try await plan.run(on: traced, session, named: chosen.id)
-    // The log is whole when the process is gone.
+    // The log is complete when the process has ended.
     await traced.shutdown()
     if let failure = result.failure { throw failure }
     try making.blank(numbers)
@@ -150,7 +156,7 @@ struct ReaderRecord: Command {
 
   // MARK: The person's own finger
 
-  /// A reader without a memory for prints sends what it sees to be matched here, and so does one that captures.
+  /// Whether the reader sends pictures of fingers to the host: one that can capture, or does not store prints.
   private static func handsOutPicture(_ reader: ReaderDescription) -> Bool {
     reader.features.contains(.capture) || !reader.features.contains(.storage)
   }

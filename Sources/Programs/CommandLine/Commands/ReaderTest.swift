@@ -22,6 +22,9 @@ struct ReaderTest: Command {
       and 'identify' must match nothing. 'capture' reports the picture's size, resolution, minutiae and quality. The \
       picture itself leaves the reader process only with --image, into a file that only you can read.
 
+      Where the system service is installed, it lends its reader for the test, and polkit asks for an administrator's \
+      password. 'clear' and --image are root's there.
+
       The result is a line for each step with its time; TAP, JUnit or JSON with --format; and with --page a page to \
       attach to a bug. The exit status is that of the first step that failed.
 
@@ -90,13 +93,13 @@ struct ReaderTest: Command {
     let form = options.json ? .json : format ?? .human
     var plan = ReaderTestPlan(
       steps: steps?.steps, touches: touches ?? 0, suspendDuring: suspendDuring, form: form)
-    // A recording says what it answers.
+    // A recording lists the steps that it can answer.
     if case .replay(let folder) = session.selection, steps == nil, let note = try RecordingNote.read(in: folder) {
       plan = try note.plan(form, in: folder)
     }
     plan.image = imageFile
-    let report = try await plan.run(on: session.reader(), session, named: session.selection.device)
-    // The page is wanted most where something failed.
+    let report = try await plan.run(on: session.testedReader(), session, named: session.selection.device)
+    // Write the page even if a step failed: it is needed most then.
     if let pageFile {
       let page = ReaderTestPage(report: report.report)
       try pageFile.write(mode: 0o644) { writeAll(page.text, to: $0) }

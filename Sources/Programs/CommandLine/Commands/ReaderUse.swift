@@ -28,16 +28,15 @@ struct ReaderUse: Command {
   @Argument(help: ArgumentHelp("fprintd, libfprint or auto.", valueName: "what"))
   var choice: AdapterChoice
 
-  @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
-    transform: GivenDescriptors.number)
-  var recoveryFd: Int32?
+  @OptionGroup var recovery: RecoveryKeyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let adapter = choice.adapter
     let store = try await session.store()
-    try await session.asking(store, session.answers(recoveryKey: recoveryFd)) {
-      try await store.useAdapter(adapter, $0)
+    try await session.withPasswordAgent { () async throws(Failure) in
+      try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd)) {
+        try await store.useAdapter(adapter, $0)
+      }
     }
     if options.json {
       try JSON.print(["auto": choice.rawValue])

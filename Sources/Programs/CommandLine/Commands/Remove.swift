@@ -54,7 +54,7 @@ struct Remove: Command {
     if options.json { try JSON.print(["removed": doomed.map(\.called)]) }
   }
 
-  /// The items that a pattern means, of one group: that of the command line unless another is named.
+  /// The items that match a pattern in one group: the named one, or else the command line's.
   private func items(like pattern: String, in store: any VaultService, _ session: Session) async throws(Failure)
     -> [Item]
   {

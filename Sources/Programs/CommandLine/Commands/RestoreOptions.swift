@@ -3,12 +3,12 @@ import Fingerprint
 import SecretModel
 import Whorl
 
-/// How `unlock` and `recover` accept files that were put back from an earlier copy: they list what comes back, and ask.
+/// How `unlock` and `recover` accept a restore of files from an earlier copy: they list what was restored, and ask.
 struct RestoreOptions: ParsableArguments {
   @Flag(help: "Accept an earlier copy that was put back, without being asked.")
   var acceptRestore = false
 
-  /// Shows what was put back and has a person agree to it; nil where nothing was.
+  /// Shows a detected restore and asks for confirmation; nil where there is none.
   func confirm(_ store: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure)
     -> DetectedRestore?
   {
@@ -39,7 +39,7 @@ struct RestoreOptions: ParsableArguments {
     return lines
   }
 
-  /// What is so once the restore is accepted.
+  /// The effect of accepting the restore.
   static func outcome(_ restore: DetectedRestore) -> String {
     restore.fingersAreForgotten
       ? "the items are released again; 'whorl enroll' enrols the fingers" : "fingers are taken and items released again"

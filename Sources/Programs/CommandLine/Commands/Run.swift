@@ -49,7 +49,7 @@ struct Run: Command {
         .damaged, "the secret of \(item.name) has a NUL in it and cannot be an environment variable",
         name: "errSecDecode", advice: "read it with 'whorl get' instead")
     }
-    // The command is to inherit neither the connection nor a child.
+    // Close the connection first: the command must inherit neither it nor a child process.
     await session.close()
     throw program.run(
       with: zip(wanted, items).map { ($0.variable, $1) }, hardening,
@@ -69,7 +69,7 @@ struct Run: Command {
     return wanted
   }
 
-  /// What a shell takes for the name of a variable.
+  /// Whether the text is a valid name of a shell variable.
   private static func isVariable(_ text: Substring) -> Bool {
     let scalars = text.unicodeScalars
     guard let first = scalars.first, first == "_" || first.properties.isAlphabetic else { return false }

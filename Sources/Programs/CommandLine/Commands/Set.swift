@@ -54,7 +54,7 @@ struct Set: Command {
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let store = try await session.store()
-    // Told before the secret is typed; the vault decides again when it is stored.
+    // Check before the secret is typed. The vault decides again when it is stored.
     let there = try await session.explained { () async throws(VaultError) in
       try await store.allItems(ItemSearch(named: name)).first
     }

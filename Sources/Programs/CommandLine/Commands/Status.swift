@@ -40,7 +40,7 @@ struct Status: Command {
       ("passcode", status.passcodeSet ? "set" : "not set"),
       ("fingers", Self.lockout(status)),
     ]
-    if status.firstUnlock == .passcode { lines.append(("unlocked", Self.unlocked(status))) }
+    if status.firstUnlock != .none { lines.append(("unlocked", Self.unlocked(status))) }
     if status.passcodeDelay > 0 {
       lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
     }
@@ -85,7 +85,7 @@ struct Status: Command {
     return Spoken.reader(reader) + kind
   }
 
-  /// The reader that the next request would use, and why that one. Nothing where there is no choice to make.
+  /// The reader that the next request would use, and why.
   private struct Choice {
     let reader: ReaderDescription
     let reason: String
@@ -113,7 +113,10 @@ struct Status: Command {
   }
 
   private static func unlocked(_ status: VaultStatus) -> String {
-    guard let deadline = status.passcodeDeadline else { return "nothing until the passcode ('whorl unlock')" }
+    guard let deadline = status.passcodeDeadline else {
+      return status.firstUnlock == .login
+        ? "nothing until a login or the passcode ('whorl unlock')" : "nothing until the passcode ('whorl unlock')"
+    }
     let classes = status.openClasses.map(\.rawValue).joined(separator: ", ")
     return "\(classes); the passcode is asked for again in \(Spoken.duration(deadline)), or sooner"
   }
@@ -127,18 +130,18 @@ struct Status: Command {
     var lockedOut: Bool
     var passcodeDelay: Int
     var restoreDetected: Bool
-    /// Who accepts what was put back.
+    /// What is needed to accept a detected restore.
     var restoreAcceptedBy: String?
-    /// What opens the items after a start: `none` or `passcode`.
+    /// What opens the items after a start: `none`, `passcode` or `login`.
     var firstUnlock: String
     /// The classes whose items are open.
     var openClasses: [String]
-    /// Seconds until the passcode is asked for again.
+    /// Seconds until the passcode must be given again.
     var passcodeDeadline: Int?
     var sets: [SetReport]
     var readerSelection: String
     var readers: [ReaderDescription]
-    /// The id of the reader the next request would use, and why that one.
+    /// The id of the reader that the next request would use, and why.
     var chosenReader: String?
     var chosenBecause: String?
     /// Why the readers could not be listed.
@@ -175,14 +178,14 @@ struct Status: Command {
 }
 
 extension ReaderAdapter {
-  /// Why `auto` keeps to it.
+  /// Why `auto` uses this adapter.
   var reason: String {
     "this store has \(rawValue) on record ('whorl reader use' changes it)"
   }
 }
 
 extension VaultStatus.Tier {
-  /// What `status` calls it: a private store says that it is one.
+  /// The tier's name in `status`, which says if the store is private.
   func spoken(in place: StorePlace) -> String {
     switch (self, place) {
     case (.keyFile, .folder): "key file (private)"

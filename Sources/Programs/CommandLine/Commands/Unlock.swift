@@ -21,13 +21,10 @@ struct Unlock: Command {
   @OptionGroup var options: GlobalOptions
   @OptionGroup var restore: RestoreOptions
 
-  @Option(
-    help: ArgumentHelp("Read the recovery key from this descriptor (a store without a passcode).", valueName: "n"),
-    transform: GivenDescriptors.number)
-  var recoveryFd: Int32?
+  @OptionGroup var recovery: RecoveryKeyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let answers = session.answers(recoveryKey: recoveryFd)
+    let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let store = try await session.store()
     guard let accepted = try await restore.confirm(store, session, answers) else {
       try await session.asking(store, answers) { try await store.unlock($0) }
@@ -96,8 +93,8 @@ struct Recover: Command {
 }
 
 extension Session {
-  /// Opens the store; where its key file is gone, makes a new one with the recovery key asked for first. The same key
-  /// then answers the vault's own question.
+  /// Opens the store. If its key file is missing, first asks for the recovery key and makes a new key file; the same
+  /// recovery key then answers the vault's question.
   fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
     let place = try place()
     let connection = try await connect(to: place)

@@ -1,6 +1,6 @@
 import Whorl
 
-/// The statuses the program exits with (those of `sysexits.h` where it has one).
+/// The program's exit statuses (from `sysexits.h` where it has one).
 enum ExitStatus: Int32 {
   case done = 0
   case usage = 64
@@ -18,14 +18,14 @@ enum ExitStatus: Int32 {
   /// No match, cancelled, locked out, wrong passcode, set changed, interaction not allowed.
   case refused = 77
   case configuration = 78
-  /// `run`: the command is there and cannot be executed, as shells say it.
+  /// `run`: the command cannot be executed. The same status as in shells.
   case cannotExecute = 126
-  /// `run`: there is no such command, as shells say it.
+  /// `run`: the command was not found. The same status as in shells.
   case commandNotFound = 127
 }
 
-/// One end of a command that is not success. It prints as one line: what failed, the name Apple's systems give it where
-/// they have one, and what to do.
+/// A failure of a command. It is printed as one line: what failed, Apple's name of the error if there is one, and what
+/// to do.
 struct Failure: Error {
   var status: ExitStatus
   /// What failed.
@@ -42,10 +42,10 @@ struct Failure: Error {
     self.advice = advice
   }
 
-  /// What failed and under which name.
+  /// What failed, with the name.
   var words: String { name.map { "\(what) [\($0)]" } ?? what }
 
-  /// The line that is printed, without its newline.
+  /// The printed line, without its newline.
   func line(command: String?) -> String {
     var line = "whorl: "
     if let command { line += "\(command): " }
@@ -58,11 +58,11 @@ struct Failure: Error {
     Failure(.usage, what, name: "errSecParam", advice: advice)
   }
 
-  /// A question that nobody is there to answer.
+  /// A question that nobody can answer.
   static func interactionNotAllowed(_ what: String, advice: String) -> Failure {
     Failure(.refused, what, name: "errSecInteractionNotAllowed", advice: advice)
   }
 
-  /// The person, or a signal, ended the command.
+  /// The person or a signal cancelled the command.
   static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "run it again")
 }

@@ -9,14 +9,15 @@ extension Failure {
       self.init(
         .unavailable, "no fingerprint reader", name: absent,
         advice: "attach it, or see 'whorl reader list' and 'whorl doctor'")
-    case .permissionDenied(let what?) where what.hasPrefix(FprintdPlace.unreadableFiles):
+    case .fprintdFilesUnreadable(let folder):
       self.init(
-        .refused, "\(what) cannot be read, so that a finger enrolled anew could not be told from the one before",
+        .refused,
+        "fprintd's template files\(folder.map { " in \($0)" } ?? "") cannot be read, so that a finger enrolled anew could not be told from the one before",
         name: absent, advice: "bind nothing to the current set here; --access any-finger works")
-    case .permissionDenied(let what?) where what.hasPrefix(FprintdPlace.refused):
+    case .fprintdRefused(let words):
       self.init(
-        .unavailable, "no permission, says \(what)", name: absent,
-        advice: "polkit allows it to whoever sits at the machine")
+        .unavailable, "no permission, says fprintd: \(words)", name: absent,
+        advice: "polkit allows it at the machine; 'fprintd-enroll' and the desktop's settings enrol fingers")
     case .permissionDenied(let path):
       self.init(
         .unavailable, "no permission to open the reader\(path.map { " (\($0))" } ?? "")", name: absent,
@@ -56,14 +57,16 @@ extension Failure {
       self.init(VaultError.setChanged)
     case .processDied(let how):
       self.init(.unavailable, "the reader process ended: \(how)", name: absent, advice: "try again")
-    case .cannotStart(let why) where why.hasPrefix(FprintdPlace.refused):
+    case .fprintdUnreachable(let why):
       self.init(
-        .unavailable, "fprintd cannot be reached (\(why.dropFirst(FprintdPlace.refused.count)))", name: absent,
+        .unavailable, "fprintd cannot be reached (\(why))", name: absent,
         advice: "see 'systemctl status fprintd', or name '--reader libfprint'")
     case .cannotStart(let why):
       self.init(
         .unavailable, "the reader process cannot be started: \(why)", name: absent,
         advice: "'whorl doctor' says what is missing")
+    case .notLent(let why):
+      self.init(.refused, "the system service does not lend its reader: \(why)", name: absent)
     case .device(let words):
       self.init(.inputOutput, "the reader reports: \(words)", name: absent, advice: "try again")
     }

@@ -1,7 +1,7 @@
 import SecretModel
 
 extension SessionRefusal {
-  /// The reason, for a sentence.
+  /// The reason, to be used in a sentence.
   var words: String {
     switch self {
     case .noSession: "you have no session at this machine"
@@ -15,7 +15,7 @@ extension SessionRefusal {
     }
   }
 
-  /// What helps; nil where nothing does.
+  /// What to do about it; nil where nothing helps.
   var advice: String? {
     switch self {
     case .noSession, .remote: "log in at the machine itself"

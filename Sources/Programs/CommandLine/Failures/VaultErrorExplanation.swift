@@ -3,7 +3,7 @@ import SecretModel
 import Whorl
 
 extension Failure {
-  /// What each end of a call to the vault means to the person: the one place that says it.
+  /// The failure for each error of the vault.
   init(_ error: VaultError) {
     switch error {
     case .invalidName(let problem):
@@ -170,6 +170,15 @@ extension Failure {
       self.init(
         .inputOutput, "the store is full: the service keeps at most \(limit >> 20) MiB of each user",
         name: "errSecDiskFull", advice: "remove what is not needed, or keep large files encrypted elsewhere")
+
+    case .wrongPassphrase:
+      self.init(
+        .refused, "the passphrase does not open the file", name: "errSecAuthFailed",
+        advice: "give the one that it was encrypted with")
+    case .fileUnreadable(let why):
+      self.init(
+        .damaged, "the file cannot be opened: \(why)", name: "errSecDecode",
+        advice: "copy or export it anew")
 
     case .busy(let what):
       self.init(.tryAgain, "busy: \(what)", name: "errSecNotAvailable", advice: "try again")

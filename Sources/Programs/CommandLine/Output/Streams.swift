@@ -1,11 +1,11 @@
 import Glibc
 import Whorl
 
-/// Standard error, where everything goes that is not the answer.
+/// Standard error, for everything but the answer.
 enum StandardError {
   static let isTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Nobody can be told that this failed.
+  /// Ignores errors: there is nowhere to report them.
   static func write(_ text: String) {
     _ = writeAll(text, to: STDERR_FILENO)
   }
@@ -15,7 +15,7 @@ enum StandardError {
   }
 }
 
-/// Standard output, where the answer goes and nothing else.
+/// Standard output, for the answer alone.
 enum StandardOutput {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 

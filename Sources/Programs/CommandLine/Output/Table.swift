@@ -1,6 +1,6 @@
 import Whorl
 
-/// Rows for standard output: aligned under a head on a terminal, separated by tabs elsewhere.
+/// Rows for standard output: aligned below a header on a terminal, separated by tabs elsewhere.
 struct Table {
   private var rows: [[String]] = []
 

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// What the program does to itself before anything else, and takes back for a program it becomes.
+/// Hardens the process before anything else, and undoes that before another program is executed.
 struct Hardening: Sendable {
   private let coreLimit: rlimit
   private let mask: mode_t
 
-  /// No core file, no tracing by other programs of the same user, nothing for group and world on new files.
+  /// Disables core files, tracing by other programs of the same user, and access for group and others to new files.
   init() {
     // All borrow the limit for the call.
     var limit = rlimit()
@@ -18,8 +18,7 @@ struct Hardening: Sendable {
     mask = umask(0o077)
   }
 
-  /// Gives the next program of this process the limits this one was started with. That it can be traced again comes
-  /// with `execve`.
+  /// Restores the limits for the next program of this process. `execve` itself permits tracing again.
   func undo() {
     var limit = coreLimit
     whorl_set_core_limit(&limit)

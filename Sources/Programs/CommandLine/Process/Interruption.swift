@@ -3,9 +3,9 @@ import Glibc
 import Synchronization
 import Whorl
 
-/// Ctrl-C and its kin. They are blocked in every thread and taken by the main one, which does nothing but wait for
-/// them, so that no handler runs in the middle of anything: it puts the terminal back, asks the running call to cancel,
-/// and ends the process itself if that takes too long.
+/// Handles Ctrl-C and similar signals. They are blocked in every thread, and the main thread only waits for them, so
+/// that no handler interrupts other code. It restores the terminal, cancels the running call, and ends the process if
+/// that takes too long.
 enum Interruption {
   private struct State {
     var happened = false
@@ -14,21 +14,21 @@ enum Interruption {
   }
 
   private static let state = Mutex(State())
-  /// How the program was started; a program it becomes gets it back.
+  /// The signal settings from the start, to be restored for another program.
   private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
 
-  /// How long a cancelled call may take to end by itself; the promise is a second for all of it.
+  /// How long a cancelled call may take to end by itself. The whole process is to end within a second.
   private static let graceMilliseconds: Int32 = 700
 
   static var happened: Bool { state.withLock { $0.happened } }
 
-  /// Takes over the signals. Called before any other thread exists, since a mask is inherited.
+  /// Blocks the signals. Call it before any other thread exists, since threads inherit the mask.
   static func begin() {
     var set = endings()
     sigaddset(&set, SIGTSTP)
     var mask = sigset_t()
     pthread_sigmask(SIG_BLOCK, &set, &mask)
-    // A closed pipe is an error of the write, not the end of the process.
+    // A write to a closed pipe returns an error and does not end the process.
     var pipe = sigaction()
     sigaction(SIGPIPE, nil, &pipe)
     let ignoresPipe = unsafeBitCast(pipe.__sigaction_handler.sa_handler, to: Int.self) == 1
@@ -36,8 +36,8 @@ enum Interruption {
     before.withLock { $0 = (mask, ignoresPipe) }
   }
 
-  /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` would not do:
-  /// it parks this thread with every signal let through.
+  /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` cannot be used:
+  /// it suspends this thread with all signals unblocked.
   static func serve() -> Never {
     var set = endings()
     sigaddset(&set, SIGTSTP)
@@ -45,19 +45,19 @@ enum Interruption {
       var number: Int32 = 0
       guard sigwait(&set, &number) == 0 else { continue }
       guard number == SIGTSTP else { ended() }
-      // Ctrl-Z: the shell gets its terminal back as it was, and a hidden prompt stays hidden afterwards.
+      // Ctrl-Z: restore the terminal for the shell, and turn echo off again afterwards.
       Terminal.pause()
       raise(SIGSTOP)
       Terminal.resume()
     }
   }
 
-  /// The words the line of a cancelled command starts with.
+  /// Sets the command's name for the message of a cancelled command.
   static func name(_ command: String) {
     state.withLock { $0.command = command }
   }
 
-  /// What to do when a signal comes; nil when there is nothing to cancel any more.
+  /// Sets the closure to call on a signal; nil if there is nothing to cancel any more.
   static func onSignal(_ cancel: (@Sendable () -> Void)?) {
     let late = state.withLock { state in
       state.cancel = cancel
@@ -66,7 +66,7 @@ enum Interruption {
     if late { cancel?() }
   }
 
-  /// Gives the next program of this process the signals as this one got them.
+  /// Restores the signal settings for the next program of this process.
   static func undo() {
     var (mask, ignoresPipe) = before.withLock { $0 }
     pthread_sigmask(SIG_SETMASK, &mask, nil)
@@ -88,7 +88,7 @@ enum Interruption {
     Terminal.leave()
     if let cancel {
       cancel()
-      // A second signal cuts the waiting short. Normally the process ends in here, from the thread that runs the call.
+      // A second signal ends the wait. Normally the thread that runs the call ends the process before.
       var set = endings()
       whorl_wait_for_signal(&set, graceMilliseconds)
     }

@@ -2,8 +2,8 @@ import Executors
 import Glibc
 import Processes
 
-/// polkit's agent for terminals (`pkttyagent`), which asks for the user's own password where the service has polkit do so
-/// and no desktop's agent is there.
+/// polkit's agent for terminals (`pkttyagent`). It asks for a password if the service has polkit ask and no desktop's
+/// agent runs.
 struct PasswordAgent: Sendable {
   private static let path = "/usr/bin/pkttyagent"
   /// How long it may take to register with polkit.
@@ -19,7 +19,7 @@ struct PasswordAgent: Sendable {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
     defer { close(ends[0]) }
-    // Standard input, which it does not read, is the descriptor that it closes when it is ready.
+    // Descriptor 0, which it does not read, is the one that it closes when it is ready.
     let child = try? ChildProcess(
       HelperProgram(at: Self.path),
       arguments: [Self.path, "--process", "\(getpid())", "--fallback", "--notify-fd", "0"],

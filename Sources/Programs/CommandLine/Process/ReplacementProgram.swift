@@ -2,12 +2,12 @@ import Glibc
 import SecretModel
 import SecureMemory
 
-/// A program this process turns into, so that nothing that has seen the secrets stays behind it.
+/// A program that replaces this process (`execve`), so that no process with the secrets stays behind.
 struct ReplacementProgram {
   private let path: String
   private let arguments: [String]
 
-  /// Finds the program as a shell would, before anybody is asked for anything.
+  /// Finds the program like a shell, before the person is asked for anything.
   init(_ command: [String]) throws(Failure) {
     arguments = command
     let name = command[0]
@@ -43,12 +43,12 @@ struct ReplacementProgram {
     Failure(.commandNotFound, "\(name): command not found", advice: "look at its name and at PATH")
   }
 
-  /// Becomes the program, with the secrets in its environment. Comes back only when that fails.
+  /// Executes the program with the secrets in its environment. Returns only if that fails.
   func run(with secrets: [(variable: String, item: ReleasedItem)], _ hardening: Hardening, closing: [Int32]) -> Failure
   {
-    // The descriptors that held passcodes are not the program's to read on.
+    // The program must not read the descriptors with passcodes.
     for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
-    // "NAME=" and the secret and a NUL, in memory that is wiped should the exec fail.
+    // "NAME=", the secret and a NUL, in memory that is wiped if the exec fails.
     let entries = secrets.map { variable, item in
       var entry = SecretBytes(count: variable.utf8.count + 1 + item.secret.count + 1)
       entry.withUnsafeMutableBytes { target in
@@ -71,7 +71,7 @@ struct ReplacementProgram {
       next += 1
     }
     for entry in entries {
-      // The pointer outlives the call that lends it: the block stays where it is while `entries` lives.
+      // The pointer stays valid after this call, as long as `entries` exists.
       environment.append(
         entry.bytes.withUnsafeBytes {
           UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
@@ -85,7 +85,7 @@ struct ReplacementProgram {
     Interruption.undo()
     withExtendedLifetime(entries) {
       _ = execve(path, argv, environment)
-      // A script without `#!` is the shell's, as a shell would have it.
+      // Run a script without `#!` with the shell, as shells do.
       if errno == ENOEXEC { _ = execve("/bin/sh", script, environment) }
     }
     let code = errno

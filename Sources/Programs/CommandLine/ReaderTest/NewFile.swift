@@ -1,10 +1,10 @@
 import Glibc
 
-/// A file that a command was told to make, where nothing is yet.
+/// A new file that a command is to write.
 struct NewFile {
   let path: String
 
-  /// Fails before anybody has touched a reader for a file that cannot be made.
+  /// Throws early, before anybody has touched a reader, if the file cannot be made.
   init(_ path: String) throws(Failure) {
     self.path = path
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -13,7 +13,7 @@ struct NewFile {
     if code != 0 { throw cannotMake(code) }
   }
 
-  /// Makes it, and has it written. What could not be written whole is taken away again.
+  /// Creates the file and calls `body` to write it. Removes it if that fails.
   func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw cannotMake(errno) }

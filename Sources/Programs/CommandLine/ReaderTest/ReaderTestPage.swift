@@ -3,7 +3,8 @@ import Glibc
 import Primitives
 import Whorl
 
-/// The page of results to attach to a bug: what was tried, on what, and how it went. It has no serial number in it.
+/// A page of results for bug reports: the system, the reader, and the results of the steps. It contains no serial
+/// number.
 struct ReaderTestPage {
   let report: ReaderTestReport
 

@@ -26,7 +26,7 @@ extension ReaderTestRun {
 }
 
 extension PictureFile {
-  /// Writes all of it; returns `errno` of what failed.
+  /// Writes the whole file. Returns the `errno` of a failure.
   fileprivate func write(to descriptor: Int32) -> Int32? {
     do {
       try sealed.secret().write(to: descriptor)

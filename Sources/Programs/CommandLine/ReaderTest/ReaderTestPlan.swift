@@ -1,24 +1,24 @@
 import Fingerprint
 
-/// What a run of `reader test` is to do.
+/// The plan of a run of `reader test`.
 struct ReaderTestPlan {
-  /// Nil for what is usual on the reader that is found.
+  /// Nil for the usual steps of the reader that is found.
   var steps: [ReaderTestStep]?
   var touches = 0
   var suspendDuring: ReaderTestStep?
   var form: ReaderTestReport.Form
-  /// The file for the picture of the step `capture`; nil where it is not to leave the reader process.
+  /// The file for the picture of the step `capture`; nil if the picture must not leave the reader process.
   var image: NewFile?
 
   struct Result {
     var report: ReaderTestReport
-    /// Of the first step that failed.
+    /// The failure of the first failed step.
     var failure: Failure?
   }
 
   /// Runs it within one claim of the reader. Ctrl-C cancels it.
   ///
-  /// - Parameter device: the id or name of the reader meant; nil for the first there is.
+  /// - Parameter device: the id or name of the reader; nil for the first one.
   func run(
     on reader: any FingerprintReader, _ session: Session, named device: String?
   ) async throws(Failure) -> Result {
@@ -34,7 +34,8 @@ struct ReaderTestPlan {
     on reader: any FingerprintReader, _ session: Session, _ device: String?
   ) async -> Swift.Result<Result, Failure> {
     do {
-      let opened = try await reader.open(session.chosen(from: try await reader.readers(), named: device).id)
+      let chosen = try session.chosen(from: try await reader.readers(), named: device)
+      let opened = try await session.opened(chosen, reader)
       let steps = self.steps ?? ReaderTestStep.usual(for: opened, touches: touches)
       if image != nil, steps.count(where: { $0 == .capture }) != 1 {
         throw Failure.usage("this run has no step 'capture', or more than one", advice: "name the steps with --steps")
@@ -50,10 +51,10 @@ struct ReaderTestPlan {
           problem.what = "\(step.rawValue): \(problem.what)"
           result.failure = problem
         }
-        // What is left would only be cancelled, too.
+        // Further steps would be cancelled as well.
         if Task.isCancelled { break }
       }
-      // A fresh task: this one may be cancelled, and a test print must not stay where the test was to delete it.
+      // A new task, since this one may be cancelled and the test print must still be deleted.
       if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }
       try result.report.finish()
       return .success(result)

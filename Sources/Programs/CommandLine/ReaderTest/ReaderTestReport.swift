@@ -2,7 +2,7 @@ import ArgumentParser
 import Fingerprint
 import Whorl
 
-/// What `reader test` found, a step at a time.
+/// The results of `reader test`, step by step.
 struct ReaderTestReport {
   enum Form: String, CaseIterable, ExpressibleByArgument {
     case human, tap, junit, json
@@ -17,17 +17,17 @@ struct ReaderTestReport {
     var result: Result
     var detail: String
     var seconds: Double
-    /// Of the step `capture` alone.
+    /// Only for the step `capture`.
     var picture: Picture?
   }
 
-  /// What a picture of a finger is like.
+  /// Measurements of a picture of a finger.
   struct Picture: Encodable {
     /// In pixels.
     var width: Int
     /// In pixels.
     var height: Int
-    /// Nil where the driver does not say.
+    /// Nil where the driver does not tell.
     var dotsPerInch: Int?
     var minutiae: Int
     var contrast: Int
@@ -127,7 +127,7 @@ struct ReaderTestReport {
     return text + "</testsuite>\n"
   }
 
-  /// Text that may stand in an attribute or between tags. Control characters, which XML has no place for, go first.
+  /// Escapes text for XML attributes and content. Control characters, which XML does not allow, are replaced first.
   private static func attribute(_ text: String) -> String {
     let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
     return Visible.text(text).map { entities[$0] ?? String($0) }.joined()

@@ -3,7 +3,7 @@ import SecretModel
 import Synchronization
 import Whorl
 
-/// How one step ended.
+/// The result of one step.
 enum StepOutcome {
   case passed(String)
   /// The step passed, and this is the picture it was for.
@@ -16,9 +16,9 @@ enum StepOutcome {
 final class ReaderTestRun: Sendable {
   let reader: any FingerprintReader
   let description: ReaderDescription
-  /// How many touches the `touches` step takes.
+  /// The number of touches in the step `touches`.
   let touches: Int
-  /// Where the picture of a finger goes.
+  /// The file for the picture of a finger.
   let image: NewFile?
   private let suspendDuring: ReaderTestStep?
   private let print = Mutex<EnrolledPrint?>(nil)
@@ -83,7 +83,7 @@ final class ReaderTestRun: Sendable {
 
   var enrolledPrint: EnrolledPrint? { print.withLock { $0 } }
 
-  /// Takes the print off the chip when no step got to it.
+  /// Deletes the test's print from the chip, if no step has done so.
   func forgetPrint() async {
     guard description.features.contains(.storageDelete), let print = enrolledPrint else { return }
     try? await reader.delete(print.template)
@@ -91,13 +91,13 @@ final class ReaderTestRun: Sendable {
 
   private func enroll() async throws(ReaderError) -> StepOutcome {
     say("\(touchWord) \(theReader) with one finger, \(description.enrollStages) times")
-    // The finger least likely to be enrolled in earnest, for a reader that keeps its prints by finger.
+    // The finger that is least likely to be enrolled already, for readers that keep prints by finger.
     let template = try await reader.enroll(as: .leftLittle) { self.show($0) }
     print.withLock { $0 = EnrolledPrint(id: EnrolmentID(bytes: Self.random()), template: template) }
     return .passed("\(description.enrollStages) stages")
   }
 
-  /// Lists the prints on the chip. Once the test has enrolled its own, that one must be there.
+  /// Lists the prints on the chip. A print that the test has enrolled must be among them.
   private func list() async throws(ReaderError) -> StepOutcome {
     let print = enrolledPrint
     let list = try await reader.storedPrints(knowing: print.map { [$0] } ?? [])
@@ -128,7 +128,7 @@ final class ReaderTestRun: Sendable {
     return .failed(.unreadable)
   }
 
-  /// Verifies or identifies, again as long as the reader only says that it could not read the finger.
+  /// Verifies or identifies. Repeats this while the reader could not read the finger.
   private func scan(_ step: ReaderTestStep, _ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
     var suspends = suspendDuring == step
     for _ in 1...10 {
@@ -136,11 +136,11 @@ final class ReaderTestRun: Sendable {
       let outcome: ScanOutcome
       do throws(ReaderError) {
         let scan = arm(print, verifying: step == .verify)
-        // At once, and not before the scan: a recorded finger does not wait.
+        // At once after arming: a recorded finger does not wait.
         if suspends { try await sleepThrough(scan) }
         outcome = try await self.outcome(of: scan)
       } catch .suspended where suspends {
-        // The driver gives a scan up for the sleep: it has to be armed again.
+        // The driver ends scans before sleep: arm it again.
         suspends = false
         continue
       }
@@ -157,7 +157,7 @@ final class ReaderTestRun: Sendable {
 
   // MARK: Scans
 
-  /// Arms a scan for the print: by verification, or by identification where the driver can.
+  /// Arms a scan for the print: by identification if the driver supports it, else by verification.
   func arm(_ print: EnrolledPrint, verifying: Bool? = nil) -> ReaderTestScan {
     guard verifying ?? !description.features.contains(.identify) else { return armIdentification(among: [print]) }
     return arm { [reader] nonce, observer throws(ReaderError) in
@@ -187,7 +187,7 @@ final class ReaderTestRun: Sendable {
     return answer.outcome
   }
 
-  /// Puts the reader to sleep and wakes it, with the scan armed.
+  /// Suspends and resumes the reader during the armed scan.
   func sleepThrough(_ scan: ReaderTestScan) async throws(ReaderError) {
     do throws(ReaderError) {
       try await reader.suspend()

@@ -12,7 +12,7 @@ final class ReaderTestScan: Sendable {
     let isTrue = Mutex(false)
   }
 
-  /// Arms it at once. `operation` gives no answer where it is an enrolment.
+  /// Arms it at once. `operation` returns nil for an enrolment.
   init(show: @escaping ScanObserver, _ operation: @escaping Operation) {
     let waiting = Waiting()
     isWaiting = waiting
@@ -31,14 +31,14 @@ final class ReaderTestScan: Sendable {
 
   func cancel() { task.cancel() }
 
-  /// Waits until the reader asks for a finger, for five seconds at most: some drivers never say so.
+  /// Waits until the reader asks for a finger, at most five seconds, since some drivers never report it.
   func armed() async {
     for _ in 0..<500 where !isWaiting.isTrue.withLock({ $0 }) && !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(10))
     }
   }
 
-  /// How it ended. A cancelled caller cancels it.
+  /// The answer of the scan. Cancelling the caller's task cancels the scan.
   func answer() async throws(ReaderError) -> ScanAnswer? {
     try await withTaskCancellationHandler {
       await task.value
@@ -47,7 +47,7 @@ final class ReaderTestScan: Sendable {
     }.get()
   }
 
-  /// How it ended, if that was within the limit; it is cancelled then.
+  /// The result of the scan; nil if it has not ended within the limit. Cancels it at the limit.
   func ended(within limit: Duration) async -> Result<ScanAnswer?, ReaderError>? {
     let timer = Task { [task] in
       try await Task.sleep(for: limit)

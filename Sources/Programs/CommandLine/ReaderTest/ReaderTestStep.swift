@@ -5,7 +5,7 @@ import Fingerprint
 enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
   case capture, clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, unplug, delete
 
-  /// What a driver must be able to do for the step; nil where every driver can.
+  /// The feature that the step needs; nil if every driver supports it.
   var feature: ReaderDescription.Feature? {
     switch self {
     case .capture: .capture
@@ -18,12 +18,12 @@ enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What is run where no steps are named.
+  /// The steps that run by default.
   ///
-  /// A recording answers what was recorded and nothing else. `clear` would take other people's prints, and a reader that
-  /// is built in, or that nobody knows to be pluggable, is not unplugged unless that is asked for.
+  /// A recording can only answer the recorded steps. `clear` would delete other people's prints. `unplug` is left out
+  /// for a reader that is built in or may be.
   static func usual(for reader: ReaderDescription, touches: Int) -> [ReaderTestStep] {
-    // The picture alone: what libfprint's own recordings of readers that hand out pictures are of.
+    // Only the picture: libfprint's own recordings of readers with pictures contain nothing else.
     let picture: [ReaderTestStep] = reader.features.contains(.capture) ? [.capture] : []
     guard reader.nature != .replayed else {
       return picture.isEmpty ? [.enroll, .list, .verify, .identify, .delete] : picture

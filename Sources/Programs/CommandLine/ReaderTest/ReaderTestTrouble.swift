@@ -1,7 +1,7 @@
 import Fingerprint
 import Whorl
 
-/// The steps in which something does not go as it should: what a secret store needs of a reader beyond a match.
+/// Steps for failures and disturbances, which a secret store must be able to rely on as well as on a match.
 extension ReaderTestRun {
   /// Another finger must not match.
   func wrongFinger(_ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
@@ -19,7 +19,7 @@ extension ReaderTestRun {
     return .failed(.unreadable)
   }
 
-  /// A touch that cannot be read should be told from one that does not match: only the latter counts against a person.
+  /// An unreadable touch must be reported as a retry and not as a non-match, which counts as a failure.
   func badTouch(_ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
     for _ in 1...5 {
       say("\(touchWord) \(theReader) badly with the same finger: with the very tip of it, and off at once")
@@ -32,7 +32,7 @@ extension ReaderTestRun {
     return .skipped("every touch was read")
   }
 
-  /// A scan that is given up ends soon, and the next one can be armed at once.
+  /// A cancelled scan must end soon, and the next one can be armed at once.
   func cancelInScan() async throws(ReaderError) -> StepOutcome {
     let limit = Duration.seconds(5)
     var slowest = Duration.zero
@@ -54,7 +54,7 @@ extension ReaderTestRun {
     return .passed("ended within \(Self.seconds(slowest)) s, twice")
   }
 
-  /// Whatever the driver does with a scan when the machine goes to sleep, afterwards the finger is known as before.
+  /// After a sleep during a scan, the finger must still be recognized, whatever the driver does with the scan.
   func suspendInScan(_ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
     var scan: ReaderTestScan? = arm(print)
     await scan?.armed()
@@ -77,7 +77,7 @@ extension ReaderTestRun {
     return .failed(.unreadable)
   }
 
-  /// How often the right finger is turned away.
+  /// Measures how often the right finger is rejected.
   func manyTouches(_ print: EnrolledPrint) async throws(ReaderError) -> StepOutcome {
     var (rejected, retries) = (0, 0)
     var times: [Duration] = []
@@ -101,7 +101,7 @@ extension ReaderTestRun {
     return .passed("\(words), \(Self.seconds(median)) s from asking to a match (median)")
   }
 
-  /// A reader that is unplugged in a scan ends it as that, and works when it is back.
+  /// Unplugging the reader during a scan must end the scan with `removed`, and the reader must work when it is back.
   func unplug() async throws(ReaderError) -> StepOutcome {
     let scan = enrolledPrint.map { arm($0) } ?? armEnrolment()
     await scan.armed()
@@ -128,7 +128,7 @@ extension ReaderTestRun {
     return .failed(Failure(.unavailable, "the reader did not come back", advice: "attach it"))
   }
 
-  /// A scan for a reader with no print of this test's.
+  /// An enrolment, for a scan without a print of this test.
   private func armEnrolment() -> ReaderTestScan {
     ReaderTestScan(show: { _ in }) { [reader] observer throws(ReaderError) in
       _ = try await reader.enroll(as: .leftLittle, observer: observer)

@@ -1,9 +1,9 @@
 import Glibc
 import Recordings
 
-/// A recording's folder until it is whole: beside where it will be, and gone again if it comes to nothing.
+/// A recording that is being made: a folder beside its final place, which is removed if the recording fails.
 struct RecordingInTheMaking {
-  /// What goes in at first, with serial numbers.
+  /// The temporary folder, whose files may still contain serial numbers.
   let folder: String
   private let directory: String
   private static let recorder = "/usr/bin/umockdev-record"
@@ -23,7 +23,7 @@ struct RecordingInTheMaking {
   /// The log of the traffic.
   var log: String { "\(folder)/capture.ioctl" }
 
-  /// Has `umockdev-record` describe the device, and gives the serial numbers that it had.
+  /// Has `umockdev-record` describe the device. Returns the serial numbers in the description.
   func describe(_ device: USBDevice) throws(Failure) -> SerialNumbers {
     let path = "\(folder)/device"
     var actions = posix_spawn_file_actions_t()
@@ -51,7 +51,7 @@ struct RecordingInTheMaking {
     }
   }
 
-  /// Blanks the serial numbers in what was logged.
+  /// Blanks the serial numbers in the log.
   func blank(_ numbers: SerialNumbers) throws(Failure) {
     do throws(RecordingError) {
       try put(numbers.blanked(ioctls: try readFile(log, limit: 256 << 20)), "capture.ioctl")
@@ -60,7 +60,7 @@ struct RecordingInTheMaking {
     }
   }
 
-  /// Takes over what was recorded by other means, without serial numbers and without other devices' packets.
+  /// Copies a recording made by other means, without serial numbers and packets of other devices.
   func copy(_ from: String) throws(Failure) {
     do throws(RecordingError) {
       let recorded = try RecordingFolder(from)
@@ -86,7 +86,7 @@ struct RecordingInTheMaking {
     do throws(RecordingError) { try put(Array(text.utf8), RecordingNote.file) } catch { throw Self.failure(error) }
   }
 
-  /// Puts it where it was asked for. What holds a fingerprint stays its maker's alone.
+  /// Moves it to its final place. A recording with a fingerprint stays private to the user.
   func finish(holdsFingerprint: Bool) throws(Failure) {
     if !holdsFingerprint {
       for name in ["device", "capture.ioctl", "capture.pcapng", RecordingNote.file] {
@@ -122,7 +122,7 @@ struct RecordingInTheMaking {
 }
 
 extension RecordingError {
-  /// What `errno` says of a path.
+  /// The error for `errno` at a path.
   fileprivate init(_ path: String) {
     self.init(path: path, problem: "cannot be made: \(String(cString: strerror(errno)))")
   }

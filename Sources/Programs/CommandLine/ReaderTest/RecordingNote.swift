@@ -3,7 +3,7 @@ import FoundationEssentials
 import Primitives
 import Whorl
 
-/// `reader.json` of a recording: which reader it is of, and the steps that it answers, in their order.
+/// `reader.json` of a recording: the reader, and the steps that it can answer, in order.
 struct RecordingNote: Codable {
   static let file = "reader.json"
 
@@ -15,7 +15,7 @@ struct RecordingNote: Codable {
   var scanType: ReaderDescription.ScanType
   var enrollStages: Int
   var features: [String]
-  /// The reader hands out the picture of the finger, and the recording holds it.
+  /// Whether the recording contains pictures of a finger.
   var holdsFingerprint: Bool
   var steps: [String]
   var suspendDuring: String?
@@ -38,7 +38,7 @@ struct RecordingNote: Codable {
     whorl = Version.text
   }
 
-  /// Nil where the folder has none, as libfprint's own have not.
+  /// Nil where the folder has none, as in libfprint's own recordings.
   static func read(in folder: String) throws(Failure) -> RecordingNote? {
     let path = "\(folder)/\(file)"
     guard let bytes = try? SmallFile.read(path, limit: 64 << 10) else { return nil }

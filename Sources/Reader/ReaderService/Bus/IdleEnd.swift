@@ -1,7 +1,8 @@
+internal import ReaderBus
 internal import SDBus
 
-/// Ends a process that nobody uses: no call runs and no reader is open for a time.
-package actor IdleEnd {
+/// Ends an unused process: one without running calls and open readers for some time.
+package actor IdleEnd: ReaderUseObserver {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let limit: Duration
@@ -16,16 +17,15 @@ package actor IdleEnd {
     self.end = end
   }
 
-  /// The time runs from now on. It needs the bus loop, and so a thread.
+  /// Starts to measure the time. This starts the bus loop's thread.
   package nonisolated func begin() {
     BusLoop.shared.post { self.assumeIsolated { $0.look() } }
   }
 
-  // To be called on the bus loop.
-  nonisolated func callBegan() { note { $0.calls += 1 } }
-  nonisolated func callEnded() { note { $0.calls -= 1 } }
-  nonisolated func readerOpened() { note { $0.isOpen = true } }
-  nonisolated func readerClosed() { note { $0.isOpen = false } }
+  package nonisolated func callBegan() { note { $0.calls += 1 } }
+  package nonisolated func callEnded() { note { $0.calls -= 1 } }
+  package nonisolated func readerOpened() { note { $0.isOpen = true } }
+  package nonisolated func readerClosed() { note { $0.isOpen = false } }
 
   private nonisolated func note(_ change: @Sendable (isolated IdleEnd) -> Void) {
     assumeIsolated { idle in

@@ -2,13 +2,13 @@ internal import ReaderBus
 package import SDBus
 internal import Synchronization
 
-/// How a reader process comes to a message bus.
+/// Connects a reader process to a message bus.
 package protocol BusSocketSource: Sendable {
-  /// A socket that is connected to the message bus at this address, on which nothing has been said yet.
+  /// A socket that is connected to the message bus at this address, before any message or handshake.
   func socket(toBus address: String) async throws(BusError) -> BusDescriptor
 }
 
-/// The program that started this process connects for it, which is confined and cannot do it itself.
+/// Has the program that started this process connect, since this process is confined and cannot.
 package final class StarterConnection: BusSocketSource {
   private let connection = Mutex<BusConnection?>(nil)
 
@@ -28,7 +28,7 @@ package final class StarterConnection: BusSocketSource {
   }
 }
 
-/// A unit of the system connects itself, so that the bus knows it as its own user.
+/// Connects directly, for a system unit, so that the bus sees the unit's own user.
 package struct OwnBusSockets: BusSocketSource {
   package init() {}
 

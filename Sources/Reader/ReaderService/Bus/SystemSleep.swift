@@ -1,11 +1,12 @@
 package import Fingerprint
+internal import ReaderBus
 internal import SDBus
 
 /// Suspends the open reader before the machine sleeps, and resumes it afterwards.
 ///
 /// While a reader is open, it holds a delay lock of logind, so that the machine does not sleep before the reader is
 /// suspended. Without a system bus or logind it does nothing.
-package actor SystemSleep {
+package actor SystemSleep: ReaderUseObserver {
   private static let manager = BusTarget(
     destination: "org.freedesktop.login1", path: "/org/freedesktop/login1",
     interface: "org.freedesktop.login1.Manager")
@@ -22,7 +23,7 @@ package actor SystemSleep {
   private var owner: String?
   private var isOwnerKnown = false
   private var isReaderOpen = false
-  /// What logind said last, and the state of the reader.
+  /// The state that logind signalled last, and the state of the reader.
   private var isSystemAsleep = false
   private var isReaderAsleep = false
   private var isFollowing = false
@@ -36,8 +37,7 @@ package actor SystemSleep {
     self.sockets = sockets
   }
 
-  /// Call it on the bus loop.
-  nonisolated func readerOpened() {
+  package nonisolated func readerOpened() {
     assumeIsolated { sleep in
       sleep.isReaderOpen = true
       // A reader that is opened while the machine prepares to sleep is suspended, too.
@@ -46,8 +46,7 @@ package actor SystemSleep {
     }
   }
 
-  /// Call it on the bus loop.
-  nonisolated func readerClosed() {
+  package nonisolated func readerClosed() {
     assumeIsolated { sleep in
       sleep.isReaderOpen = false
       sleep.lock = nil

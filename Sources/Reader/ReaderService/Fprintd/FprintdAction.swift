@@ -13,10 +13,10 @@ final class FprintdAction: @unchecked Sendable {
     fileprivate var statusSignal: String { self == .verify ? "VerifyStatus" : "EnrollStatus" }
   }
 
-  /// What fprintd said last.
+  /// A status that fprintd has signalled.
   struct Status: Sendable {
     var word: FprintdStatus
-    /// The finger fprintd said it looks for.
+    /// The finger that fprintd reported to look for.
     var selected: String?
     /// When the signal arrived, by `ScanClock`.
     var at: UInt64
@@ -56,7 +56,7 @@ final class FprintdAction: @unchecked Sendable {
     }
   }
 
-  /// Only the first end counts. What fprintd says after it is ignored.
+  /// Ends the action. Later ends, and later signals of fprintd, are ignored.
   func end(_ end: End) {
     BusLoop.shared.checkIsolated()
     guard outcome == nil else { return }
@@ -81,7 +81,7 @@ final class FprintdAction: @unchecked Sendable {
     }
   }
 
-  /// fprintd has stopped it.
+  /// Notes that fprintd has stopped the action.
   func finish() {
     isFinished = true
     for continuation in waitingForFinish { continuation.resume() }
@@ -102,7 +102,7 @@ final class FprintdAction: @unchecked Sendable {
 final class StageCount: @unchecked Sendable {
   private var count = 0
 
-  /// What a status in the middle of an enrolment tells its observer; nil for one that ends it. The last stage is told
+  /// The event for a status in the middle of an enrolment; nil for a status that ends it. The last stage is reported
   /// when fprintd has stored the print.
   func event(of status: FprintdStatus, below stages: Int) -> ScanEvent? {
     BusLoop.shared.checkIsolated()

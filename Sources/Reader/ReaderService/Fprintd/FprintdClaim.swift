@@ -3,8 +3,8 @@ internal import SDBus
 
 /// A reader that is claimed from fprintd for one action.
 struct FprintdClaim: Sendable {
-  /// How long an action waits for another program to release the reader, and how often it looks: fprintd does not signal
-  /// it.
+  /// How long an action waits for another program to release the reader, and how often it tries: fprintd does not
+  /// signal the release.
   private static let patience = Duration.seconds(10)
   private static let pause = Duration.milliseconds(200)
 
@@ -14,11 +14,11 @@ struct FprintdClaim: Sendable {
 
   /// Claims the reader, and waits while another program has it.
   ///
-  /// - Parameter isOver: whether nobody waits for it any more.
+  /// - Parameter isOver: returns whether nobody waits for the claim any more.
   nonisolated(nonsending) func take(unless isOver: () -> Bool) async throws(ReaderError) {
     var waited = Duration.zero
     while true {
-      // Runs to its end even if the task is cancelled: otherwise nobody would know whether it is claimed.
+      // Runs to its end even if the task is cancelled: otherwise it would be unknown whether the reader is claimed.
       switch await Task(operation: { await self.refusal() }).value {
       case nil:
         guard Task.isCancelled || isOver() else { return }

@@ -1,7 +1,7 @@
 internal import Fingerprint
 internal import SDBus
 
-/// What fprintd tells about one of its readers.
+/// The properties that fprintd reports of a reader.
 extension [String: BusValue] {
   /// The driver's name for display, without control characters.
   var readerName: String {
@@ -12,17 +12,17 @@ extension [String: BusValue] {
 }
 
 extension [String: BusValue] {
-  /// Whether this fprintd tells when a finger is needed and when one is there.
+  /// Whether this fprintd reports when a finger is needed and when one is present.
   var tellsFingers: Bool { self[FprintdNames.fingerNeeded] != nil && self[FprintdNames.fingerPresent] != nil }
 }
 
 extension ReaderDescription {
-  /// - Parameter name: the reader's, made different from that of another of the same make.
+  /// - Parameter name: the reader's name, with a number if there are several of the same name.
   init(fprintd name: String, _ properties: [String: BusValue], nature: Nature) {
-    // fprintd does not tell these features. It identifies where the reader can, and stores the prints itself, on disk
-    // or on the chip.
+    // fprintd does not report these features. It identifies if the reader can, and stores the prints itself, on disk or
+    // on the chip.
     self.init(
-      id: "fprintd:\(name)", name: name, identity: ReaderIdentity(fprintdName: name),
+      id: ReaderAdapter.readerID(fprintdName: name), name: name, identity: ReaderIdentity(fprintdName: name),
       scanType: properties["scan-type"]?.asString == "swipe" ? .swipe : .press,
       enrollStages: Swift.max(0, Int(properties["num-enroll-stages"]?.asInt32 ?? 0)),
       features: [.identify, .verify, .storage, .storageList, .storageDelete, .storageClear], temperature: .cold,
@@ -31,7 +31,7 @@ extension ReaderDescription {
 }
 
 extension FprintdConnection {
-  /// The readers that fprintd has, by their object paths. Readers of the same name get a number.
+  /// fprintd's readers, with their object paths. Readers of the same name get a number.
   func devices(_ nature: ReaderDescription.Nature) async throws(ReaderError) -> [(
     path: String, description: ReaderDescription
   )] {
@@ -48,7 +48,7 @@ extension FprintdConnection {
         devices.append(
           (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)))
       } catch .removed {
-        // It was unplugged between the two calls.
+        // The reader was unplugged between the two calls.
       }
     }
     return devices

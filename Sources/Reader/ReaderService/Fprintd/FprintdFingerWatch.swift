@@ -3,20 +3,21 @@ internal import SDBus
 
 /// Tells the observer of a scan when a finger is needed, present and lifted.
 ///
-/// fprintd signals changes of properties. Of two changes at once only the second arrives, so a quick touch shows only in
-/// `finger-needed` becoming false. This runs on the bus loop, and goes on after the scan's answer until the next scan.
+/// fprintd signals changes of properties. If a property changes twice in a moment, only the second change is signalled,
+/// so a quick touch may show only as `finger-needed` becoming false. This runs on the bus loop, and goes on after the
+/// scan's answer until the next scan.
 ///
 /// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdFingerWatch: @unchecked Sendable {
-  /// The time after which a finger counts as lifted if fprintd does not tell.
+  /// How long until a finger counts as lifted if fprintd does not report it.
   private static let assumedAfter = Duration.seconds(1)
 
   private let observer: ScanObserver
-  /// Whether this fprintd tells of fingers at all.
+  /// Whether this fprintd reports fingers at all.
   private let isTold: Bool
   private var isNeeded = false
   private var isPresent = false
-  /// fprintd itself said that the finger is there.
+  /// Whether fprintd itself has reported the finger.
   private var wasTold = false
   private var isOver = false
 
@@ -25,8 +26,8 @@ final class FprintdFingerWatch: @unchecked Sendable {
     self.isTold = isTold
   }
 
-  /// fprintd has armed the reader. If it does not tell about fingers, one may be present from now on, so a scan that is
-  /// cancelled counts as one that saw a finger.
+  /// Notes that fprintd has armed the reader. If it does not report fingers, one may be present from now on, so a
+  /// cancelled scan counts as one that saw a finger.
   func scanStarted() {
     guard !isTold, !isOver else { return }
     observer(.fingerNeeded)

@@ -11,12 +11,12 @@ enum FprintdNames {
   /// Properties of a reader, which an older fprintd does not have.
   static let fingerNeeded = "finger-needed"
   static let fingerPresent = "finger-present"
-  /// What fprintd sends if it does not say which finger.
+  /// What fprintd sends if it names no finger.
   static let anyFinger = "any"
 }
 
 extension Finger {
-  /// fprintd says "right-index-finger", but "right-thumb".
+  /// fprintd's name for the finger: "right-index-finger", but "right-thumb".
   var fprintdName: String {
     switch self {
     case .leftThumb, .rightThumb: rawValue

@@ -1,11 +1,11 @@
 internal import Fingerprint
 
-/// The reader of fprintd that is open, and for whom.
+/// fprintd's open reader, and the user that it is open for.
 struct FprintdOpenReader: Sendable {
-  /// Its object's.
+  /// The path of its D-Bus object.
   let path: String
   let description: ReaderDescription
-  /// Whether this fprintd tells when a finger is needed and when one is there.
+  /// Whether this fprintd reports when a finger is needed and when one is present.
   let tellsFingers: Bool
   let user: ReaderUser
   let templates: FprintdTemplates

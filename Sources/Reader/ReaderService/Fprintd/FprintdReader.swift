@@ -2,14 +2,14 @@ package import Fingerprint
 internal import ReaderBus
 internal import SDBus
 
-/// The readers of fprintd, as a ``FingerprintReader``: with a user's fingers as they are enrolled there.
+/// The readers of fprintd as a ``FingerprintReader``, with the fingers that a user has enrolled there.
 ///
-/// fprintd keeps the prints and does the matching, and says no more than that a finger matched. A ``Template`` is
-/// therefore a ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only where all of
-/// them are among the prints it was given.
+/// fprintd keeps the prints, does the matching, and reports only that a finger matched. A ``Template`` is therefore a
+/// ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only if all of them are
+/// among the given prints.
 ///
-/// fprintd lets one program at a time claim a reader. It is claimed here for one action and no longer, so that login,
-/// `sudo` and the settings find it free in between; and where one of them has it, the action waits.
+/// fprintd lets one program at a time claim a reader. It is claimed here only for the length of an action, so that
+/// login, `sudo` and the settings can use it in between. If one of them has it, the action waits.
 package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -19,17 +19,17 @@ package actor FprintdReader: FingerprintReader {
   private let ownUser: String?
   private var link: FprintdConnection?
   private var opened: FprintdOpenReader?
-  /// The end of the last action's claim, which the answer does not wait for.
+  /// The task that releases the last action's claim. The action's answer does not wait for it.
   private var releasing: Task<Void, Never>?
   private var running: FprintdAction?
   private var isOpening = false
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
   private var templateWatch: FprintdTemplateWatch?
-  /// Changes of the template files that were seen while this process ran.
+  /// The number of changes of the template files since this process started.
   private var fileChanges = 0
 
-  /// - Parameter sockets: who connects to fprintd's bus.
+  /// - Parameter sockets: makes the connection to fprintd's bus.
   package init(at place: FprintdPlace, through sockets: any BusSocketSource) {
     self.place = place
     self.sockets = sockets
@@ -54,8 +54,7 @@ package actor FprintdReader: FingerprintReader {
       throw .absent
     }
     do throws(ReaderError) {
-      try await link.follow(device.path)
-      // Some readers tell the number of stages only while claimed.
+      // Some readers report the number of stages only while claimed.
       await releasing?.value
       let claim = FprintdClaim(path: device.path, user: user, link: link)
       try await claim.take { false }
@@ -93,7 +92,7 @@ package actor FprintdReader: FingerprintReader {
     templateWatch = nil
   }
 
-  /// Has the reader claimed while it makes one call.
+  /// Claims the reader for one call.
   private func callClaimed(_ member: String, _ arguments: [BusValue] = []) async throws(ReaderError) {
     let device = try openDevice()
     let link = try await connected()
@@ -114,7 +113,7 @@ package actor FprintdReader: FingerprintReader {
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
     let device = try openDevice()
     guard let finger else { throw .notSupported }
-    // fprintd would replace an existing print of this finger, and before the new one is confirmed.
+    // fprintd would replace an existing print of this finger before the new one is confirmed.
     guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
     let stages = device.description.enrollStages
     let stage = StageCount()
@@ -126,7 +125,7 @@ package actor FprintdReader: FingerprintReader {
         return false
       }
     } catch {
-      // fprintd may have stored the print just before. Delete it, or a finger nobody asked for would open items.
+      // fprintd may have stored the print already. Delete it, or a finger that nobody asked to enrol would open items.
       await Task { try? await forget(finger) }.value
       throw error
     }
@@ -154,7 +153,7 @@ package actor FprintdReader: FingerprintReader {
     let living = try living(prints, among: now)
     guard let first = living.first else { throw .notOnChip }
     if living.count == 1 { return try await look(for: living, as: first.print.finger, now, nonce, observer) }
-    // fprintd would also match a finger that is not among the prints given.
+    // fprintd would also match a finger that is not among the given prints.
     guard now.allSatisfy({ one in living.contains { $0.print.finger == one.finger } }) else {
       throw .device("fprintd has other fingers enrolled than those looked for")
     }
@@ -175,7 +174,7 @@ package actor FprintdReader: FingerprintReader {
     try LivingPrint.all(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
   }
 
-  /// One scan: of the named finger, or of any finger if none is named.
+  /// Runs one scan: for the named finger, or for any finger if none is named.
   private func look(
     for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
     _ observer: @escaping ScanObserver
@@ -361,7 +360,7 @@ package actor FprintdReader: FingerprintReader {
     if case .status = end {} else { fingerWatch?.scanEnded() }
     // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd returns an error.
     if await !link.isOver { _ = try? await link.call(claim.path, FprintdNames.device, action.kind.stop) }
-    // Closing a reader takes its time, which the answer does not wait for.
+    // Closing a reader takes a while, and the answer does not wait for it.
     releasing = Task { await claim.release() }
     return end
   }
@@ -371,7 +370,7 @@ package actor FprintdReader: FingerprintReader {
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard opened == nil else { throw .processDied(FprintdConnection.ended) }
-    let fresh = try await FprintdConnection.open(place, through: sockets) { event in
+    let fresh = try await FprintdConnection(place, through: sockets) { event in
       self.assumeIsolated { $0.receive(event) }
     }
     link = fresh

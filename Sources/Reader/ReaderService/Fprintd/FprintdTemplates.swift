@@ -61,7 +61,7 @@ struct FprintdTemplates: Sendable {
     readNames(inFolder: path) ?? (errno == ENOTDIR ? [] : nil)
   }
 
-  /// Nil where it cannot be read, an inner nil where there is no such file.
+  /// The contents of a file. Nil where it cannot be read; an inner nil where it does not exist.
   private func contents(of path: String) -> [UInt8]?? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .some(nil) : nil }
@@ -82,12 +82,12 @@ struct FprintdTemplates: Sendable {
         count += length
       }
     }
-    // A file that grows while it is read is being written.
+    // A file that grew while it was read is being written, so it does not count.
     return isWhole ? .some(bytes) : nil
   }
 }
 
-/// SHA-256, of GLib: the reader process has no other cryptography.
+/// SHA-256 from GLib: the reader process links no other cryptographic library.
 private final class SHA256Sum {
   // g_checksum_new: transfer full, and never NULL for a type it knows
   private let checksum = g_checksum_new(G_CHECKSUM_SHA256)

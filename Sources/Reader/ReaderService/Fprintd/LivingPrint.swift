@@ -16,15 +16,15 @@ struct LivingPrint: Sendable {
       guard let wanted = FprintdPrint(enrolled.template) else { throw .badTemplate }
       guard let there = now.first(where: { $0.finger == wanted.finger }) else { continue }
       if wanted.digest != nil, there.digest == nil {
-        throw .permissionDenied("\(FprintdPlace.unreadableFiles) in \(files)")
+        throw .fprintdFilesUnreadable(files)
       }
       if there.isStill(wanted) { living.append(LivingPrint(id: enrolled.id, print: wanted)) }
     }
     return living
   }
 
-  /// The print that matched, by the finger fprintd says it has looked for. Where that was any finger of all there are,
-  /// fprintd does not tell which one it was, and the first stands for them.
+  /// The print that matched, by the finger that fprintd reported to look for. If it looked for any finger, fprintd does
+  /// not report which one matched, and the first print is returned.
   static func matched(
     among living: [LivingPrint], _ selected: String?, asked finger: Finger?
   ) throws(ReaderError) -> EnrolmentID {

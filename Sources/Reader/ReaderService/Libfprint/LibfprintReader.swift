@@ -16,7 +16,7 @@ package actor LibfprintReader: FingerprintReader {
   private var isSuspended = false
   /// Whether the system has slept since the reader was opened.
   private var hasSlept = false
-  /// How often, and at what intervals, a reader is looked for after a sleep.
+  /// How often, and at what interval, a reader is searched for after sleep.
   private static let searches = 12
   private static let pause = Duration.milliseconds(250)
   private var watch: FingerWatch?
@@ -74,7 +74,7 @@ package actor LibfprintReader: FingerprintReader {
     return device.describe(id: id, nature: nature)
   }
 
-  /// An error of opening: with the program that holds the device, or the node that may not be opened.
+  /// Adds to an error of opening the program that holds the device, or the node that may not be opened.
   private static func explained(_ error: ReaderError, opening device: Device) -> ReaderError {
     let usb = SysfsUSBDevice(of: device)
     switch error {
@@ -286,8 +286,8 @@ package actor LibfprintReader: FingerprintReader {
   /// Makes the libfprint call with a cancellable, a callback and the callback's data.
   private typealias Start = (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
 
-  /// The open device, or the one that has come back in its place: some readers become another device to the system in
-  /// its sleep, and what was open before is a ghost, on which every call fails.
+  /// The open device, or its replacement: after sleep some readers appear to the system as a new device, and every call
+  /// on the old one fails.
   private func openDevice() async throws(ReaderError) -> Device {
     if let ghost = opened, ghost.device.isRemoved, hasSlept, running == nil, !isSuspended {
       try? await close()
@@ -298,10 +298,10 @@ package actor LibfprintReader: FingerprintReader {
     return device
   }
 
-  /// Opens the reader that is at the same place as before the sleep. It may need a moment to come back.
+  /// Opens the reader at the same place as before the sleep. It may take a moment to appear.
   private func reopen(_ id: String) async throws(ReaderError) {
     for attempt in 1...Self.searches {
-      // libfprint looks at what is attached once for each context.
+      // libfprint enumerates devices once for each context.
       catalogue = nil
       do throws(ReaderError) {
         _ = try await open(id, for: .own)
@@ -349,7 +349,11 @@ package actor LibfprintReader: FingerprintReader {
     case .success(let value): return value
     case .failure(let error):
       if device.isRemoved { throw .removed }
-      if action.isSuspended, !Task.isCancelled { throw .suspended }
+      guard !Task.isCancelled else { throw error.readerError }
+      if action.isSuspended { throw .suspended }
+      // libfprint ends a scan with this error for a sleep that its driver cannot keep it through. The machine can be awake
+      // again by then.
+      if action.hasSlept, case .busy = error.readerError { throw .suspended }
       throw error.readerError
     }
   }
@@ -358,6 +362,10 @@ package actor LibfprintReader: FingerprintReader {
 /// The action that a device runs.
 private final class RunningAction {
   let cancellable = Cancellable()
-  /// Whether the system went to sleep while it ran.
-  var isSuspended = false
+  /// Whether the system is asleep.
+  var isSuspended = false {
+    didSet { hasSlept = hasSlept || isSuspended }
+  }
+  /// Whether the system has been asleep while the action ran.
+  private(set) var hasSlept = false
 }

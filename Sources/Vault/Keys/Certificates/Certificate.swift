@@ -2,10 +2,10 @@ internal import COpenSSL
 internal import Glibc
 internal import KeySchemes
 
-/// An X.509 certificate (RFC 5280), read once into plain values. Nothing here judges whether it is to be trusted: no
-/// signature, date or purpose is checked.
+/// An X.509 certificate (RFC 5280), parsed into plain values. It is not validated: no signature, date or purpose is
+/// checked.
 package struct Certificate: Sendable {
-  /// The most bytes a certificate may have here. Those of public authorities have a few thousand.
+  /// The largest certificate that is read, in bytes. Those of public authorities have a few thousand.
   package static let limit = 64 << 10
 
   /// The whole certificate, exactly as it was given.
@@ -14,10 +14,10 @@ package struct Certificate: Sendable {
   /// The version of X.509: 1, 2 or 3.
   package let version: Int
 
-  /// Who signed it.
+  /// The issuer, who signed it.
   package let issuer: DistinguishedName
 
-  /// Whom it is for.
+  /// The subject, for whom it was issued.
   package let subject: DistinguishedName
 
   /// The content of the DER integer: big-endian, in two's complement.
@@ -29,29 +29,29 @@ package struct Certificate: Sendable {
   /// SHA-1 of the bits of the public key; equals ``PublicKey/label`` of that key.
   package let publicKeyHash: [UInt8]
 
-  /// Nil for an algorithm, a size or a curve that ``PublicKey`` does not have.
+  /// The public key; nil for an algorithm, a size or a curve that ``PublicKey`` does not support.
   package let publicKey: PublicKey?
 
-  /// Of the subject alternative name, then of the subject.
+  /// The email addresses of the subject alternative name, then of the subject.
   package let emailAddresses: [String]
 
-  /// Of the subject alternative name.
+  /// The DNS names of the subject alternative name.
   package let dnsNames: [String]
 
-  /// The first moment it is valid at, in seconds since 1970.
+  /// The start of its validity, in seconds since 1970.
   package let notBefore: Int
 
-  /// The last moment it is valid at, in seconds since 1970.
+  /// The end of its validity, in seconds since 1970.
   package let notAfter: Int
 
-  /// Nil for anything but exactly one certificate in DER, of at most ``limit`` bytes.
+  /// Parses one certificate in DER. Nil for anything else, and for more than ``limit`` bytes.
   package init?(der: [UInt8]) {
     guard let parsed = ParsedCertificate(der), let bits = parsed.publicKeyBits,
       let issuer = DistinguishedName(parsed.issuer), let subject = DistinguishedName(parsed.subject),
       let serialNumber = parsed.serialNumber, let version = parsed.version, let notBefore = parsed.notBefore,
       let notAfter = parsed.notAfter, let hash = try? HashFunction.sha1.digest(bits)
     else {
-      // What libcrypto says about it is of no use to anybody.
+      // Discard libcrypto's errors, which nobody needs.
       ERR_clear_error()
       return nil
     }
@@ -66,9 +66,9 @@ package struct Certificate: Sendable {
     ERR_clear_error()
   }
 
-  /// What a person knows the subject by, with the choice that `SecCertificateCopySubjectSummary` makes: the common name
-  /// (and a description behind it), else an email address, else a DNS name, else the unit, the organization, or whatever
-  /// the subject says. Nil where there is nothing of the kind.
+  /// A short name of the subject, chosen like `SecCertificateCopySubjectSummary`: the common name (followed by a
+  /// description), else an email address, else a DNS name, else the unit, the organization or another attribute of the
+  /// subject. Nil where there is none.
   package var summary: String? {
     guard let commonName = subject.joined(.commonName) else {
       return emailAddresses.first ?? dnsNames.first ?? subject.joined(.organizationalUnit)
@@ -99,7 +99,7 @@ private final class ParsedCertificate {
     }
     guard let parsed else { return nil }
     pointer = parsed
-    // Neither bytes behind it, nor a header in another encoding than DER.
+    // Refuse trailing bytes, and encodings other than DER.
     guard readCount == der.count, encoded({ i2d_X509(parsed, $0) }) == der else { return nil }
   }
 
@@ -144,7 +144,7 @@ private final class ParsedCertificate {
       default: nil
       }
     guard let family, let publicKey = try? PublicKey(external: bits, family: family),
-      // The curve is not in the bits: this compares it, too. Both are borrowed.
+      // The bits do not contain the curve, so compare that, too. Both are borrowed.
       EVP_PKEY_eq(key, publicKey.handle.pointer) == 1
     else { return nil }
     return publicKey

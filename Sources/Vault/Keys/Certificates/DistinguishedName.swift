@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// An X.501 name (RFC 5280, section 4.1.2.4): whom a certificate is for, or who signed it.
+/// An X.501 name (RFC 5280, section 4.1.2.4): the subject or the issuer of a certificate.
 package struct DistinguishedName: Sendable, Hashable {
-  /// The attributes that are told apart here.
+  /// The attributes that are distinguished here.
   package enum Attribute: Sendable, Hashable {
     case commonName, organizationalUnit, organization, description, emailAddress, other
   }
@@ -20,7 +20,7 @@ package struct DistinguishedName: Sendable, Hashable {
     let text: String
   }
 
-  /// Reads a name in DER. Nil for anything but exactly one.
+  /// Parses one name in DER. Nil for anything else.
   package init?(der: [UInt8]) {
     guard der.count <= Certificate.limit else { return nil }
     let (name, readCount) = der.withUnsafeBufferPointer { bytes in
@@ -45,12 +45,12 @@ package struct DistinguishedName: Sendable, Hashable {
     var entries: [Entry] = []
     var lastSet: Int32 = -1
     for index in 0..<X509_NAME_entry_count(name) {
-      // All borrowed from the name; a set is what is between two commas of a name in words.
+      // All borrowed from the name. Entries of the same set belong to one relative distinguished name.
       guard let entry = X509_NAME_get_entry(name, index), let value = X509_NAME_ENTRY_get_data(entry) else {
         return nil
       }
       let set = X509_NAME_ENTRY_set(entry)
-      // Copies the entry: into a set of its own (0), or into that of the one before (-1).
+      // Copies the entry: into a set of its own (0), or into that of the previous entry (-1).
       guard X509_NAME_add_entry(normalized, entry, -1, set == lastSet ? -1 : 0) == 1,
         Self.normalize(X509_NAME_get_entry(normalized, index))
       else { return nil }
@@ -62,7 +62,7 @@ package struct DistinguishedName: Sendable, Hashable {
     self.entries = entries
   }
 
-  /// What ``normalized`` holds behind its header.
+  /// The content of ``normalized``, without its header.
   package var normalizedContent: [UInt8] { contentOfElement(normalized) ?? [] }
 
   /// The texts of an attribute, in the name's order.
@@ -73,7 +73,7 @@ package struct DistinguishedName: Sendable, Hashable {
   /// The texts of an attribute, the last and most particular first; nil where there is none.
   func joined(_ attribute: Attribute) -> String? { Self.joined(texts(attribute)) }
 
-  /// The texts of what is none of the attributes a subject is known by, the last first.
+  /// The texts of all other attributes, the last first.
   var joinedOthers: String? {
     let known: [Attribute] = [.commonName, .organizationalUnit, .organization]
     return Self.joined(entries.filter { !known.contains($0.attribute) }.map(\.text))
@@ -110,8 +110,8 @@ package struct DistinguishedName: Sendable, Hashable {
   }
 }
 
-/// A string of ASN.1, whatever it is encoded as, which is borrowed. Nil for one that is damaged, or has a NUL in it:
-/// what other programs take for the end of the text.
+/// The text of an ASN.1 string (borrowed) in any encoding. Nil if it is damaged, or contains a NUL, which other
+/// programs take for the end of the text.
 func text(_ string: UnsafePointer<ASN1_STRING>) -> String? {
   var bytes: UnsafeMutablePointer<UInt8>?
   // Transfer full.
@@ -127,7 +127,7 @@ func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> I
   let count = Int(write(nil))
   guard count > 0 else { return nil }
   var bytes = [UInt8](repeating: 0, count: count)
-  // Writes as many bytes as it said into the borrowed memory, and moves the pointer behind them.
+  // Writes as many bytes as it has announced into the borrowed memory, and moves the pointer behind them.
   let written = bytes.withUnsafeMutableBufferPointer { room in
     var next = room.baseAddress
     return Int(write(&next))
@@ -135,7 +135,7 @@ func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> I
   return written == count ? bytes : nil
 }
 
-/// What is behind the tag and the length of an element that libcrypto wrote.
+/// The content of a DER element that libcrypto wrote, behind its tag and length.
 func contentOfElement(_ der: [UInt8]) -> [UInt8]? {
   guard let tag = der.first else { return nil }
   return der.withUnsafeBytes { bytes in

@@ -60,6 +60,15 @@ package enum Scrypt {
       p: UInt32(parameters.p), count: 32)
   }
 
+  /// Derives a key of 32 bytes from a passphrase with r = 8 and p = 1, for formats of others. The caller limits the cost:
+  /// a derivation takes 2^(logN + 10) bytes.
+  package static func derive(
+    passphrase: borrowing SecretBytes, salt: [UInt8], logN: Int
+  ) throws(KeysError) -> SecretBytes {
+    guard (1...20).contains(logN) else { throw .badParameters("scrypt parameters ask for too much") }
+    return try derive(passcode: passphrase, salt: salt, n: 1 << UInt64(logN), r: 8, p: 1, count: 32)
+  }
+
   /// Derives without these checks. For published vectors and for the function above.
   static func derive(
     passcode: borrowing SecretBytes, salt: [UInt8], n: UInt64, r: UInt32, p: UInt32, count: Int

@@ -44,12 +44,15 @@ package enum Algorithms {
   static let aes256GCM = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-256-GCM", nil), "AES-256-GCM")
   static let sha256 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-256", nil), "SHA-256")
   static let aes128GCM = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-128-GCM", nil), "AES-128-GCM")
+  static let chaCha20Poly1305 = Fetched(
+    EVP_CIPHER_fetch(LibraryContext.shared.pointer, "ChaCha20-Poly1305", nil), "ChaCha20-Poly1305")
   static let sha1 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA1", nil), "SHA-1")
   static let sha224 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-224", nil), "SHA-224")
   static let sha384 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-384", nil), "SHA-384")
   static let sha512 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-512", nil), "SHA-512")
   static let hkdf = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "HKDF", nil), "HKDF")
   static let scrypt = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "SCRYPT", nil), "scrypt")
+  static let pbkdf2 = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "PBKDF2", nil), "PBKDF2")
   static let x963 = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "X963KDF", nil), "X9.63 KDF")
   static let hmac = Fetched(EVP_MAC_fetch(LibraryContext.shared.pointer, "HMAC", nil), "HMAC")
 }

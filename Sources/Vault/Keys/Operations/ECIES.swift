@@ -19,8 +19,9 @@ enum ECIES {
   ) throws(KeysError) -> [UInt8] {
     let point = sender.publicKey.external
     let material = try Material(sender, key, hash, nonce, sharedInfo: point)
-    var box = point + [UInt8](repeating: 0, count: plaintext.count + GCM.tagCount)
-    try GCM.seal(plaintext, key: material.key, nonce: material.nonce, aad: [], into: &box, at: point.count)
+    var box = point + [UInt8](repeating: 0, count: plaintext.count + TaggedCipher.tagCount)
+    try TaggedCipher.aesGCM.seal(
+      plaintext, key: material.key, nonce: material.nonce, aad: [], into: &box, at: point.count)
     return box
   }
 
@@ -28,12 +29,12 @@ enum ECIES {
     _ box: [UInt8], with key: borrowing PrivateKey, _ hash: HashFunction, _ nonce: EncryptionScheme.Nonce
   ) throws(KeysError) -> SecretBytes {
     let pointCount = key.publicKey.external.count
-    guard box.count >= pointCount + GCM.tagCount else { throw .authenticationFailed }
+    guard box.count >= pointCount + TaggedCipher.tagCount else { throw .authenticationFailed }
     let point = Array(box[..<pointCount])
     // An invalid point is reported like any other invalid ciphertext.
     guard let sender = try? PublicKey(external: point, family: .ec) else { throw .authenticationFailed }
     let material = try Material(key, sender, hash, nonce, sharedInfo: point)
-    return try GCM.open(box[pointCount...], key: material.key, nonce: material.nonce, aad: [])
+    return try TaggedCipher.aesGCM.open(box[pointCount...], key: material.key, nonce: material.nonce, aad: [])
   }
 
   /// The key and the nonce that both sides derive.

@@ -12,8 +12,8 @@ enum WrappedKeyEncryption {
     let sessionSecret = try Random.key(keyCount(key.algorithm))
     var box = try RSAEncryption.encrypt(sessionSecret, to: key, .oaep(hash))
     let start = box.count
-    box += [UInt8](repeating: 0, count: plaintext.count + GCM.tagCount)
-    try GCM.seal(plaintext, key: sessionSecret, nonce: nonce, aad: key.external, into: &box, at: start)
+    box += [UInt8](repeating: 0, count: plaintext.count + TaggedCipher.tagCount)
+    try TaggedCipher.aesGCM.seal(plaintext, key: sessionSecret, nonce: nonce, aad: key.external, into: &box, at: start)
     return box
   }
 
@@ -21,11 +21,12 @@ enum WrappedKeyEncryption {
     _ box: [UInt8], with key: borrowing PrivateKey, _ hash: HashFunction
   ) throws(KeysError) -> SecretBytes {
     let wrappedCount = key.algorithm.blockCount
-    guard box.count >= wrappedCount + GCM.tagCount else { throw .authenticationFailed }
+    guard box.count >= wrappedCount + TaggedCipher.tagCount else { throw .authenticationFailed }
     let sessionSecret = try RSAEncryption.decrypt(
       box[..<wrappedCount], with: key.handle, key.algorithm, .oaep(hash))
     guard sessionSecret.count == keyCount(key.algorithm) else { throw .authenticationFailed }
-    return try GCM.open(box[wrappedCount...], key: sessionSecret, nonce: nonce, aad: key.publicKey.external)
+    return try TaggedCipher.aesGCM.open(
+      box[wrappedCount...], key: sessionSecret, nonce: nonce, aad: key.publicKey.external)
   }
 
   private static func keyCount(_ algorithm: KeyAlgorithm) -> Int { algorithm.bitCount >= 4096 ? 32 : 16 }

@@ -8,7 +8,7 @@ package import SecureMemory
 package enum AEAD {
   package static let keyCount = 32
   /// The difference in length between a box and its plaintext, in bytes.
-  package static let overhead = nonceCount + GCM.tagCount
+  package static let overhead = nonceCount + TaggedCipher.tagCount
 
   private static let nonceCount = 12
 
@@ -26,7 +26,7 @@ package enum AEAD {
     guard nonce.count == nonceCount else { throw .badParameters("the nonce is not 12 bytes") }
     guard key.count == keyCount else { throw .badParameters("the key is not 32 bytes") }
     var box = [UInt8](repeating: 0, count: overhead + plaintext.count)
-    try GCM.seal(plaintext, key: key, nonce: nonce, aad: aad, into: &box, at: nonceCount)
+    try TaggedCipher.aesGCM.seal(plaintext, key: key, nonce: nonce, aad: aad, into: &box, at: nonceCount)
     box.replaceSubrange(..<nonceCount, with: nonce)
     return box
   }
@@ -37,6 +37,6 @@ package enum AEAD {
   ) throws(KeysError) -> SecretBytes {
     guard key.count == keyCount else { throw .badParameters("the key is not 32 bytes") }
     guard box.count >= overhead else { throw .authenticationFailed }
-    return try GCM.open(box[nonceCount...], key: key, nonce: Array(box[..<nonceCount]), aad: aad)
+    return try TaggedCipher.aesGCM.open(box[nonceCount...], key: key, nonce: Array(box[..<nonceCount]), aad: aad)
   }
 }

@@ -2,25 +2,25 @@ import Fingerprint
 import GRDB
 import Keys
 
-/// Asks for enrolled fingers, and makes of a match what it permits.
+/// Asks for enrolled fingers, and turns a match into a grant.
 struct Authenticator {
   let readers: ReaderAccess
   let sets: EnrolmentSets
   let fprintd: FprintdSets
-  /// The clock that touches are dated by.
+  /// The clock for the times of touches.
   let touchClock: @Sendable () -> UInt64
 
   private var store: Store { readers.store }
 
-  /// Waits for an enrolled finger, up to three touches, and runs `body` with it while the reader is still open. Nil when
-  /// the passcode is to be used in its place: because the person chose it, or because no finger can be used now.
+  /// Waits for an enrolled finger, for up to three touches, and runs `body` with the grant while the reader is still
+  /// open. Nil if the passcode is to be used instead: the person chose it, or no finger can be used now.
   func byTouch<T: Sendable>(
     _ touching: Touching, passcodeSuffices: Bool, _ context: Context, _ body: (PresenceGrant) throws(VaultError) -> T
   ) async throws(VaultError) -> T? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     let store = store
     let passcodeInstead = passcodeSuffices ? try store.read { moment in try moment.slot(.passcode) != nil } : false
-    // Without a passcode in the finger's place, the fallback is the caller's own.
+    // If the passcode may not take the finger's place, the fallback is the caller's own.
     if passcodeInstead || context.options.fallback == .callersAfterNoMatch {
       context.fallback = context.options.fallback == .atOnce ? .offered : .later
     }
@@ -29,7 +29,7 @@ struct Authenticator {
       return try await readers.withReader(for: touching.purpose, context, unlessLockedOut: true) {
         lease throws(VaultError) in
         guard let presence = try await touches(touching, lease, context) else { return nil }
-        // The reader may find a match before it hears of the end.
+        // The reader may report a match before the cancel reaches it.
         try context.requireRunning()
         let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: touchClock())
         if context.options.keepsEvidence {
@@ -53,6 +53,7 @@ struct Authenticator {
   {
     let (current, gallery) = try await gallery(for: touching, lease, context)
     var failed = 0
+    var unreadable = 0
     while true {
       let request = readers.request(
         for: touching.purpose, on: lease, passcodeInstead: context.fallback == .offered)
@@ -67,11 +68,16 @@ struct Authenticator {
         try settleMatch(presence.enrolment)
         context.events.yield(.matched)
         return presence
-      case .retry(let reason): context.events.yield(.retry(reason))
+      case .retry(let reason):
+        context.events.yield(.retry(reason))
+        unreadable += 1
+        guard unreadable < Lockout.unreadablePerRequest else { throw .unreadableTouches }
       case .noMatch(let beforeLockout):
         failed += 1
         context.events.yield(.noMatch(remaining: min(Lockout.perRequest - failed, beforeLockout)))
         guard failed < Lockout.perRequest else { throw .authenticationFailed }
+        // Do not prompt again if the last touch has locked fingers out.
+        guard beforeLockout > 0 else { throw .biometryLockout }
         if context.fallback == .later, context.options.fallback != .never { context.fallback = .offered }
       case .fallbackChosen: throw .cancelled
       }
@@ -83,7 +89,7 @@ struct Authenticator {
     async throws(VaultError) -> (StoredSet, [EnrolledPrint])
   {
     let bound = touching.bound.filter { $0.requirement.always(.boundFinger) }
-    // Asked before whether this reader has fingers at all: for a bound item it is the wrong reader either way.
+    // Checked before this reader's own fingers: a bound item needs its own reader, whether or not this one has fingers.
     let verified = try sets.verified()
     for item in bound {
       let owner = verified.first { $0.set.generation == item.row.generation }
@@ -91,25 +97,25 @@ struct Authenticator {
     }
     guard lease.description.printKeeper == .service else {
       let current = try sets.enrolled(on: lease.description)
-      // A context's touch may open bound items later: it is as strict as reading one.
+      // A context's touch may open bound items later, so it is checked as strictly as reading one.
       let readingBound = touching.onlyBound || touching.scope == .context
       return (current, try await sets.gallery(of: current, on: lease, readingBound: readingBound, context))
     }
     let (current, prints) = try await fprintd.follow(on: lease, context)
-    // What was bound to the set before is dead.
+    // Items bound to an earlier set are dead.
     guard bound.allSatisfy({ $0.row.generation == current.set.generation }) else { throw .setChanged }
     return (current, prints)
   }
 
   private enum ScanResult {
     case matched(ScanAnswer)
-    /// And as many more may fail before fingers are locked out.
+    /// Carries how many more touches may fail before fingers are locked out.
     case noMatch(beforeLockout: Int)
     case retry(RetryReason)
     case fallbackChosen
   }
 
-  /// One armed scan, charged before it starts and settled by how it ended.
+  /// Runs one scan. It is counted as a failure before it starts, and corrected by its result.
   private func scan(
     _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest, _ context: Context
   ) async throws(VaultError) -> ScanResult {
@@ -131,8 +137,8 @@ struct Authenticator {
         }
       }
     } catch {
-      // Nobody has learnt anything where no finger was seen. Once one was, ending the scan in time would make tries
-      // free: a match is found sooner than it is ruled out. A reader that died may have seen one.
+      // Refund the charge only if no finger was seen. Otherwise tries would be free: a match is reported sooner than a
+      // non-match, so an attacker could cancel in time. A reader process that died may have seen a finger.
       if case .reader(.processDied) = error {} else if !finger.wasSeen { try settleRefund(nonce) }
       if case .cancelled = error, context.fallbackIsChosen { return .fallbackChosen }
       throw error
@@ -157,14 +163,14 @@ struct Authenticator {
   private func settleMatch(_ enrolment: EnrolmentID) throws(VaultError) {
     try store.commit { change in
       change.authority.lockout.matched()
-      // Only an order of trying: the most recently matched comes first next time.
+      // Affects only the order of comparison: the print that matched last comes first next time.
       try change.db.execute(
         sql: "UPDATE enrolment SET last_match = 1 + (SELECT max(last_match) FROM enrolment) WHERE id = ?",
         arguments: [enrolment.bytes.data])
     }
   }
 
-  /// Gives back how many more may fail.
+  /// Records a failed touch. Returns how many more may fail.
   @discardableResult
   private func settleFailure(_ nonce: ScanNonce) throws(VaultError) -> Int {
     try store.commit { change in
@@ -179,7 +185,7 @@ struct Authenticator {
 }
 
 extension FingerprintReader {
-  /// Identification, or verification where there is one print: also for a reader that can do nothing else.
+  /// Identifies the finger among the prints. A reader that cannot identify verifies it if there is one print.
   func look(
     for prints: [EnrolledPrint], on reader: ReaderDescription, nonce: ScanNonce, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {
@@ -191,7 +197,7 @@ extension FingerprintReader {
 }
 
 extension AuthenticationEvent {
-  /// What a listener is shown of a scan; the vault itself tells of retries and stages where they count.
+  /// The event for a prompt; nil for retries and stages, which the vault reports itself.
   init?(_ event: ScanEvent) {
     switch event {
     case .fingerPresent: self = .fingerPresent(true)
@@ -202,7 +208,12 @@ extension AuthenticationEvent {
 }
 
 extension VaultError {
-  /// Whether the passcode may take the finger's place after this.
+  /// The reader could not read any of ``Lockout/unreadablePerRequest`` touches.
+  static var unreadableTouches: VaultError {
+    .reader(.device("it could not read \(Lockout.unreadablePerRequest) touches"))
+  }
+
+  /// Whether the passcode may take the finger's place after this error.
   fileprivate var leavesPasscode: Bool {
     switch self {
     case .authenticationFailed, .biometryLockout, .notEnrolled, .fingersNotAccepted, .printsGone, .reader,

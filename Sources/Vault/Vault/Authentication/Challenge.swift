@@ -1,13 +1,14 @@
 import Fingerprint
 
-/// The question one scan is armed for: who asks, for what, against which set. It lives while the
-/// scan is armed and answers to its nonce alone.
+/// What one scan is armed for: the user, the purpose and the set. It exists while the scan is armed, and accepts only
+/// an answer with its nonce.
 struct Challenge: ~Copyable {
-  /// What a match will permit.
+  /// What a match permits.
   enum Scope: Equatable, Sendable {
-    /// Each item by id and revision: a touch for one revision opens no other.
+    /// These items, by id and revision: a touch for one revision opens no other.
     case items([ItemReference])
-    /// Whatever a touch satisfies in this context, until it is invalidated or the set changes: Apple's rule.
+    /// Everything that a touch can open in this context, until it is invalidated or the set changes. This is Apple's
+    /// rule.
     case context
   }
 
@@ -17,7 +18,7 @@ struct Challenge: ~Copyable {
   /// The digest of the enrolment set when the scan was armed.
   let setDigest: [UInt8]
   let generation: [UInt8]
-  /// The gallery that was offered: a match is one of these.
+  /// The prints to compare with. A match must be one of these.
   let gallery: [EnrolledPrint]
   let nonce: ScanNonce
   /// When the scan was armed, by `ScanClock`.

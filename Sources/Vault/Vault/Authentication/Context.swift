@@ -3,29 +3,34 @@ import Fingerprint
 import SecureMemory
 import Synchronization
 
-/// An authentication context inside the vault: what it was opened with, and what it waits for now.
+/// An authentication context inside the vault: its options, its evidence and the state of its calls.
 final class Context {
   let client: Client
+  private let handle: ContextHandle?
   var options: ContextOptions
   let events: EventSource
-  /// The question for a secret that a call waits for.
+  /// The request ahead at the reader, as last reported to the listener.
+  let ahead = ToldAhead()
+  /// The open question for a secret, if a call waits for one.
   var question: Question?
-  /// How the call that runs here stands.
+  /// The state of the running call.
   private(set) var course = Course.running
-  /// Whether the passcode, or the caller's own way, may be chosen in place of the touch that is wanted.
+  /// Whether the fallback, the passcode or the caller's own, may be chosen in place of the wanted touch.
   var fallback = Fallback.none
   var running = false
-  /// How many calls there have been.
+  /// Where the running call's reader is.
+  var readerPlace = ReaderPlace.inReach
+  /// The number of calls so far.
   var calls: UInt64 = 0
-  /// Calls that wait for the one that runs.
+  /// Calls that wait for the running one.
   var queue: [CheckedContinuation<Void, Never>] = []
-  /// What has been shown in this context, for its later calls.
+  /// What the person has shown in this context, for its later calls.
   var evidence = Evidence()
-  /// Given by the program, in place of asking the person.
+  /// Set by the program, so that the person is not asked.
   var applicationPassword: SecretBox?
-  /// The prompt that is being shown, and who waits until it stands.
+  /// The wanted prompt, and the stream that reports that it is shown.
   private var prompt: (event: Int, stands: AsyncStream<Void>.Continuation)?
-  /// Cancels the action of the reader that is waited for.
+  /// Cancels the running action of the reader.
   private var cancelAction: (() -> Void)?
 
   enum Course {
@@ -42,58 +47,90 @@ final class Context {
     case offered
   }
 
-  init(of client: Client, options: ContextOptions, events: EventSource) {
+  /// - Parameter handle: nil for a context that no client has opened.
+  init(of client: Client, _ handle: ContextHandle?, options: ContextOptions, events: EventSource) {
     self.client = client
+    self.handle = handle
     self.options = options
     self.events = events
   }
 
-  /// A context that asks nobody, for what the vault looks at by itself.
+  /// A context that asks nobody, for the vault's own checks of a reader.
   convenience init(askingNobodyFor owner: UInt32) {
     let (_, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
     self.init(
-      of: Client(Caller(user: owner)), options: ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)),
+      of: Client(Caller(user: owner)), nil, options: ContextOptions(interactionNotAllowed: true, timeout: .seconds(10)),
       events: EventSource(continuation))
   }
 
   var isCancelled: Bool { if case .cancelled = course { true } else { false } }
   var fallbackIsChosen: Bool { if case .fallbackChosen = course { true } else { false } }
 
-  /// Refuses where the call was cancelled, or its context closed, after the last question was answered.
+  /// Throws if the call was cancelled, or its context closed, since the last answer.
   func requireRunning() throws(VaultError) {
     guard !isCancelled, !Task.isCancelled else { throw .cancelled }
   }
 
-  /// Another call runs from now on.
+  /// The running call, or the last one.
+  var call: ContextCall? { handle.map { ContextCall(context: $0, number: calls) } }
+
+  /// Starts another call.
   func begin() {
     running = true
     calls += 1
+    readerPlace = .inReach
     course = .running
   }
 
-  /// Ends the running call with `reason`, where it is not too late.
+  /// Ends the running call with `reason`, if it has not ended yet.
   func cancel(because reason: VaultError = .cancelled) {
     course = .cancelled(reason)
     cancelAction?()
     answerQuestion(with: nil)
   }
 
-  /// The person wants to go on without a touch. Does nothing where that is not offered.
+  /// Chooses the fallback in place of a touch. Does nothing where none is offered.
   func chooseFallback() {
     guard fallback == .offered, case .running = course else { return }
     course = .fallbackChosen
     cancelAction?()
   }
 
-  /// Remembers what was shown, where the context serves later calls with it.
+  /// Keeps evidence for later calls, if the context's options say so.
   func keep(_ shown: Evidence) {
     guard options.keepsEvidence, !isCancelled else { return }
     if let grant = shown.grant { evidence.grant = grant.forContexts }
     if let passcode = shown.passcode { evidence.passcode = passcode }
   }
 
-  /// Lets the next of the waiting calls look whether it can run.
+  /// Resumes the next waiting call, which checks whether it can run.
   func giveTurn() { if !queue.isEmpty { queue.removeFirst().resume() } }
+
+  /// Ends the context. A running call throws `reason`, the evidence is forgotten, and the event stream finishes.
+  func end(_ reason: VaultError) {
+    cancel(because: reason)
+    evidence = Evidence()
+    applicationPassword = nil
+    events.finish()
+    // Resume all waiting calls: none of them will run and resume the next.
+    let waiting = queue
+    queue = []
+    for call in waiting { call.resume() }
+  }
+
+  /// Asks for a secret; nil when the listener declines.
+  func ask(_ request: SecretRequest) async throws(VaultError) -> SecretBox? {
+    let supplied = if case .passcode = request { options.passcodeSupplied } else { false }
+    guard supplied || !options.interactionNotAllowed else { throw .interactionNotAllowed }
+    try requireRunning()
+    let answer: SecretBox? = await withCheckedContinuation { continuation in
+      // A cancel may have come before there was a continuation to resume.
+      guard !isCancelled else { return continuation.resume(returning: nil) }
+      question = .init(number: events.yield(.secretWanted(request)), call: continuation)
+    }
+    guard !isCancelled else { throw .cancelled }
+    return answer
+  }
 
   /// A question for a secret: its number, and the call that waits for the answer.
   struct Question {
@@ -101,18 +138,18 @@ final class Context {
     let call: CheckedContinuation<SecretBox?, Never>
   }
 
-  /// Answers the question of this number; nil declines it. Does nothing where that one is not asked any more.
+  /// Answers the question with this number; nil declines it. Does nothing where it is no longer open.
   func answer(_ number: Int, with secret: SecretBox?) {
     if let question, question.number == number { answerQuestion(with: secret) }
   }
 
-  /// Answers whatever is asked.
-  func answerQuestion(with secret: SecretBox?) {
+  /// Answers the open question, if there is one.
+  private func answerQuestion(with secret: SecretBox?) {
     question?.call.resume(returning: secret)
     question = nil
   }
 
-  /// Has the prompt for a touch shown, and waits until the listener says that it stands.
+  /// Asks for a prompt for a touch, and waits until the listener reports that it is shown.
   func prompt(
     for request: TouchRequest, within limit: Duration, underGate gate: any SessionGate
   ) async throws(VaultError) {
@@ -125,18 +162,18 @@ final class Context {
     }
   }
 
-  /// The prompt that this event wanted stands.
+  /// Records that the prompt of this event is shown.
   func promptStands(for event: Int) {
     if let prompt, prompt.event == event { prompt.stands.yield() }
   }
 
-  /// What the reader answers to a question, in the vault's words where it fails. A cancel and a chosen fallback end the
-  /// waiting with `cancelled`, the context's timeout ends it when nothing has happened for so long.
+  /// Waits for an action of the reader, and maps its errors to the vault's. A cancel and a chosen fallback end the wait
+  /// with `cancelled`; the context's timeout ends it when nothing has happened for that long.
   ///
   /// - Parameters:
   ///   - activity: when something last happened.
-  ///   - limit: ends the waiting sooner than the context's timeout would.
-  ///   - gate: for a question that arms the reader: ends the waiting when the caller's session does not allow it any more.
+  ///   - limit: a shorter timeout than the context's.
+  ///   - gate: for an action that arms the reader: ends the wait when the caller's session no longer allows it.
   func outcome<T: Sendable>(
     activity: Activity = Activity(), within limit: Duration? = nil, underGate gate: (any SessionGate)? = nil,
     of question: @escaping @Sendable () async throws -> T
@@ -144,7 +181,7 @@ final class Context {
     let action = Task(executorPreference: BackgroundThread.shared, operation: question)
     let ending = EarlyEnding { action.cancel() }
     cancelAction = { action.cancel() }
-    // Cancelled between the last look and now: nobody else will tell the action.
+    // If the cancel came before `cancelAction` was set, cancel the action here.
     if isCancelled || Task.isCancelled { action.cancel() }
     let timeout = [options.timeout, limit].compactMap { $0 }.min()
     let timer = timeout.map { IdleTimer($0, activity) { ending.end(.timedOut) } }
@@ -172,7 +209,7 @@ final class Context {
   }
 }
 
-/// Why an action of the reader was ended before its answer, where neither the person nor the program did.
+/// Records why an action of the reader was ended early by a timeout or the session, not by the person or the program.
 private final class EarlyEnding: Sendable {
   private let cancel: @Sendable () -> Void
   private let state = Mutex<VaultError?>(nil)
@@ -188,12 +225,12 @@ private final class EarlyEnding: Sendable {
 }
 
 extension VaultError {
-  /// What a failure of the reader means to the request.
+  /// The vault's error for an error of the reader.
   init(reader error: any Error) {
     switch error as? ReaderError {
     case .cancelled: self = .cancelled
     case .duplicate: self = .fingerDuplicate(nil)
-    // What others have changed is taken over, and told, at the next request.
+    // The next request follows and reports what others have changed.
     case .printsChanged: self = .setChanged
     case .some(let error): self = .reader(error)
     case .none: self = error as? VaultError ?? .internalError("\(type(of: error))")
@@ -201,7 +238,7 @@ extension VaultError {
   }
 }
 
-/// Carries a secret through a continuation, which cannot hold a value that is not copyable.
+/// Carries a secret through a continuation, which cannot hold a noncopyable value.
 final class SecretBox: Sendable {
   let secret: SecretBytes
 

@@ -1,20 +1,21 @@
-/// What has been shown so far: a finger, the passcode, or both.
+/// What the person has shown so far: a finger, the passcode, or both.
 struct Evidence {
   var grant: PresenceGrant?
   var passcode: ProvenPasscode?
 }
 
-/// What a presence permits once it has been used up.
+/// What a verified touch permits, after the presence was consumed.
 struct PresenceGrant: Sendable {
   let setDigest: [UInt8]
   let generation: [UInt8]
   private var scope: Challenge.Scope
-  /// It was another context's, and is accepted because it is recent. It opens nothing that is bound to a set of fingers.
+  /// Whether it is from another context, accepted because it is recent. Such a grant opens no item that is bound to a
+  /// set.
   private(set) var isReused = false
 
-  /// Refuses a touch that has grown old, and one of another user.
+  /// Refuses a touch that is too old, or of another user.
   ///
-  /// - Parameter now: this moment by `ScanClock`.
+  /// - Parameter now: the current time of `ScanClock`.
   init(consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64) throws(VaultError) {
     guard presence.isFresh(now: now), presence.owner == owner else { throw .touchRefused }
     setDigest = presence.setDigest
@@ -36,7 +37,7 @@ struct PresenceGrant: Sendable {
     return grant
   }
 
-  /// Whether the touch was given for this item, or for a context that serves every item it satisfies.
+  /// Whether the touch was given for this item, or for everything in a context.
   func covers(_ item: ItemReference) -> Bool {
     switch scope {
     case .items(let items): items.contains(item)
@@ -45,17 +46,17 @@ struct PresenceGrant: Sendable {
   }
 }
 
-/// What is still to be asked for before some items are released together, or a policy is satisfied.
+/// What must still be asked for before items are released together, or a policy is satisfied.
 struct AuthenticationPlan {
   private let open: [Requirement]
 
-  /// `items` are those that the evidence does not satisfy yet.
+  /// - Parameter requirements: those that the evidence does not satisfy yet.
   init(_ requirements: [Requirement]) { open = requirements }
 
   var isSatisfied: Bool { open.isEmpty }
-  /// The passcode is needed whatever else is shown.
+  /// Whether the passcode is needed in any case.
   var needsPasscode: Bool { open.contains { $0.always(.passcode, .passcodeGate) } }
-  /// The passcode alone is enough for all of them.
+  /// Whether the passcode alone is enough for all of them.
   var passcodeSuffices: Bool {
     open.allSatisfy { $0.alternatives.contains { $0.isSubset(of: [.passcode, .passcodeGate]) } }
   }

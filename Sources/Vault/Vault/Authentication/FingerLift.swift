@@ -1,9 +1,9 @@
 import Fingerprint
 import Synchronization
 
-/// Knows from a scan's events whether a finger came to the sensor and has left it.
+/// Tracks by a scan's events whether a finger was on the sensor and has left it.
 final class FingerLift: Sendable {
-  /// After this many nanoseconds a finger counts as lifted where the reader cannot tell.
+  /// If the reader reports no fingers, a finger counts as lifted after this many nanoseconds.
   static let assumedAfter: UInt64 = 1_000_000_000
 
   private struct State {
@@ -29,8 +29,7 @@ final class FingerLift: Sendable {
   /// Whether the finger is known to be off the sensor.
   var isLifted: Bool { state.withLock { $0.seen && $0.lifted } }
 
-  /// Returns when the finger has been lifted, or after a second where the reader did not tell of a finger at all. A
-  /// finger that rests is waited for until `limit`.
+  /// Waits until the finger has been lifted, at most until `limit`; one second if the reader has reported no finger.
   func lifted(within limit: Duration?) async {
     let clock = ContinuousClock()
     let start = clock.now
@@ -42,12 +41,16 @@ final class FingerLift: Sendable {
   }
 }
 
-/// When something last happened while an action runs, so that its timeout is that of the next touch.
+/// The time of the last event of an action, so that its timeout counts from there.
 final class Activity: Sendable {
+  private let end: ContinuousClock.Instant
   private let last = Mutex(ContinuousClock.now)
 
-  func note() { last.withLock { $0 = .now } }
+  /// - Parameter limit: how long events count, so that a reader that reports them for ever ends with a timeout, too.
+  init(countingFor limit: Duration = .seconds(600)) { end = .now + limit }
 
-  /// How long nothing has happened.
+  func note() { last.withLock { $0 = min(.now, end) } }
+
+  /// The time since the last event.
   var idle: Duration { last.withLock { $0 }.duration(to: .now) }
 }

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Calls back once when nothing has happened for as long as a timeout.
+/// Calls back once, when nothing has happened for the length of a timeout.
 ///
-/// A timer that can be freed, and not a task that sleeps: the timer of a cancelled sleep stays in memory until the sleep
-/// would have ended, and a program that reads hundreds of items a second would hold those of a whole minute.
+/// Not `Task.sleep`: the timer of a cancelled sleep stays in memory until the sleep would have ended. A program that
+/// reads hundreds of items a second would hold a minute's worth of such timers.
 final class IdleTimer: Sendable {
   private static let queue = DispatchQueue(label: "whorl.timeouts")
 
@@ -41,7 +41,7 @@ final class IdleTimer: Sendable {
 
   private static func deadline(after duration: Duration) -> DispatchTime {
     let (seconds, attoseconds) = duration.components
-    // A day at most, as the timeouts that can be given.
+    // A day at most, like the timeouts that can be configured.
     return .now() + .nanoseconds(Int(min(seconds, 86_400)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
   }
 }

@@ -1,15 +1,18 @@
 import Fingerprint
 
-/// A finger presented to the reader for one challenge, as the reader process the vault started reports it.
+/// A touch for one challenge, as reported by the reader process that the vault started.
 struct Touch {
   let answer: ScanAnswer
 }
 
-/// Proof that an enrolled finger was touched for exactly this. It cannot be copied, is made in one place, and is used
-/// up by unwrapping.
+/// Proof that an enrolled finger was touched for one challenge. It cannot be copied, is made only by the initializer
+/// below, and is consumed when a key is unwrapped.
 struct VerifiedPresence: ~Copyable {
-  /// How long a touch is good for.
+  /// How old a match may be when the vault learns of it, in nanoseconds.
   static let lifetime: UInt64 = 2_000_000_000
+  /// How old a match may be when it is used, in nanoseconds. Before that the vault writes to the disk that the last
+  /// touch matched, and a slow disk can take seconds for it.
+  static let longestUse: UInt64 = 10_000_000_000
 
   let owner: UInt32
   let scope: Challenge.Scope
@@ -19,12 +22,12 @@ struct VerifiedPresence: ~Copyable {
   let enrolment: EnrolmentID
   private let finishedAt: UInt64
 
-  /// The only way to a presence: consumes the challenge, so that one question has one answer.
+  /// The only way to make a presence. Consumes the challenge, so that one challenge accepts one answer.
   ///
   /// Refuses an answer with another nonce, one that is not a match, a match with a print that was not offered, and one
   /// from before the scan was armed or older than ``lifetime``.
   ///
-  /// - Parameter now: this moment by `ScanClock`.
+  /// - Parameter now: the current time of `ScanClock`.
   init(
     verifying touch: Touch, for challenge: consuming Challenge, now: UInt64
   ) throws(VaultError) {
@@ -42,8 +45,8 @@ struct VerifiedPresence: ~Copyable {
     self.enrolment = enrolment
   }
 
-  /// Whether the touch is still good at this moment of `ScanClock`.
+  /// Whether the match may still be used.
   func isFresh(now: UInt64) -> Bool {
-    now >= finishedAt && now - finishedAt <= Self.lifetime
+    now >= finishedAt && now - finishedAt <= Self.longestUse
   }
 }

@@ -13,7 +13,7 @@ struct EnrolmentSet: Equatable {
     var enrolled: Int64
   }
 
-  /// Who decided that the fingers of this set count.
+  /// Who allowed the fingers of this set to be used.
   enum Admission: UInt64 {
     /// fprintd, whose fingers the set follows.
     case fprintd = 0
@@ -23,15 +23,16 @@ struct EnrolmentSet: Equatable {
 
   var owner: UInt32
   var reader: ReaderIdentity
-  /// A virtual or replayed reader is never the physical one it resembles.
+  /// Part of the identity: a virtual or replayed reader is not the physical one that it imitates.
   var nature: ReaderDescription.Nature
-  /// 16 random bytes, new at every change: going back to an earlier set revives nothing.
+  /// 16 random bytes, new at every change, so that items bound to an earlier set stay dead when the same fingers come
+  /// back.
   var generation: [UInt8]
   var admission: Admission
   var enrolments: [Enrolment]
 
-  /// Whether the fingers may be used. A reader that is not physical is whatever the configuration names, and with it
-  /// whoever wrote that file: its fingers count only past the passcode.
+  /// Whether the fingers may be used. A reader that is not physical is chosen by the configuration, and so by anybody
+  /// who can write that file: its fingers need the passcode's approval.
   var counts: Bool { nature == .physical || admission == .passcode }
 
   /// Refuses a set whose fingers may not be used.
@@ -39,7 +40,7 @@ struct EnrolmentSet: Equatable {
     guard counts else { throw .fingersNotAccepted(nature) }
   }
 
-  /// What stands in for `evaluatedPolicyDomainState`.
+  /// The counterpart of `evaluatedPolicyDomainState`.
   func digest() -> [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, "whorl enrolment set")
@@ -56,7 +57,7 @@ struct EnrolmentSet: Equatable {
     return Digest.sha256(part.bytes)
   }
 
-  /// What names a reader among all readers, as bytes.
+  /// The identity of a reader as bytes.
   static func canonical(_ reader: ReaderIdentity, _ nature: ReaderDescription.Nature) -> [UInt8] {
     var identity = CanonicalEncoding()
     identity.append(tag: 1, reader.driver)
@@ -84,7 +85,7 @@ struct EnrolmentSet: Equatable {
     return record.bytes
   }
 
-  /// A set without fingers, whose generation is made when it is written.
+  /// A set without fingers. Its generation is made when it is written.
   init(owner: UInt32, reader: ReaderIdentity, nature: ReaderDescription.Nature, admission: Admission) {
     self.owner = owner
     self.reader = reader

@@ -9,7 +9,7 @@ struct EnrolmentSets {
   /// The sets of this user that verify.
   func verified() throws(VaultError) -> [StoredSet] { try store.read { moment in try moment.sets() } }
 
-  /// The sets that have fingers which may be used.
+  /// The sets with fingers that may be used.
   func enrolled() throws(VaultError) -> [StoredSet] { try store.read { moment in try moment.enrolledSets() } }
 
   /// The set of a reader; nil where no finger was ever enrolled on it.
@@ -17,18 +17,18 @@ struct EnrolmentSets {
     try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
   }
 
-  /// The set of the reader that is open; refuses where no finger is enrolled on it, or none that counts.
+  /// The set of the open reader. Throws where no finger is enrolled on it, or none that may be used.
   func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     guard let set = try set(on: reader), !set.set.enrolments.isEmpty else { throw .notEnrolled }
     try set.set.requireCounts()
     return set
   }
 
-  /// The prints to look for, the most recently matched first, without those the chip no longer holds.
+  /// The prints to compare with, the most recently matched first, without those that the chip no longer holds.
   ///
-  /// A finger that is gone from the chip's own list was removed elsewhere, or the reader misreports. Either way what is
-  /// bound to the set is closed at once, and opens again when the list holds every print. Nothing is destroyed by what a
-  /// reader says: that takes the passcode, with which the finger is taken out of the set (`unenroll`).
+  /// A finger that is missing from the chip's list was removed elsewhere, or the reader misreports. In both cases items
+  /// bound to the set are closed at once, and open again when the list holds every print. Nothing is destroyed because
+  /// of a reader's list: that takes the passcode, with which a finger is removed from the set (`unenroll`).
   func gallery(
     of stored: StoredSet, on lease: ReaderLease, readingBound: Bool, _ context: Context
   ) async throws(VaultError) -> [EnrolledPrint] {
@@ -49,8 +49,8 @@ struct EnrolmentSets {
     return present
   }
 
-  /// The templates of a set, each checked against the digest its record holds; one that does not verify is left out,
-  /// and its finger has to be enrolled again.
+  /// The templates of a set, each checked against the digest in the set's record. One that does not verify is left out,
+  /// and its finger must be enrolled again.
   func prints(of stored: StoredSet) throws(VaultError) -> [EnrolledPrint] {
     let store = store
     return try store.read { moment in
@@ -69,7 +69,7 @@ struct EnrolmentSets {
     }
   }
 
-  /// Writes the changed set under a new generation and ends what was bound to the old one.
+  /// Writes the changed set with a new generation. Items bound to the old one die.
   func replace(_ old: StoredSet?, with changed: EnrolmentSet, adding prints: [EnrolledPrint]) throws(VaultError)
     -> [ItemName]
   {
@@ -117,7 +117,7 @@ struct EnrolmentSets {
 }
 
 extension ReaderLease {
-  /// What the chip holds, or fprintd.
+  /// The list of prints on the chip, or in fprintd.
   func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError)
     -> ChipList
   {

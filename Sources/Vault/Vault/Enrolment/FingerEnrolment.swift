@@ -3,25 +3,45 @@ import Fingerprint
 import Glibc
 import Keys
 
-/// Enrols fingers and takes them out of their set. Whoever asks has given the passcode, or the recovery key where none is
-/// set.
+/// Enrols fingers and removes them from their set, after the passcode, or the recovery key where none is set.
 struct FingerEnrolment {
+  let passcodes: Passcodes
   let readers: ReaderAccess
   let sets: EnrolmentSets
   let fprintd: FprintdSets
 
-  /// Enrols a finger, or enrols it anew.
+  /// Enrols a finger, or enrols it again.
   ///
-  /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Until then
-  /// nothing has changed. Then the set gets a new generation, and every item bound to the old one is dead.
+  /// A confirming touch at the end shows that the print works and belongs to no other finger of the set. Only then is
+  /// the set changed: it gets a new generation, and every item bound to the old one dies.
   func enroll(_ finger: Finger, _ context: Context) async throws(VaultError) -> SetChange {
-    try await readers.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
+    try await passcodes.authorizeChange(context)
+    return try await readers.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
       try await enroll(finger, on: lease, context)
     }
   }
 
-  /// The set that loses a finger, or all: that of the reader attached, or the only one that holds the finger.
-  func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
+  /// Removes one finger, or all of them, from the set. The reader is needed only to clear its chip.
+  func unenroll(_ finger: Finger?, _ context: Context) async throws(VaultError) -> SetChange {
+    let damaged = try sets.store.read { moment in try moment.damagedSets() }
+    guard finger == nil, damaged > 0 else {
+      let stored = try await setToChange(holding: finger)
+      try await passcodes.authorizeChange(context)
+      return try await unenroll(finger, from: stored, context)
+    }
+    // Removing all fingers also drops sets whose record is damaged.
+    try await passcodes.authorizeChange(context)
+    let lost = try sets.store.commit { change in try change.dropDamagedSets() }
+    guard let stored = try sets.verified().first(where: { !$0.set.enrolments.isEmpty }) else {
+      return SetChange(finger: nil, fingers: [], lost: lost)
+    }
+    var change = try await unenroll(nil, from: stored, context)
+    change.lost += lost
+    return change
+  }
+
+  /// The set to remove fingers from: that of the attached reader, or the only one that holds the finger.
+  private func setToChange(holding finger: Finger?) async throws(VaultError) -> StoredSet {
     let holding = try sets.verified().filter { stored in
       guard let finger else { return !stored.set.enrolments.isEmpty }
       return stored.set.enrolments.contains { $0.finger == finger }
@@ -36,8 +56,7 @@ struct FingerEnrolment {
     return set
   }
 
-  /// Takes one finger, or all of them, out of a set. The reader is needed only to clear its chip.
-  func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
+  private func unenroll(_ finger: Finger?, from stored: StoredSet, _ context: Context)
     async throws(VaultError) -> SetChange
   {
     var set = stored.set
@@ -46,7 +65,7 @@ struct FingerEnrolment {
     let prints = try sets.prints(of: stored)
     let isOfFprintd = set.reader.adapter == .fprintd
     if isOfFprintd {
-      // There the finger would come back by itself: fprintd has to forget it first.
+      // fprintd must delete the finger first, or the set would take it over again.
       for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
     }
     let lost = try sets.replace(stored, with: set, adding: [])
@@ -61,7 +80,7 @@ struct FingerEnrolment {
     async throws(VaultError) -> SetChange
   {
     let reader = lease.description
-    // Whatever others have changed is theirs, and not this enrolment's.
+    // Take over changes by others first, so that they are not counted as part of this enrolment.
     if reader.printKeeper == .service { try await fprintd.takeOver(on: lease, context) }
     let stored = try sets.set(on: reader)
     let known = try stored.map { stored throws(VaultError) in try sets.prints(of: stored) } ?? []
@@ -73,7 +92,7 @@ struct FingerEnrolment {
         guard chip.present.contains(print.id) else { throw .reader(.notOnChip) }
         if !chip.unknown.isEmpty { context.events.yield(.notice(.unknownPrintsOnChip(chip.unknown.count))) }
       }
-      // The finger of the last stage must not answer for the confirming touch.
+      // Wait until the finger of the last stage has left, so that it is not taken for the confirming touch.
       await lift.lifted(within: context.options.timeout)
       let others = known.filter { other in
         stored?.set.enrolments.contains { $0.id == other.id && $0.finger != finger } ?? false
@@ -81,7 +100,7 @@ struct FingerEnrolment {
       try await confirm(print, finger, others: others, stored?.set, lease, context)
       return try await add(print, finger, to: stored, knowing: known, lease, context)
     } catch {
-      // Nothing was changed in the store: leave no print behind on the chip either, also when this was cancelled.
+      // The store was not changed, so remove the print from the chip as well, even after a cancel.
       if reader.printKeeper != .store {
         let deletion = Task(executorPreference: BackgroundThread.shared) {
           try await lease.ask { try await $0.delete(template) }
@@ -94,7 +113,7 @@ struct FingerEnrolment {
     }
   }
 
-  /// Puts the confirmed print into the set, in the place of the finger's earlier one.
+  /// Adds the confirmed print to the set, in place of the finger's earlier one.
   private func add(
     _ print: EnrolledPrint, _ finger: Finger, to stored: StoredSet?, knowing known: [EnrolledPrint],
     _ lease: ReaderLease, _ context: Context
@@ -124,7 +143,7 @@ struct FingerEnrolment {
   {
     var request = readers.request(for: .enroll(finger), on: lease)
     try await readers.prompt(for: request, context)
-    // From now on the reader itself says when the finger is wanted again.
+    // From now on the reader reports when it wants the finger again.
     request.awaitsPrompt = false
     let stage = request
     let activity = Activity()
@@ -146,7 +165,7 @@ struct FingerEnrolment {
     return (template, lift)
   }
 
-  /// The confirming touch: the new print must match it, and no other finger's may.
+  /// Asks for the confirming touch: the new print must match it, and no other finger's print may.
   private func confirm(
     _ print: EnrolledPrint, _ finger: Finger, others: [EnrolledPrint], _ set: EnrolmentSet?, _ lease: ReaderLease,
     _ context: Context
@@ -155,6 +174,7 @@ struct FingerEnrolment {
     let request = readers.request(for: .confirm(finger), on: lease)
     let events = context.events
     var failed = 0
+    var unreadable = 0
     while true {
       try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
@@ -164,8 +184,8 @@ struct FingerEnrolment {
         if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
-      // The others come first: identification stops at the first hit. fprintd does not say which it was, and refuses by
-      // itself to enrol a finger that it has under another name.
+      // Compare with the other prints first, since identification stops at the first match. fprintd does not report
+      // which print matched, but itself refuses to enrol a finger that it has under another name.
       let verifies = others.isEmpty || reader.printKeeper == .service || !reader.features.contains(.identify)
       let scan = try await readers.touch(context) {
         try await lease.ask { source in
@@ -180,7 +200,10 @@ struct FingerEnrolment {
         events.yield(.matched)
         return
       case .match(let other): throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
-      case .retry(let reason): events.yield(.retry(reason))
+      case .retry(let reason):
+        events.yield(.retry(reason))
+        unreadable += 1
+        guard unreadable < Lockout.unreadablePerRequest else { throw .unreadableTouches }
       case .noMatch:
         failed += 1
         events.yield(.noMatch(remaining: Lockout.perRequest - failed))
@@ -190,7 +213,7 @@ struct FingerEnrolment {
     }
   }
 
-  /// Has fprintd forget a finger; one that it has not any more is forgotten already.
+  /// Deletes a finger from fprintd. Does nothing where fprintd does not have it.
   private func deleteFromFprintd(
     _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
   ) async throws(VaultError) {
@@ -220,7 +243,7 @@ struct FingerEnrolment {
     }
   }
 
-  /// Has the reader of a set forget a print.
+  /// Deletes a print from the reader of a set.
   private func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
     async throws(VaultError)
   {

@@ -3,22 +3,23 @@ import GRDB
 import Glibc
 import Keys
 
-/// The sets of readers of fprintd: there the fingers are enrolled by the desktop's settings, and by whoever else fprintd
-/// lets. Whorl's set follows them, and what was bound to the earlier one dies, as with any change of the set. The fingers
-/// of an fprintd that a configuration puts in the place of the machine's own are followed only past the passcode.
+/// The sets of fprintd's readers. Their fingers are enrolled in the desktop's settings, or by any other program that
+/// fprintd allows. Whorl's set follows fprintd's fingers, and items bound to the earlier set die, as with any change of
+/// a set. If a configuration replaces the machine's own fprintd by another, its fingers are followed only with the
+/// passcode.
 struct FprintdSets {
   let readers: ReaderAccess
   let sets: EnrolmentSets
 
   private var store: Store { sets.store }
 
-  /// The set of the open reader of fprintd as it is now, and its prints.
+  /// Follows the fingers of fprintd's open reader. Returns the current set and its prints.
   ///
-  /// A change is read twice before it counts, and counts at once then: fprintd's files say clearly what is enrolled.
-  /// Without any set so far, fprintd's is the first; but a store whose fingers came through libfprint, past its
-  /// passcode, takes over none of fprintd's before it was told to.
+  /// A change is read twice and then taken over at once, since fprintd's files state clearly what is enrolled. A store
+  /// without fingers takes fprintd's as its first set. A store whose fingers were enrolled through libfprint, with its
+  /// passcode, takes fprintd's only on request.
   ///
-  /// - Parameter isAuthorized: the passcode was given for this change.
+  /// - Parameter isAuthorized: whether the passcode was given for this change.
   /// - Throws: `fingersNotAccepted` where the reader is not physical and its fingers, as they are now, were not accepted
   ///   with the passcode. Nothing is changed then.
   func follow(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
@@ -28,7 +29,7 @@ struct FprintdSets {
     let stored = try sets.set(on: reader)
     let known = try stored.map { stored throws(VaultError) in try sets.prints(of: stored) } ?? []
     guard isAuthorized || known.count == stored?.set.enrolments.count ?? 0 else {
-      // One that was edited in the store is no change of fprintd's.
+      // A template that was edited in the store is damage, not a change in fprintd.
       throw .storeDamaged("a fingerprint template does not verify")
     }
     let list = try await list(lease, knowing: known, stored, context)
@@ -39,7 +40,7 @@ struct FprintdSets {
       return (stored, known)
     }
     guard !(list.present.isEmpty && list.unknown.isEmpty) else {
-      // None at all is what a fault looks like, too: it changes nothing.
+      // An empty list may also be a fault, so it changes nothing.
       guard let stored, !stored.set.enrolments.isEmpty else { throw .notEnrolled }
       throw .printsGone(stored.set.enrolments.map(\.finger))
     }
@@ -54,15 +55,15 @@ struct FprintdSets {
     return (followed, try sets.prints(of: followed))
   }
 
-  /// What fprintd has. Digests that cannot be compared any more, because the files cannot be read, are given up where
-  /// nothing is bound to them.
+  /// fprintd's list of prints. If its files can no longer be read, digests cannot be compared; they are dropped if no
+  /// item is bound to the set.
   private func list(
     _ lease: ReaderLease, knowing known: [EnrolledPrint], _ stored: StoredSet?, _ context: Context
   ) async throws(VaultError) -> ChipList {
     do throws(VaultError) {
       return try await lease.chipList(knowing: known, context)
     } catch {
-      guard case .reader(.permissionDenied) = error, let stored else { throw error }
+      guard case .reader(.fprintdFilesUnreadable) = error, let stored else { throw error }
       let isBound = try store.read { moment in
         try Bool.fetchOne(
           moment.db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
@@ -73,7 +74,7 @@ struct FprintdSets {
     }
   }
 
-  /// Makes fprintd's fingers the set, under a new generation.
+  /// Makes fprintd's fingers the set, with a new generation.
   private func take(
     _ list: ChipList, in stored: StoredSet?, on reader: ReaderDescription, admittedBy admission: EnrolmentSet.Admission,
     _ context: Context
@@ -94,13 +95,16 @@ struct FprintdSets {
           enrolled: Int64(time(nil))))
       added.append(enrolled)
     }
+    // fprintd has each finger once.
+    guard Set(set.enrolments.map(\.finger)).count == set.enrolments.count else { throw .reader(.badTemplate) }
     let lost = try sets.replace(stored, with: set, adding: added)
     if let stored, !stored.set.enrolments.isEmpty {
       context.events.yield(.notice(.changedElsewhere(gone.map(\.finger), lost: lost)))
     }
   }
 
-  /// The same for a call that asks for no touch: claims the reader for a moment. Nil where it is none of fprintd's.
+  /// Follows fprintd's fingers for a call that asks for no touch, by claiming the reader briefly. Nil where the reader
+  /// is not fprintd's.
   func look() async throws(VaultError) -> StoredSet? {
     guard try await readers.attached().printKeeper == .service else { return nil }
     let context = Context(askingNobodyFor: store.owner)
@@ -110,13 +114,13 @@ struct FprintdSets {
     }
   }
 
-  /// Takes over the fingers that the reader attached has now, after the passcode, where they do not count without it.
+  /// Takes over the attached reader's current fingers, after the passcode, if they need its approval.
   func accept(_ context: Context) async throws(VaultError) {
     let attached: ReaderDescription
     do throws(VaultError) {
       attached = try await readers.attached()
     } catch {
-      // What is not there now is asked about when it is used.
+      // No reader is attached: its fingers are approved when it is used.
       return
     }
     guard attached.printKeeper == .service, attached.nature != .physical else { return }
@@ -128,7 +132,7 @@ struct FprintdSets {
     }
   }
 
-  /// The same after the passcode, where no finger need be enrolled yet.
+  /// Follows fprintd's fingers after the passcode was given. It is no error if none is enrolled yet.
   func takeOver(on lease: ReaderLease, _ context: Context) async throws(VaultError) {
     do throws(VaultError) {
       _ = try await follow(on: lease, context, isAuthorized: true)
@@ -137,7 +141,7 @@ struct FprintdSets {
     }
   }
 
-  /// Whether the set that a match was for is still fprintd's, where it is fprintd's at all.
+  /// Whether the set of a match is still the same; for a set of fprintd's, asks fprintd.
   func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
     let set = try store.read { moment in try moment.set(of: grant) }
     guard let before = set else { return false }
@@ -145,16 +149,16 @@ struct FprintdSets {
     do throws(VaultError) {
       return try await look()?.digest == grant.setDigest
     } catch {
-      // What cannot be looked at is shown anew.
+      // If fprintd cannot be asked, the person must touch again.
       return false
     }
   }
 
-  /// Refuses to bind to prints that cannot be told from others enrolled under their names.
+  /// Refuses to bind to prints without digests: they cannot be told from other prints enrolled under the same names.
   func requireDigests(of stored: StoredSet) throws(VaultError) {
     guard stored.set.reader.adapter == .fprintd else { return }
     let prints = try sets.prints(of: stored)
     guard prints.count == stored.set.enrolments.count, prints.allSatisfy({ FprintdPrint($0.template)?.digest != nil })
-    else { throw .reader(.permissionDenied(FprintdPlace.unreadableFiles)) }
+    else { throw .reader(.fprintdFilesUnreadable(nil)) }
   }
 }

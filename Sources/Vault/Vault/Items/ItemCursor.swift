@@ -1,7 +1,7 @@
 import Keys
 import SecretModel
 
-/// A place in the order of what a search finds: by access group first, in each group the oldest first.
+/// A position in the results of a search, which are ordered by access group, and in each group the oldest first.
 struct ItemPlace: Comparable {
   /// The position of the item's group among those of the search.
   var group: Int
@@ -13,7 +13,7 @@ struct ItemPlace: Comparable {
 extension Store {
   private static let macSize = 16
 
-  /// The cursor of a place, good for searches with the same order of groups.
+  /// The cursor of a position, valid for searches with the same order of groups.
   func cursor(_ place: ItemPlace, in search: ItemSearch) -> ItemCursor {
     var part = CanonicalEncoding()
     part.append(tag: 1, UInt64(place.group))
@@ -38,33 +38,5 @@ extension Store {
     part.append(tag: 3, place)
     if case .named(let names)? = search.groups { for name in names { part.append(tag: 4, name) } }
     return Array(MAC.hmacSHA256(key: keys.index, part.bytes).prefix(Self.macSize))
-  }
-}
-
-extension Moment {
-  /// The most items of a page.
-  private static let pageLimit = 1_000
-  /// A page ends with the item whose attributes reach this number of bytes, sealed: a message has to hold them.
-  private static let pageSize = 4 << 20
-
-  /// What a search finds, as far as one page goes.
-  func page(_ search: ItemSearch, _ shown: Shown) throws -> ItemPage {
-    var page = ItemPage(items: [], next: nil)
-    var size = 0
-    var last: ItemPlace?
-    // Whatever limit the client names, no more is collected than tells whether there is another page.
-    var bounded = search
-    bounded.limit = min(search.limit ?? .max, Self.pageLimit + 1)
-    try self.search(bounded, shown) { found in
-      if let last, page.items.count == Self.pageLimit || size >= Self.pageSize {
-        page.next = store.cursor(last, in: search)
-        return false
-      }
-      page.items.append(found.item)
-      size += found.row.attributes.count
-      last = found.place
-      return true
-    }
-    return page
   }
 }

@@ -1,15 +1,15 @@
 import GRDB
 import Keys
 
-// Equality search without sealed attributes being opened one by one: HMACs of attributes, alone and together, beside
-// the rows that have them. Nothing is believed of it: what it finds is opened and compared.
+// An index for equality searches, so that sealed attributes need not be opened one by one: HMACs of single attributes
+// and of combinations, with the rows that have them. It is not trusted: each row that it finds is opened and compared.
 extension Change {
   func addToIndex(_ row: Int64, _ record: ItemRecord) throws {
     let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES (?, ?)")
     for tag in store.tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
   }
 
-  /// Takes an item's tags out; all entries of the row where its attributes cannot be read.
+  /// Removes an item's tags; all tags of the row if its attributes cannot be read.
   func removeFromIndex(_ row: Int64, _ record: ItemRecord?) throws {
     guard let record else {
       return try db.execute(sql: "DELETE FROM item_index WHERE row = ?", arguments: [row])
@@ -20,7 +20,7 @@ extension Change {
 }
 
 extension Store {
-  /// HMAC of the primary attributes: one living item each.
+  /// HMAC of the primary attributes, which only one living item has.
   func nameIndex(_ record: ItemRecord) -> [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, "name")
@@ -28,7 +28,7 @@ extension Store {
     return MAC.hmacSHA256(key: keys.index, part.bytes)
   }
 
-  /// The tags an item is found under.
+  /// The tags of an item.
   func tags(of record: ItemRecord) -> [[UInt8]] {
     var tags = [tag(record.itemClass, [:])]
     for names in record.itemClass.searchedAttributes {
@@ -37,7 +37,7 @@ extension Store {
     return tags
   }
 
-  /// The narrowest tag that everything a search means is found under.
+  /// The narrowest tag that all items of a search have.
   func tag(for search: ItemSearch, in itemClass: ItemClass) -> [UInt8] {
     for names in itemClass.searchedAttributes {
       guard let values = values(names, of: search.attributes) else { continue }

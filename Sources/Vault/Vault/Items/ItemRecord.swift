@@ -1,6 +1,6 @@
 import Keys
 
-/// What is sealed of an item beside its secret: its class and attributes.
+/// The sealed description of an item: its class and attributes.
 struct ItemRecord: Equatable {
   /// The most an item's attributes may take together, in bytes.
   static let limit = 64 << 10
@@ -22,13 +22,13 @@ struct ItemRecord: Equatable {
     self.modified = modified
   }
 
-  /// That of the command line's item of this name, for finding it.
+  /// The record of the command line's item with this name, to find it.
   init(named name: ItemName) {
     let item = NewItem(named: name, access: .none)
     self.init(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0)
   }
 
-  /// What an item is called where a person reads it.
+  /// The item's name for people.
   var name: ItemName { ItemName(of: itemClass, attributes) }
 
   /// Refuses attributes that take too much room.
@@ -38,7 +38,7 @@ struct ItemRecord: Equatable {
     }
   }
 
-  /// The attributes no two items of a class have in common. Absent and empty are the same.
+  /// The primary attributes, encoded: no two items of a class share them. Absent and empty are the same.
   var primary: [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, itemClass.rawValue)
@@ -81,24 +81,7 @@ struct ItemRecord: Equatable {
 }
 
 extension ItemClass {
-  /// What makes an item of the class unique: Apple's primary keys.
-  var primaryAttributes: [AttributeName] {
-    let own: [AttributeName] =
-      switch self {
-      case .genericPassword: [.account, .service]
-      case .internetPassword:
-        [.account, .securityDomain, .server, .networkProtocol, .authenticationType, .port, .path]
-      case .key:
-        [
-          .keyClass, .keyType, .applicationLabel, .applicationTag, .keySizeInBits, .effectiveKeySize, .creator,
-          .startDate, .endDate,
-        ]
-      case .certificate: [.certificateType, .issuer, .serialNumber]
-      }
-    return own + [.accessGroup, .synchronizable]
-  }
-
-  /// The attributes, alone and together, by which items of the class are found without looking at all of them.
+  /// The indexed attributes and combinations, by which items of the class are found without opening all of them.
   var searchedAttributes: [[AttributeName]] {
     switch self {
     case .genericPassword: [[.service, .account], [.account], [.service], [.label]]
@@ -110,16 +93,6 @@ extension ItemClass {
 }
 
 extension AttributeValue {
-  /// Counts as absent among primary attributes.
-  var isEmpty: Bool {
-    switch self {
-    case .text(let text): text.isEmpty
-    case .bytes(let bytes): bytes.isEmpty
-    case .number(let number): number == 0
-    case .date: false
-    }
-  }
-
   var encoded: [UInt8] {
     var part = CanonicalEncoding()
     switch self {
@@ -146,7 +119,7 @@ extension AttributeValue {
     }
   }
 
-  /// Equality as a search wants it.
+  /// Equality for searches.
   func matches(_ other: AttributeValue, ignoringCase: Bool) -> Bool {
     if ignoringCase, case .text(let one) = self, case .text(let two) = other {
       return one.lowercased() == two.lowercased()

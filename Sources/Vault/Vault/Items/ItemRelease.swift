@@ -1,8 +1,8 @@
 import SecretModel
 
 extension Moment {
-  /// The one place where an item's key is unwrapped. It looks at the rows anew: row, revision and set must be what the
-  /// proof was given for.
+  /// The only place where an item's key is unwrapped. It reads the rows again: row, revision and set must be those that
+  /// the evidence was given for.
   func release(_ wanted: [WantedItem], _ evidence: Evidence) throws -> [ReleasedItem] {
     if let grant = evidence.grant {
       guard try set(of: grant) != nil else { throw VaultError.setChanged }
@@ -34,6 +34,7 @@ extension Moment {
     let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
     return ReleasedItem(
       shown,
-      secret: try open(row, item.record, keys, under: parts, passcode: evidence.passcode?.key, otherwise: wrong))
+      secret: try ItemSealer(self).open(
+        row, item.record, keys, under: parts, passcode: evidence.passcode?.key, otherwise: wrong))
   }
 }

@@ -1,8 +1,8 @@
 import GRDB
 import Keys
 
-/// A row of the `item` table, as it is on the disk: nothing in it can be believed before it is opened. Its secret, which
-/// may be large, is fetched where it is opened.
+/// A row of the `item` table, as it is on the disk. Nothing in it is trusted before its boxes are opened. The secret,
+/// which may be large, is read only when it is opened.
 struct ItemRow {
   var row: Int64?
   /// The same for as long as the item lives: its persistent reference.
@@ -16,19 +16,19 @@ struct ItemRow {
   var generation: [UInt8]?
   var dead: Bool
   var attributes: [UInt8]
-  /// How the application password becomes a key; nil without one.
+  /// The scrypt parameters of the application password; nil without one.
   var derivation: [UInt8]?
   /// The item key, wrapped once for each alternative; nil when the item is dead.
   var itemKey: [UInt8]?
 
   var reference: ItemReference { ItemReference(id: id, revision: revision) }
 
-  /// Nil where an edit left flags that make no sense.
+  /// Nil where the stored flags are invalid, after an edit.
   var accessControl: AccessControl? {
     try? AccessControl(.init(rawValue: UInt64(bitPattern: access)))
   }
 
-  /// The columns that say what the item is, bound to every box of the row.
+  /// The columns that identify the item and its protection. They are bound to every box of the row.
   private func binding(_ databaseID: [UInt8], table: String) -> CanonicalEncoding {
     var aad = CanonicalEncoding()
     aad.append(tag: 1, UInt64(StoreDatabase.format))
@@ -51,7 +51,7 @@ struct ItemRow {
     return aad.bytes
   }
 
-  /// AAD of item key and secret: the primary attributes are in it, so that a row cannot take another's place.
+  /// AAD of item key and secret. It contains the primary attributes, so that a row cannot be put in another's place.
   func secretAAD(_ databaseID: [UInt8], _ record: ItemRecord) -> [UInt8] {
     var aad = binding(databaseID, table: "item")
     aad.append(tag: 12, Digest.sha256(record.primary))
@@ -70,7 +70,7 @@ extension ItemRow: FetchableRecord {
     names.map { table.isEmpty ? $0 : "\(table).\($0)" }.joined(separator: ", ")
   }
 
-  /// Tolerates any type SQLite may hold after an edit: what is not what it should be fails to open later.
+  /// Accepts any type of value, as SQLite may hold one after an edit. A wrong value fails to open later.
   init(row: Row) {
     self.row = row[0]
     id = row.bytes(1)
@@ -97,7 +97,7 @@ extension ItemRow: FetchableRecord {
     try db.cachedStatement(sql: "DELETE FROM item WHERE row = ?").execute(arguments: [row])
   }
 
-  /// Inserts the row, or replaces the one it was made over, which keeps its place in the order.
+  /// Inserts the row, or replaces an earlier one and keeps its place in the order.
   mutating func write(_ db: Database, secret: [UInt8]?) throws {
     try db.cachedStatement(sql: Self.insertion).execute(
       arguments: [

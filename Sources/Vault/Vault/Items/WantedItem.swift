@@ -6,12 +6,12 @@ struct WantedItem {
   var row: ItemRow
   var access: AccessControl
   var accessibility: Accessibility
-  /// What is asked for, without the ways that are closed for good.
+  /// What it requires, without the alternatives that are closed for good.
   let requirement: Requirement
   /// The application password after scrypt.
   var password: SecretBox?
 
-  /// Nothing stands between the request and the secret.
+  /// Whether the secret can be released without asking.
   var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
 
   func isSatisfied(by evidence: Evidence) -> Bool {
@@ -29,7 +29,7 @@ struct WantedItem {
     }
   }
 
-  /// Refuses a key that is only ever used in the vault.
+  /// Refuses a key that is only used inside the vault.
   func requireReleasable() throws(VaultError) {
     guard !access.flags.contains(.privateKeyUsage) else {
       throw .invalidRequest("this key is used in the vault and never leaves it")
@@ -37,7 +37,7 @@ struct WantedItem {
   }
 }
 
-/// What a context has to show without asking anybody.
+/// What a context has shown before, known without asking anybody.
 struct Shown {
   var evidence = Evidence()
   var hasApplicationPassword = false
@@ -48,11 +48,11 @@ struct Shown {
 }
 
 extension Moment {
-  /// The living items that are meant, each with what it asks for.
+  /// The selected living items, each with what it requires.
   ///
-  /// - Parameter shown: for a search that passes over what would ask, or fails.
-  /// - Throws: `itemGone` where an id or a name is none; `itemInvalidated` where the set or the passcode of one is gone;
-  ///   `restoreDetected`.
+  /// - Parameter shown: what the context has shown, for a search that skips items which would ask, or fails.
+  /// - Throws: `itemGone` where an id or a name has no item; `itemInvalidated` where the set or the passcode of an item
+  ///   is gone; `restoreDetected`.
   func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
     switch selection {
     case .ids(let ids):
@@ -67,7 +67,7 @@ extension Moment {
       }
     case .search(let search):
       var wanted: [WantedItem] = []
-      try self.search(search, shown) { found in
+      try ItemSearcher(self).each(search, shown) { found in
         wanted.append(try self.wanted(found.row, named: found.record?.name))
         return true
       }
@@ -87,7 +87,8 @@ extension Moment {
     if requirement.mentions(.boundFinger) {
       setLives = try sets().contains { $0.set.generation == row.generation }
       guard setLives || !requirement.always(.boundFinger) else {
-        // Only a set that is known to have changed ends an item; one that cannot be read may be this one.
+        // Report an item as dead only if its set is known to have changed. A set that cannot be read may be this
+        // item's.
         guard try damagedSets() == 0 else {
           throw VaultError.storeDamaged("the record of an enrolment set does not verify")
         }

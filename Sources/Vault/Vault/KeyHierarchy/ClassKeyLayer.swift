@@ -6,22 +6,23 @@ import SecureMemory
 enum ClosedClass {
   /// The user's sessions are locked.
   case session
-  /// The passcode has not been given since the vault started, or has to be given again.
+  /// The passcode has not been given since the vault started, or must be given again.
   case passcode
 }
 
 extension Slot {
-  /// In place of parameters, where the passcode has a part in the wrapping of a class key.
+  /// The slot's parameters if the class key is wrapped with the passcode's key.
   fileprivate static let sealed = Array("passcode".utf8)
 
-  /// Whether the passcode has a part in the wrapping of this class key.
+  /// Whether this class key is wrapped with the passcode's key.
   fileprivate var isSealed: Bool { !parameters.isEmpty }
 }
 
 extension Moment {
-  /// What the first unlock of this store takes. Its class keys themselves say it: by how they are wrapped.
+  /// What the first unlock of this store requires, as the wrapping of its class keys shows.
   func firstUnlock() throws -> FirstUnlock {
-    if store.classKeys.firstUnlock == .passcode { return .passcode }
+    if try store.classKeys.firstUnlock != .passcode && slot(.loginKey) != nil { return .login }
+    if store.classKeys.firstUnlock != .none { return .passcode }
     return try slot(.classKey(.afterFirstUnlock))?.isSealed == true ? .passcode : .none
   }
 
@@ -33,13 +34,13 @@ extension Moment {
 
   private func closed(_ slot: Slot, _ accessibility: Accessibility) -> ClosedClass? {
     if accessibility != .afterFirstUnlock, store.classKeys.sessionsAreLocked { return .session }
-    guard slot.isSealed || store.classKeys.firstUnlock == .passcode else { return nil }
+    guard slot.isSealed || store.classKeys.firstUnlock != .none else { return nil }
     return firstKey == nil ? .passcode : nil
   }
 
   private var firstKey: SecretBox? { store.classKeys.key(of: store.keys.databaseID, store.clock) }
 
-  /// The key that items of this class are wrapped under; nil for `passcode-set` while no passcode is set.
+  /// The key under which items of this class are wrapped; nil for `passcode-set` while no passcode is set.
   ///
   /// - Throws: `notUnlocked` while the class is closed.
   func classKey(_ accessibility: Accessibility) throws -> SecretBytes? {
@@ -51,8 +52,8 @@ extension Moment {
     return try unwrap(slot, under: encryption(first.secret))
   }
 
-  /// Refuses an item whose class is closed, before anybody is asked. One with no other way in than the passcode opens its
-  /// class with it.
+  /// Refuses an item whose class is closed, before anybody is asked. An item that always needs the passcode is allowed:
+  /// the passcode opens its class.
   func requireOpen(_ item: WantedItem) throws {
     switch try closed(item.accessibility) {
     case nil: return
@@ -61,7 +62,7 @@ extension Moment {
     }
   }
 
-  /// What class keys are wrapped under where the root key alone does not open them.
+  /// The key that wraps class keys, derived from the root key and another key.
   fileprivate func encryption(_ key: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
     var parts = SecretConcatenation()
     parts.append(tag: 1, try store.keys.derive("class keys"))
@@ -83,13 +84,13 @@ extension Moment {
 }
 
 extension Change {
-  /// The key of `after-first-unlock`, which the passcode key opens; nil in a store that is open from the start. Where the
-  /// passcode is to have a part in the class keys and has none yet, it gets one.
+  /// The key of `after-first-unlock`, unwrapped with the passcode key; nil in a store that is open from the start. If
+  /// the class keys are to be wrapped with the passcode's key and are not yet, wraps them.
   func openClassKeys(with passcodeKey: borrowing SecretBytes) throws -> SecretBox? {
-    // A row that is damaged says so where an item needs it, and does not stand in the way of the passcode.
+    // A damaged row must not prevent use of the passcode. An item that needs it reports the damage.
     guard !authority.restored, let slot = try? slot(.classKey(.afterFirstUnlock)) else { return nil }
     if slot.isSealed { return SecretBox(try unwrap(slot, under: encryption(passcodeKey))) }
-    guard store.classKeys.firstUnlock == .passcode else { return nil }
+    guard store.classKeys.firstUnlock != .none else { return nil }
     let first = SecretBox(try unwrap(slot, under: store.keys.root))
     let id = store.keys.databaseID
     for name in [Slot.Name.classKey(.whenUnlocked), .classKey(.passcodeSet)] {

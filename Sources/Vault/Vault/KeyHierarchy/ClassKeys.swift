@@ -2,30 +2,30 @@ import Executors
 package import SecretModel
 import Synchronization
 
-/// Which classes of a store's items are open, and the key that opens them, for as long as the process runs: whoever keeps
-/// this value may close and open the database meanwhile.
+/// Holds which classes of a store's items are open, and the key that opens them. The owner of this value may close and
+/// reopen the database meanwhile.
 ///
-/// Where the first unlock takes the passcode, the key of `after-first-unlock` is wrapped under the passcode key, and those
-/// of the other classes under that key. This value holds that one key; each other is unwrapped for one use and wiped, so
-/// that nothing of it is in memory while the user's sessions are locked (docs/decisions/0044).
+/// If the first unlock takes the passcode, the key of `after-first-unlock` is wrapped under the passcode key, and the
+/// keys of the other classes under that key. This value holds that one key. The others are unwrapped for one use and
+/// wiped, so that they are not in memory while the user's sessions are locked (docs/decisions/0044).
 package final class ClassKeys: Sendable {
-  /// Without any unlock for so many nanoseconds since boot, the passcode is asked for again.
+  /// The passcode must be given again this many nanoseconds after the last unlock.
   ///
   /// Both limits are those of Apple Platform Security, "Passcodes and passwords": a passcode is required when the device
   /// has not been unlocked for more than 48 hours, or the passcode has not been used for 156 hours (six and a half days).
   static let unlockLimit: UInt64 = 48 * 3_600 * 1_000_000_000
-  /// Without the passcode for so many nanoseconds since boot, it is asked for again.
+  /// The passcode must be given again this many nanoseconds after it was last given.
   static let passcodeLimit: UInt64 = 156 * 3_600 * 1_000_000_000
 
   private struct Unlock {
     let key: SecretBox
-    /// The database whose key it is.
+    /// The database that the key belongs to.
     let databaseID: [UInt8]
-    /// When the passcode was given, and when passcode or finger last were, in nanoseconds since boot.
+    /// When the passcode was given, and when a passcode or finger was last given, in nanoseconds since boot.
     let passcode: UInt64
     var last: UInt64
 
-    /// Nanoseconds until the passcode is asked for again; nil when it is now.
+    /// Nanoseconds until the passcode must be given again; nil if it must be given now.
     func remaining(_ now: UInt64) -> UInt64? {
       let (sincePasscode, sinceLast) = (now &- passcode, now &- last)
       guard sincePasscode < ClassKeys.passcodeLimit, sinceLast < ClassKeys.unlockLimit else { return nil }
@@ -35,31 +35,31 @@ package final class ClassKeys: Sendable {
 
   private struct State {
     var unlock: Unlock?
-    /// Drops the key when its time is over, and not at the next use only.
+    /// Drops the key when it expires, rather than at its next use.
     var expiring: Task<Void, Never>?
     var sessionsLocked = false
-    /// How many times the sessions were locked.
+    /// How often the sessions were locked.
     var locks: UInt64 = 0
   }
 
-  /// What the first unlock takes at least, whatever the store says: one that says less is changed when its passcode is
-  /// next given.
+  /// The least that the first unlock requires, whatever the store's own rule. A store that requires less is changed
+  /// when its passcode is next given. If this is the passcode, no login opens the store.
   let firstUnlock: FirstUnlock
   private let state = Mutex(State())
 
   package init(firstUnlock: FirstUnlock = .none) { self.firstUnlock = firstUnlock }
 
-  /// Whether the passcode has opened something that is still open.
+  /// Whether the classes that the passcode has opened are still open.
   package var isOpen: Bool { state.withLock { $0.unlock != nil } }
 
-  /// The passcode was right: remembers the key that it opened.
+  /// Keeps the key that the right passcode has opened.
   func open(_ key: SecretBox, of databaseID: [UInt8], _ clock: BootClock) {
     let now = clock.now()
     state.withLock { state in
       state.unlock = Unlock(key: key, databaseID: databaseID, passcode: now, last: now)
       state.expiring?.cancel()
       state.expiring = Task(executorPreference: BackgroundThread.shared) { [weak self] in
-        // Looks again at least once an hour: a finger gives it more time, and a machine that slept has used some up.
+        // Checks at least once an hour, since a finger extends the time, and time passes while the machine sleeps.
         while !Task.isCancelled, let left = self?.expire(clock) {
           try? await Task.sleep(for: min(.nanoseconds(Int64(clamping: left)), .seconds(3_600)))
         }
@@ -67,7 +67,7 @@ package final class ClassKeys: Sendable {
     }
   }
 
-  /// A finger was right.
+  /// Notes that a finger matched, which extends the time.
   func noteFinger(_ clock: BootClock) {
     let now = clock.now()
     state.withLock { state in
@@ -75,7 +75,7 @@ package final class ClassKeys: Sendable {
     }
   }
 
-  /// Forgets the key: the passcode is asked for again.
+  /// Drops the key: the passcode must be given again.
   func close() {
     state.withLock { state in
       state.unlock = nil
@@ -84,7 +84,7 @@ package final class ClassKeys: Sendable {
     }
   }
 
-  /// The key of `after-first-unlock`; nil until the passcode was given, and when it is to be given again.
+  /// The key of `after-first-unlock`; nil before the passcode was given, and after the key has expired.
   func key(of databaseID: [UInt8], _ clock: BootClock) -> SecretBox? {
     let now = clock.now()
     return state.withLock { state in
@@ -93,7 +93,7 @@ package final class ClassKeys: Sendable {
     }
   }
 
-  /// Forgets the key where its time is over. Gives the nanoseconds that it has left; nil where there is none.
+  /// Drops the key if it has expired. Returns the nanoseconds that it has left; nil without a key.
   func expire(_ clock: BootClock) -> UInt64? {
     let now = clock.now()
     return state.withLock { state in
@@ -103,21 +103,21 @@ package final class ClassKeys: Sendable {
     }
   }
 
-  /// Whether all sessions of the user are locked, as far as was told.
+  /// Whether all sessions of the user are locked, as last reported.
   var sessionsAreLocked: Bool { state.withLock { $0.sessionsLocked } }
 
-  /// All sessions of the user are locked now, or the machine is about to sleep.
-  func sessionsLocked() {
+  /// Notes that all sessions of the user are locked, or that the machine is about to sleep.
+  package func sessionsLocked() {
     state.withLock { state in
       state.sessionsLocked = true
       state.locks += 1
     }
   }
 
-  /// How many times the sessions were locked: to be taken before they are looked at.
+  /// How often the sessions were locked. Read it before asking for the state of the sessions.
   var locks: UInt64 { state.withLock { $0.locks } }
 
-  /// What a look at the sessions has shown; nothing where they were locked since it began.
+  /// Notes the state of the sessions, unless they were locked since the question was asked.
   func note(sessionsUnlocked: Bool, asOf locks: UInt64) {
     state.withLock { state in
       if state.locks == locks { state.sessionsLocked = !sessionsUnlocked }

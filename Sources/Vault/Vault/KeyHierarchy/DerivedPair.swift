@@ -1,13 +1,13 @@
 import Keys
 import SecureMemory
 
-/// The X25519 key pairs that come from a key of the hierarchy, so that something can be sealed for whoever has that key
-/// without asking for it: adding an item must not ask for the passcode (docs/decisions/0012), and changing the passcode
-/// must not ask for the recovery key (docs/decisions/0018).
+/// X25519 key pairs derived from a key of the hierarchy. With the public half, data can be sealed for the owner of that
+/// key without asking for it: adding an item must not ask for the passcode (docs/decisions/0012), and changing the
+/// passcode must not ask for the recovery key (docs/decisions/0018).
 enum DerivedPair: String {
-  /// Of the passcode key.
+  /// The pair of the passcode key.
   case passcode = "whorl passcode X25519"
-  /// Of the recovery key.
+  /// The pair of the recovery key.
   case recovery = "whorl recovery X25519"
 
   func privateKey(of key: borrowing SecretBytes, _ databaseID: [UInt8]) throws(KeysError) -> SecretBytes {

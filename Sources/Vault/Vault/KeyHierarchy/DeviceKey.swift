@@ -1,7 +1,7 @@
 import Glibc
 import SecureMemory
 
-/// The key file: 32 random bytes beside the database, readable by this user alone. It opens the device slot.
+/// The key file: 32 random bytes beside the database, readable by this user alone. The key opens the device slot.
 enum DeviceKey {
   static let count = 32
 
@@ -24,7 +24,7 @@ enum DeviceKey {
     return key
   }
 
-  /// Writes the key file; in place of an old one only through a rename, so that there is always one whole file.
+  /// Writes the key file. Replaces an old one by a rename, so that there is always a whole file.
   static func write(_ key: borrowing SecretBytes, in directory: StoreDirectory) throws(VaultError) {
     let temporary = directory.deviceKey + ".new"
     unlink(temporary)

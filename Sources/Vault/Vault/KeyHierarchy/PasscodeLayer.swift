@@ -2,12 +2,12 @@ import GRDB
 import Keys
 import SecureMemory
 
-// A wrapping that needs the passcode is sealed twice: inside under the keys the store holds (and the application
-// password), outside for the passcode's key pair. A change of the passcode replaces the outer seal alone, so that it
-// needs no finger and no application password (docs/decisions/0018).
+// A wrapping that needs the passcode has two layers: the inner one is sealed under the store's keys (and the
+// application password), the outer one for the passcode's key pair. A change of the passcode replaces the outer layer
+// alone, so it needs no finger and no application password (docs/decisions/0018).
 extension Wrapping {
-  /// Seals the box once more, for whoever has the private half of `publicKey`. A pair made for this one seal agrees on a
-  /// secret with it (RFC 7748); HKDF's info binds that to the wrapping's own place.
+  /// Adds the outer layer, sealed for `publicKey`. The key is agreed between it and a pair made for this one layer (RFC
+  /// 7748); HKDF's info binds it to the wrapping's place.
   mutating func addPasscodeLayer(for publicKey: [UInt8], place: [UInt8]) throws(KeysError) {
     let own = try Random.key()
     let share = try X25519.publicKey(of: own)
@@ -16,7 +16,7 @@ extension Wrapping {
     passcodeShare = share
   }
 
-  /// The box under the passcode's layer; `authenticationFailed` where it was sealed for another pair.
+  /// The box inside the passcode's layer; throws `authenticationFailed` where the layer was sealed for another pair.
   func openedPasscodeLayer(with privateKey: borrowing SecretBytes, place: [UInt8]) throws(KeysError) -> [UInt8] {
     guard let passcodeShare else { throw .authenticationFailed }
     let key = try Self.layerKey(X25519.sharedSecret(privateKey, with: passcodeShare), passcodeShare, place)
@@ -35,14 +35,14 @@ extension Wrapping {
 }
 
 extension Change {
-  /// Seals for the new passcode key's pair what was sealed for the old one's, in every living item. Nothing else of the
-  /// items changes: not their keys, their revisions or their other ways in.
+  /// Reseals the passcode's layer of every living item, from the old passcode key's pair to the new one's. Nothing else
+  /// of the items changes: not their keys, revisions or other wrappings.
   ///
-  /// What does not open with the old key was damaged before, and stays as it is.
+  /// A layer that the old key does not open was damaged before, and stays as it is.
   func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes) throws {
     let privateKey = try DerivedPair.passcode.privateKey(of: old, store.keys.databaseID)
     let publicKey = try DerivedPair.passcode.publicKey(of: new, store.keys.databaseID)
-    // The places first: rows that are being walked over are not written to.
+    // Fetch the row numbers first, so that no row is written while the query runs.
     let places = try Int64.fetchAll(
       db, sql: "SELECT row FROM item WHERE dead = 0 AND access & ? != 0", arguments: [AccessControl.passcodeFlag])
     for place in places {
@@ -66,6 +66,6 @@ extension Change {
 }
 
 extension AccessControl {
-  /// The flag of items that need the passcode's key, as the database holds it.
+  /// The flag of items that need the passcode's key, as a number in the database.
   static var passcodeFlag: Int64 { Int64(bitPattern: AccessControl(.passcode).flags.rawValue) }
 }

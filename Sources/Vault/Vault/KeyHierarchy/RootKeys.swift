@@ -1,21 +1,21 @@
 import Keys
 import SecureMemory
 
-/// What is derived from the root key: one key for each use, under a label of its own.
+/// The keys derived from the root key: one for each use, with its own label.
 struct RootKeys: ~Copyable {
   let root: SecretBytes
   let databaseID: [UInt8]
-  /// Seals the authenticated record of failures and epochs.
+  /// Seals the authority record.
   let authority: SecretBytes
-  /// Keys the manifest beside the database.
+  /// Authenticates the manifest beside the database.
   let manifest: SecretBytes
-  /// Keys the equality columns.
+  /// The HMAC key of the index columns.
   let index: SecretBytes
   /// Seals the attributes of items.
   let attributes: SecretBytes
 
   init(root: consuming SecretBytes, databaseID: [UInt8]) throws(VaultError) {
-    // All four before any is stored: a value that cannot be copied is made whole or not at all.
+    // Derive all four before storing any: a noncopyable value must not be left partly initialized by a throw.
     let authority = try Self.derive(root, "authority", databaseID)
     let manifest = try Self.derive(root, "manifest", databaseID)
     let index = try Self.derive(root, "index", databaseID)
@@ -28,7 +28,7 @@ struct RootKeys: ~Copyable {
     self.databaseID = databaseID
   }
 
-  /// The key for another use, derived when it is needed.
+  /// Derives the key for another use, when it is needed.
   func derive(_ use: String) throws(VaultError) -> SecretBytes {
     try Self.derive(root, use, databaseID)
   }
@@ -45,7 +45,8 @@ struct RootKeys: ~Copyable {
 }
 
 extension VaultError {
-  /// A failure of the cryptographic library. Failed authentication is decided where it happens, so here it is damage.
+  /// The error for a failure of the cryptographic library. Callers handle expected authentication failures themselves,
+  /// so one that gets here means damage.
   init(keys error: KeysError) {
     switch error {
     case .authenticationFailed: self = .storeDamaged("a sealed part does not verify")

@@ -3,14 +3,14 @@ import Keys
 import SecretModel
 import Synchronization
 
-/// Where passcodes and passwords become keys: outside of every vault's executor, for all vaults of a process together.
+/// Runs scrypt on passcodes and passwords, off the vaults' executors, for all vaults of a process.
 ///
-/// scrypt takes 128 MiB and most of a second. One derivation of a user runs at a time, and two in all; users take turns, so
-/// that whoever tries many keeps nobody else from unlocking.
+/// scrypt takes 128 MiB and most of a second. One derivation for each user runs at a time, and two in all. Users take
+/// turns, so that one who tries many passcodes does not keep others from unlocking.
 package final class ScryptQueue: Sendable {
   /// How many derivations run at a time.
   static let width = 2
-  /// How many of one user may wait.
+  /// How many derivations of one user may wait.
   static let waitingLimit = 8
 
   private enum Answer {
@@ -26,11 +26,11 @@ package final class ScryptQueue: Sendable {
     /// The users who have a turn.
     var running: Set<UInt32> = []
     var waiting: [UInt32: [Waiting]] = [:]
-    /// The users who wait and have no turn, in their order.
+    /// The users who wait for a turn, in their order.
     var order: [UInt32] = []
     var calls: UInt64 = 0
 
-    /// Gives the next user a turn, where there is room.
+    /// Gives the next user a turn, if one is free.
     mutating func next() -> Waiting? {
       guard running.count < ScryptQueue.width, !order.isEmpty else { return nil }
       let user = order.removeFirst()
@@ -48,7 +48,7 @@ package final class ScryptQueue: Sendable {
 
   package init() {}
 
-  /// The right to derive keys for a user, one after the other. It ends with this value.
+  /// The right to derive keys for a user, until this value is destroyed.
   struct Turn: ~Copyable {
     private let queue: ScryptQueue
     private let user: UInt32
@@ -80,7 +80,7 @@ package final class ScryptQueue: Sendable {
 
   /// Waits until a key may be derived for this user.
   ///
-  /// - Throws: `busy` where as many wait as may, `cancelled` where the task was cancelled meanwhile.
+  /// - Throws: `busy` where too many derivations wait, `cancelled` where the task was cancelled.
   nonisolated(nonsending) func turn(for user: UInt32) async throws(VaultError) -> Turn {
     let number = state.withLock { state in
       state.calls += 1
@@ -100,7 +100,7 @@ package final class ScryptQueue: Sendable {
 
   private func wait(_ call: Waiting, _ user: UInt32) {
     let answer: Answer? = state.withLock { state in
-      // Looked at under the lock: a cancel that comes later finds the call waiting.
+      // Checked under the lock: a later cancel finds the call in the queue.
       guard !Task.isCancelled else { return .cancelled }
       if !state.running.contains(user), state.running.count < Self.width {
         state.running.insert(user)

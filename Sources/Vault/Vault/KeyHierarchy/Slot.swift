@@ -1,24 +1,26 @@
 import Keys
 import SecureMemory
 
-/// A key of the store, wrapped under another: a row of the `slot` table.
+/// A row of the `slot` table: a key of the store, wrapped under another key.
 struct Slot {
   enum Name: Hashable {
     /// The root key under the key file.
     case device
     /// The root key under the recovery key.
     case recovery
-    /// The passcode key under scrypt of the passcode: a passcode is right when it opens this.
+    /// The passcode key under a key that scrypt derives from the passcode. A passcode is right if it opens this slot.
     case passcode
-    /// The passcode key, for the recovery key's pair.
+    /// The passcode key, sealed for the recovery key's pair.
     case passcodeKeyByRecovery
     /// The public half of the recovery key's pair, sealed under the passcode key, so that nobody without the passcode
-    /// puts another in its place.
+    /// can replace it.
     case recoveryPublicKey
-    /// The public half of the passcode's key pair, in place of parameters; nothing is wrapped in it.
+    /// The public half of the passcode's key pair, stored as the parameters. The slot wraps nothing.
     case passcodePublicKey
     /// A class key under the root key.
     case classKey(Accessibility)
+    /// The class key of `after-first-unlock` under the root key as well, if a login may open it without the passcode.
+    case loginKey
 
     var text: String {
       switch self {
@@ -29,13 +31,14 @@ struct Slot {
       case .recoveryPublicKey: "recovery public key"
       case .passcodePublicKey: "passcode public key"
       case .classKey(let accessibility): "class \(accessibility.rawValue)"
+      case .loginKey: "login"
       }
     }
   }
 
   var name: Name
-  /// What the wrapping key was made with: scrypt's parameters, or the public half of a pair made for this slot; empty
-  /// where it needs neither.
+  /// How the wrapping key is derived: scrypt's parameters, or the public half of a pair made for this slot; empty if
+  /// neither is needed.
   var parameters: [UInt8]
   var box: [UInt8]
 
@@ -45,7 +48,7 @@ struct Slot {
     self.box = box
   }
 
-  /// Wraps a key: `keyEncryption` is any key of full strength; the slot's own name separates its use.
+  /// Wraps a key. `keyEncryption` may be any key of full strength: the slot's name separates its uses.
   init(
     _ name: Name, wrapping key: borrowing SecretBytes, under keyEncryption: borrowing SecretBytes,
     databaseID: [UInt8], parameters: [UInt8] = []
@@ -67,7 +70,20 @@ struct Slot {
     return try AEAD.open(box, key: KDF.hkdf(key: keyEncryption, salt: databaseID, info: aad), aad: aad)
   }
 
-  /// What the authority remembers of the row.
+  /// The wrapped key; `wrong` when it was wrapped under another key.
+  func unwrap(
+    under keyEncryption: borrowing SecretBytes, databaseID: [UInt8], otherwise wrong: VaultError
+  ) throws(VaultError) -> SecretBytes {
+    do {
+      return try unwrap(under: keyEncryption, databaseID: databaseID)
+    } catch .authenticationFailed {
+      throw wrong
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+
+  /// The digest of the row that the authority record keeps.
   func digest() -> [UInt8] { Self.digest(name.text, parameters: parameters, box: box) }
 
   static func digest(_ name: String, parameters: [UInt8], box: [UInt8]) -> [UInt8] {
@@ -89,6 +105,26 @@ struct Slot {
   }
 }
 
+extension RecoveryKey {
+  /// The HKDF info for the key of the recovery slot.
+  static let slotInfo = Array("whorl recovery".utf8)
+
+  /// The key of the recovery slot, from the text of the recovery key.
+  static func slotKey(of text: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    let key: RecoveryKey
+    do {
+      key = try RecoveryKey(parsing: text)
+    } catch {
+      throw .malformedRecoveryKey
+    }
+    do {
+      return try key.key(info: slotInfo)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}
+
 extension Scrypt.Parameters {
   var encoded: [UInt8] {
     var record = CanonicalEncoding()
@@ -99,7 +135,7 @@ extension Scrypt.Parameters {
     return record.bytes
   }
 
-  /// Reads stored parameters; their size is checked where they are used.
+  /// Decodes stored parameters. Their values are checked where they are used.
   init(encoded: [UInt8]) throws(VaultError) {
     var record = CanonicalDecoder(encoded)
     do {

@@ -1,19 +1,19 @@
 import Glibc
 internal import Primitives
 
-/// The clocks that nobody can set: time since boot, and the name of this boot.
+/// Clocks that cannot be set: the time since boot, and the id of this boot.
 package struct BootClock: Sendable {
   /// The kernel's random id of this boot.
   package var bootID: @Sendable () -> String
-  /// Nanoseconds of `CLOCK_BOOTTIME`, sleep included: the age of something this process has seen.
+  /// Nanoseconds of `CLOCK_BOOTTIME`, sleep included, to measure ages within this process.
   package var now: @Sendable () -> UInt64
-  /// Nanoseconds the machine has been awake, the same for every process: what passcode delays are measured with.
+  /// Nanoseconds that the machine has been awake, the same for every process. Used for passcode delays.
   ///
-  /// A time namespace (`time_namespaces(7)`) shifts `CLOCK_MONOTONIC` and `CLOCK_BOOTTIME` for the programs in it, so
-  /// that a delay counted in those could be skipped with `unshare -T`.
+  /// Not `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME`: a time namespace (`time_namespaces(7)`) shifts them, so that `unshare
+  /// -T` could skip a delay.
   package var awake: @Sendable () -> UInt64
 
-  /// - Parameter awake: nil for a clock of tests that knows no sleep.
+  /// - Parameter awake: nil for a test's clock, which ignores sleep.
   package init(
     bootID: @escaping @Sendable () -> String, now: @escaping @Sendable () -> UInt64,
     awake: (@Sendable () -> UInt64)? = nil
@@ -26,7 +26,7 @@ package struct BootClock: Sendable {
   package static let system = BootClock(
     bootID: {
       let descriptor = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-      // Without an id every look is a new boot: delays run again, never out.
+      // Without an id, each process counts as a new boot: delays restart and are not skipped.
       guard descriptor >= 0 else { return "unknown-\(getpid())" }
       defer { Glibc.close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 36)

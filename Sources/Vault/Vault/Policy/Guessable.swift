@@ -1,11 +1,11 @@
-/// A secret that can be guessed at, and whose wrong tries are counted.
+/// A secret that can be guessed, so that wrong tries are counted.
 enum Guessable {
   case passcode
-  /// The application password of the item with this id. Each item has a count of its own: else the right password of one
-  /// would make guesses at another free.
+  /// The application password of the item with this id. Each item has a count of its own. With a shared count, the
+  /// right password of one item would clear the failures of another.
   case applicationPassword(item: [UInt8])
 
-  /// What a try ends with that comes too early.
+  /// The error of a try during a delay.
   func delayed(_ seconds: Int) -> VaultError {
     switch self {
     case .passcode: .passcodeDelayed(seconds: seconds)
@@ -15,7 +15,7 @@ enum Guessable {
 }
 
 extension Authority {
-  /// The wrong tries in a row at a secret.
+  /// The wrong tries in a row for a secret.
   subscript(secret: Guessable) -> Tries {
     get {
       switch secret {
@@ -38,7 +38,7 @@ extension Authority {
 extension Change {
   /// Counts a try as wrong before it is made.
   ///
-  /// - Throws: the delay, where one runs.
+  /// - Throws: the delay, if one is running.
   func charge(_ secret: Guessable) throws {
     let delay = authority[secret].remainingDelay(store.clock)
     guard delay == 0 else { throw secret.delayed(delay) }
@@ -46,7 +46,7 @@ extension Change {
     authority[secret].charge(store.clock)
   }
 
-  /// Forgets the counts of items that are gone, where there are too many to count another; refuses where there still are.
+  /// If there is no room for another count, drops those of items that are gone. Throws if there is still no room.
   private func makeRoom(for item: [UInt8]) throws {
     guard authority.passwords[item] == nil, authority.passwords.count >= Authority.passwordLimit else { return }
     for counted in authority.passwords.keys where try self.item(counted)?.dead ?? true {
@@ -58,21 +58,20 @@ extension Change {
   }
 }
 
-extension Vault {
-  /// Refuses while a delay runs; under a new boot it starts again in full, and that is written down.
+extension Store {
+  /// Throws during a delay. After a reboot the delay restarts in full, which is recorded.
   func requireNoDelay(_ secret: Guessable) throws(VaultError) {
-    let store = store
-    let (delay, unwritten) = try store.read { moment in
-      // A delay that a put-back file brought to light starts at each look until it is written down, too.
+    let (delay, unwritten) = try read { moment in
+      // After a restore the delay is not stored yet, and would restart at every check: record it as well.
       (
-        moment.authority[secret].remainingDelay(store.clock),
-        moment.authority.restored || moment.authority[secret].needsNewDelay(store.clock)
+        moment.authority[secret].remainingDelay(clock),
+        moment.authority.restored || moment.authority[secret].needsNewDelay(clock)
       )
     }
     guard delay > 0 else { return }
     if unwritten {
-      try store.commit(evenRestored: true) { change in
-        if change.authority[secret].needsNewDelay(store.clock) { change.authority[secret].startDelay(store.clock) }
+      try commit(evenRestored: true) { change in
+        if change.authority[secret].needsNewDelay(clock) { change.authority[secret].startDelay(clock) }
       }
     }
     throw secret.delayed(delay)

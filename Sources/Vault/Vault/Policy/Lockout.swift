@@ -1,55 +1,59 @@
-/// The count of touches and passcodes that were wrong, and what follows from it. Pure: the caller makes it durable.
+/// Counts failed touches and wrong passcodes, and decides on lockout and delay. A plain value: the caller stores it.
 struct Lockout: Equatable {
   /// Non-matches in a row that lock biometry (the rule of LocalAuthentication).
   static let limit: UInt32 = 5
-  /// Non-matches that end one request.
+  /// The number of non-matches that end one request.
   static let perRequest = 3
+  /// The number of touches that could not be read that end one request. They are no failures, and a reader that reports
+  /// nothing else would otherwise keep a request, and the readers of all others, for ever.
+  static let unreadablePerRequest = 10
 
-  /// Touches in a row that matched nobody, the armed one counted ahead.
+  /// Touches in a row that did not match. An armed scan is counted in advance.
   var failures: UInt32 = 0
-  /// The scan that is armed now and already counted; names it, so that only its owner can give the charge back.
+  /// The nonce of the armed scan, which is counted already. Only that scan can refund the charge.
   var pending: [UInt8] = []
-  /// Passcodes in a row that were wrong.
+  /// Wrong passcodes in a row.
   var passcode = Tries()
 
   var lockedOut: Bool { failures >= Self.limit }
-  /// Touches that may still match nobody before it locks.
+  /// How many more touches may fail before biometry is locked.
   var remaining: Int { Int(Self.limit - min(failures, Self.limit)) }
 
-  /// Counts a scan before it starts, so that no crash can make it free.
+  /// Counts a scan before it starts, so that a crash does not make it free.
   mutating func arm(_ nonce: [UInt8]) throws(VaultError) {
     guard !lockedOut else { throw .biometryLockout }
     failures += 1
     pending = nonce
   }
 
-  /// The touch matched: the row of failures is broken.
+  /// Clears the count after a match.
   mutating func matched() {
     failures = 0
     pending = []
   }
 
-  /// The touch matched nobody. The charge stays; where a passcode has cleared it meanwhile, it is made again.
+  /// Keeps the charge after a non-match. If a passcode has cleared it meanwhile, charges again.
   mutating func failed(_ nonce: [UInt8]) {
     if pending != nonce { failures += 1 }
     pending = []
   }
 
-  /// The scan ended without an answer, with the reader alive: nobody has learnt anything.
+  /// Takes back the charge of a scan that ended without an answer while the reader was alive, and so told nobody
+  /// anything.
   mutating func refund(_ nonce: [UInt8]) {
     guard pending == nonce else { return }
     failures -= 1
     pending = []
   }
 
-  /// The record of the counts is gone, or cannot be told from an older one: fingers are locked out, and the longest
-  /// delay runs in full from when a passcode is next asked for.
+  /// For a record that is lost, or may be an older one: locks out fingers, and starts the longest delay when a passcode
+  /// is next asked for.
   mutating func assumeWorst() {
     failures = max(failures, Self.limit)
     passcode.assumeWorst()
   }
 
-  /// The passcode (or the recovery key) was right: everything starts afresh.
+  /// Clears all counts after the right passcode or recovery key.
   mutating func clear() {
     self = Lockout()
   }

@@ -1,11 +1,11 @@
-/// What an access control asks for, resolved: one of the alternatives, and of that one everything.
+/// An access control as a list of alternatives. One alternative must be satisfied, with all of its factors.
 struct Requirement {
   enum Factor: Hashable {
     /// A finger enrolled now.
     case finger
     /// A finger of the set the item was bound to, whose key is part of the wrapping.
     case boundFinger
-    /// The passcode as a gate only: the item's key does not hang on it.
+    /// The passcode as a gate only: its key is not part of the wrapping.
     case passcodeGate
     /// The passcode, whose key is part of the wrapping.
     case passcode
@@ -28,20 +28,20 @@ struct Requirement {
 
   private init(alternatives: [Set<Factor>]) { self.alternatives = alternatives }
 
-  /// The alternatives that do without this.
+  /// The alternatives without this factor.
   func without(_ factor: Factor) -> Requirement {
     Requirement(alternatives: alternatives.filter { !$0.contains(factor) })
   }
 
-  /// The alternatives but for those with these wrappings.
+  /// The alternatives without those that have these wrappings.
   func without(_ wrappings: Set<Set<Factor>>) -> Requirement {
     Requirement(alternatives: alternatives.filter { !wrappings.contains(Self.wrapping(of: $0)) })
   }
 
-  /// Nothing is asked for.
+  /// Whether nothing is asked for.
   var isOpen: Bool { alternatives.contains([]) }
 
-  /// Every way in leads through this.
+  /// Whether every alternative contains one of these factors.
   func always(_ wanted: Factor...) -> Bool {
     alternatives.allSatisfy { !$0.isDisjoint(with: wanted) }
   }
@@ -50,7 +50,7 @@ struct Requirement {
     alternatives.contains { !$0.isDisjoint(with: wanted) }
   }
 
-  /// What the item's key is wrapped under, once for each different combination of keys.
+  /// The combinations of keys under which the item's key is wrapped, each once.
   var wrappings: [Set<Factor>] {
     var seen: [Set<Factor>] = []
     for alternative in alternatives {
@@ -60,7 +60,7 @@ struct Requirement {
     return seen
   }
 
-  /// Those factors of an alternative that have keys of their own.
+  /// The factors of an alternative that have keys.
   static func wrapping(of alternative: Set<Factor>) -> Set<Factor> {
     alternative.intersection([.boundFinger, .passcode])
   }

@@ -1,16 +1,15 @@
-/// Wrong tries in a row at one secret that can be guessed, and the delay that follows from them. Pure: the caller makes it
-/// durable.
+/// Counts wrong tries in a row for one secret, and computes the delay after them. A plain value: the caller stores it.
 struct Tries: Equatable {
   var failures: UInt32 = 0
-  /// The boot during which the delay was started; empty when there is none.
+  /// The id of the boot in which the delay was started; empty without a delay.
   var boot = ""
-  /// The reading of ``BootClock/awake`` before which nothing is tried, during that boot.
+  /// The end of the delay in that boot, by ``BootClock/awake``.
   var until: UInt64 = 0
 
-  /// The wrong tries in a row after which the delay is the longest.
+  /// The number of wrong tries from which the delay is the longest.
   static let longestDelayFailures: UInt32 = 9
 
-  /// Seconds of delay that follow this many wrong tries in a row.
+  /// The delay after this many wrong tries in a row, in seconds.
   static func delay(after failures: UInt32) -> UInt64 {
     switch failures {
     case 0...4: 0
@@ -25,29 +24,29 @@ struct Tries: Equatable {
   func remainingDelay(_ clock: BootClock) -> Int {
     let full = Self.delay(after: failures)
     guard full > 0 else { return 0 }
-    // Under another boot the clock started anew, so nothing is known of the time that passed.
+    // After a reboot the clock has restarted, so the time that has passed is unknown.
     guard boot == clock.bootID() else { return Int(full) }
     let now = clock.awake()
     guard until > now else { return 0 }
     return Int((until - now + 999_999_999) / 1_000_000_000)
   }
 
-  /// Whether the delay was started under another boot and has to be started again.
+  /// Whether the delay was started in another boot and must be restarted.
   func needsNewDelay(_ clock: BootClock) -> Bool { Self.delay(after: failures) > 0 && boot != clock.bootID() }
 
-  /// Starts the whole delay now.
+  /// Starts the delay in full.
   mutating func startDelay(_ clock: BootClock) {
     boot = clock.bootID()
     until = clock.awake() + Self.delay(after: failures) * 1_000_000_000
   }
 
-  /// Counts a try as wrong before it is made, so that no crash can make it free.
+  /// Counts a try as wrong before it is made, so that a crash does not make it free.
   mutating func charge(_ clock: BootClock) {
     failures += 1
     startDelay(clock)
   }
 
-  /// What has been counted is not known: the longest delay runs in full from the next try on.
+  /// For a count that is unknown: the longest delay starts in full when a try is next made.
   mutating func assumeWorst() {
     failures = max(failures, Self.longestDelayFailures)
     boot = ""

@@ -1,14 +1,14 @@
 /// When a reader is armed for a touch.
 package enum ArmingPolicy: Sendable {
-  /// With the request: of a vault of one program, which shows its own prompts.
+  /// At once, in a private vault, whose program shows its own prompts.
   case atOnce
-  /// When whoever shows the prompt has said that it stands, so that no program gets a touch that was meant for another.
+  /// When the program has reported that its prompt is shown, so that a touch meant for another program is not taken.
   case whenPromptStands
 
-  /// How long a prompt may take to stand.
+  /// How long a prompt may take to be shown.
   static let longestPrompt = Duration.seconds(10)
 
-  /// How long a reader stays armed when nothing happens, whatever the context says; nil where nobody else waits for it.
+  /// How long a reader stays armed without an event, whatever the context's timeout; nil: no limit.
   var longestTouch: Duration? {
     switch self {
     case .atOnce: nil

@@ -1,10 +1,10 @@
-/// How long the programs have to wait that armed the reader and cancelled: longer each time, so that none of them keeps
-/// the reader from the others by asking again and again.
+/// How long programs that armed the reader and cancelled must let others go first. The time grows with each cancel, so
+/// that no program can keep the reader from others by repeated requests.
 struct CoolDowns {
-  /// In nanoseconds, as everything here.
+  /// In nanoseconds, like all times here.
   static let first: UInt64 = 1_000_000_000
   static let longest: UInt64 = 30_000_000_000
-  /// Cancels are forgotten when none has come for so long.
+  /// After this time without a cancel, earlier cancels are forgotten.
   static let memory: UInt64 = 300_000_000_000
 
   private struct Cancels {
@@ -25,7 +25,7 @@ struct CoolDowns {
 
   mutating func succeeded(_ program: ReaderApplicant.Program) { cancels[program] = nil }
 
-  /// Until when the program lets others go first; 0 where it need not.
+  /// The time until which the program must let others go first; 0 if it need not.
   func end(for program: ReaderApplicant.Program, now: UInt64) -> UInt64 {
     guard let end = cancels[program]?.end, end > now else { return 0 }
     return end

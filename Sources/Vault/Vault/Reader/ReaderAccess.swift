@@ -1,35 +1,41 @@
 import Fingerprint
 
-/// The readers as one store uses them: which of those attached is its own, and the way to it for a request.
+/// A store's access to the readers: chooses the attached reader to use, and claims it for a request.
 struct ReaderAccess {
   let store: Store
   let desk: ReaderDesk
   let gate: any SessionGate
   let arming: ArmingPolicy
+  /// The user whose fingers fprintd is asked for; nil where fprintd's unit does not accept the account's name.
+  let user: ReaderUser?
 
-  /// Claims the reader for one request. One request at a time has it, of all programs and stores of the user: the next
-  /// one waits here, so that no scan can be credited to the other. `body` releases what it releases while the reader is
-  /// still open: the answer does not wait for the reader to be closed.
+  /// Claims the reader for one request. Of all programs and stores of the user, one request at a time has the reader,
+  /// and others wait here, so that no scan is taken for another request's. `body` runs while the reader is still open:
+  /// the answer does not wait for the reader to close.
   ///
-  /// - Parameter purpose: what a touch is asked for, where the caller's session allows that; nil where none is.
+  /// - Parameter purpose: the purpose of a touch, for which the caller's session must allow one; nil if no touch is
+  ///   asked for.
   func withReader<T: Sendable>(
     for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false,
     _ body: (ReaderLease) async throws(VaultError) -> T
   ) async throws(VaultError) -> T {
     if purpose != nil { try await requireAllowed(context) }
-    let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose)
+    let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose, call: context.call)
     let claim = try await turn(context) { [desk, lock = store.directory.scanLock] told in
       try await desk.claim(for: applicant, storeLock: lock, told: told)
     }
     do throws(VaultError) {
       if unlessLockedOut {
-        // Only now is it certain how the others' scans have ended.
+        // Check after the wait: other requests' scans may have locked fingers out.
         let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
         guard !lockedOut else { throw .biometryLockout }
       }
       let wanted = try await wanted(claim, context)
-      try await turn(context) { told in try await claim.lock(wanted) { told(.program(nil, items: [])) } }
-      let value = try await body(try await context.outcome { try await claim.open(wanted) })
+      // Check again: only now is it known whether the lid covers this reader.
+      if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
+      try await turn(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
+      let user = try readerUser
+      let value = try await body(try await context.outcome { try await claim.open(wanted, for: user) })
       claim.end(.succeeded)
       return value
     } catch {
@@ -39,13 +45,13 @@ struct ReaderAccess {
     }
   }
 
-  /// Refuses where the state of the caller's login session forbids to ask for a finger.
+  /// Throws where the state of the caller's login session forbids asking for a finger.
   func requireAllowed(_ context: Context) async throws(VaultError) {
-    if let refusal = await gate.refusal(for: context.client.caller) { throw .sessionRefused(refusal) }
+    let refusal = await gate.refusal(for: context.client.caller, at: context.readerPlace)
+    if let refusal { throw .sessionRefused(refusal) }
   }
 
-  /// The answer to a question for which the reader waits for a finger: where the caller's session allows it, and for as
-  /// long.
+  /// Runs an action that waits for a finger, as long as the caller's session allows it.
   func touch<T: Sendable>(
     _ context: Context, activity: Activity = Activity(), _ question: @escaping @Sendable () async throws -> T
   ) async throws(VaultError) -> T {
@@ -54,7 +60,7 @@ struct ReaderAccess {
       activity: activity, within: arming.longestTouch, underGate: gate, of: question)
   }
 
-  /// What is wanted of the person who reads the prompt.
+  /// The request for the prompt.
   func request(for purpose: TouchRequest.Purpose, on lease: ReaderLease, passcodeInstead: Bool = false) -> TouchRequest
   {
     TouchRequest(
@@ -62,20 +68,21 @@ struct ReaderAccess {
       awaitsPrompt: arming == .whenPromptStands)
   }
 
-  /// Has the prompt for a touch shown, where the reader is armed no sooner, and waits until it stands.
+  /// If the reader is armed only after the prompt is shown, asks for the prompt and waits until it is.
   func prompt(for request: TouchRequest, _ context: Context) async throws(VaultError) {
     guard request.awaitsPrompt else { return }
     try await requireAllowed(context)
     try await context.prompt(for: request, within: ArmingPolicy.longestPrompt, underGate: gate)
   }
 
-  /// Waits for the requests ahead of this one, which the listener is told of.
+  /// Waits for the requests ahead of this one, and reports them to the listener.
   private func turn<T: Sendable>(
-    _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (ReaderUse) -> Void) async throws -> T
+    _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
+    defer { context.ahead.clear() }
     do throws(VaultError) {
-      return try await context.outcome { [events = context.events] in
-        try await wait { use in events.yield(.notice(.readerInUse(use))) }
+      return try await context.outcome { [events = context.events, ahead = context.ahead] in
+        try await wait { ahead.tell($0, through: events) }
       }
     } catch .timedOut { throw .busy("another program is waiting for a finger") }
   }
@@ -84,35 +91,57 @@ struct ReaderAccess {
     -> ReaderDescription
   {
     if let opened = claim.opened { return opened.description }
-    return try choose(from: try await context.outcome { [desk] in try await desk.reader.readers() })
+    let adapter = try recordedAdapter
+    let attached = try await context.outcome { [desk] in try await desk.reader.readers(drivenBy: adapter) }
+    let chosen = try choose(from: attached)
+    context.readerPlace = chosen.place(among: attached)
+    return chosen
   }
 
-  /// The reader asked for by id or name, else the first that has fingers in this store.
+  private var readerUser: ReaderUser {
+    get throws(VaultError) {
+      guard let user else {
+        throw .reader(.cannotStart("the name of this account has characters that the reader's process does not take"))
+      }
+      return user
+    }
+  }
+
+  /// The adapter of the readers that this store chooses from; nil: any.
+  private var recordedAdapter: ReaderAdapter? {
+    get throws(VaultError) {
+      guard desk.preference == .recorded else { return nil }
+      return try store.read { moment in moment.authority.adapter }
+    }
+  }
+
+  /// The reader with the preferred id or name, else the first that has fingers in this store.
   ///
-  /// A reader that both fprintd and libfprint drive is two readers. Where nobody has named one, it is one of the kind
-  /// that this store has recorded.
+  /// A reader that both fprintd and libfprint drive is listed twice. If none is named, the adapter that this store has
+  /// recorded decides.
   func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
     if case .named(let device) = desk.preference {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
-    let (sets, adapter) = try store.read { moment in (try moment.enrolledSets().map(\.set), moment.authority.adapter) }
-    let recorded = desk.preference == .recorded ? adapter : nil
+    let sets = try store.read { moment in try moment.enrolledSets().map(\.set) }
+    let recorded = try recordedAdapter
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in sets.contains { $0.isOn(reader) } }
     guard let chosen = enrolled ?? eligible.first else { throw .reader(.absent) }
     return chosen
   }
 
-  /// The reader that is attached now, without opening it.
+  /// The attached reader to use. Does not open it.
   func attached() async throws(VaultError) -> ReaderDescription {
     if let held = await desk.heldReader { return held }
     let readers: [ReaderDescription]
-    do { readers = try await desk.reader.readers() } catch { throw .reader(error) }
+    let adapter = try recordedAdapter
+    do { readers = try await desk.reader.readers(drivenBy: adapter) } catch { throw .reader(error) }
     return try choose(from: readers)
   }
 
-  /// The readers attached, and the one that this store would use.
+  /// The attached readers, and the one that this store would use.
   func list() async -> ReaderList {
     let attached: [ReaderDescription]
     do { attached = try await desk.reader.readers() } catch {
@@ -120,7 +149,25 @@ struct ReaderAccess {
     }
     do throws(VaultError) {
       return ReaderList(readers: attached, chosen: try choose(from: attached), problem: nil)
-    } catch { return ReaderList(readers: attached, chosen: nil, problem: error) }
+    } catch {
+      return ReaderList(readers: attached, chosen: nil, problem: await failureToAttach() ?? error)
+    }
+  }
+
+  /// The error of listing the readers that this store may use; nil where they can be listed.
+  private func failureToAttach() async -> VaultError? {
+    do throws(VaultError) {
+      _ = try await attached()
+      return nil
+    } catch { return error }
+  }
+}
+
+extension ReaderDescription {
+  /// fprintd's readers count as in reach: fprintd does not say which are built in.
+  fileprivate func place(among attached: [ReaderDescription]) -> ReaderPlace {
+    let isAlone = attached.allSatisfy { $0 == self || $0.identity.adapter != identity.adapter }
+    return identity.fixedPort != nil && isAlone ? .underLid : .inReach
   }
 }
 

@@ -1,14 +1,16 @@
 import Fingerprint
 
-/// A request for the reader: whose it is, and what the touch is for.
+/// A request for the reader: the caller, and the purpose of the touch.
 struct ReaderApplicant: Sendable {
   let caller: Caller
-  /// Nil where the reader is looked at and nobody is asked for a touch.
+  /// Nil where no touch is asked for.
   let purpose: TouchRequest.Purpose?
+  /// The call that asks; nil for the vault's own checks of a reader.
+  var call: ContextCall?
 
   var program: Program { Program(of: caller) }
 
-  /// Tells one program of a user from another: by its name, which outlives a run, where it has one.
+  /// Identifies a program of a user: by its name, which stays the same when it is started again, if it has one.
   struct Program: Hashable, Sendable {
     private let user: UInt32
     private let label: String?
@@ -21,10 +23,17 @@ struct ReaderApplicant: Sendable {
     }
   }
 
-  /// What another request is told of this one. The names of one user's items are no other's business.
-  func use(toldTo other: ReaderApplicant) -> ReaderUse {
-    guard caller.user == other.caller.user else { return .anotherUser }
-    guard case .read(let items, _) = purpose else { return .program(caller.label, items: []) }
-    return .program(caller.label, items: items)
+  /// What another request is told about this one. Names of items are told only to programs of the same user.
+  func ahead(of other: ReaderApplicant) -> RequestAhead {
+    guard caller.user == other.caller.user else { return RequestAhead(use: .anotherUser) }
+    let items = if case .read(let items, _) = purpose { items } else { [ItemName]() }
+    return RequestAhead(use: .program(caller.label, items: items), call: call)
   }
+}
+
+/// A call in a context of a vault, running or ended.
+struct ContextCall: Sendable, Hashable {
+  let context: ContextHandle
+  /// The number of the call in the context.
+  let number: UInt64
 }

@@ -1,35 +1,38 @@
 import Fingerprint
 import Synchronization
 
-/// The reader as it is open now.
+/// An open reader.
 struct OpenedReader: Sendable {
   let description: ReaderDescription
-  /// The digest of the set whose prints the chip's own list was found to hold since the reader was opened.
+  /// The digest of the set that was found complete on the chip since the reader was opened.
   var checkedSet: [UInt8]?
 }
 
 /// The right of one request to use the reader, from its turn at the desk until ``end(_:)``.
 final class ReaderClaim: Sendable {
-  /// How the request ended, as far as it matters to those who wait.
+  /// How the request ended, as far as the desk needs to know.
   enum Ending {
     case succeeded, cancelled, failed
   }
 
   private struct State {
-    /// One program at a time counts a scan in the store.
+    /// Allows one program at a time to count scans in the store; nil if the request is for no store.
     var storeLock: FileLock?
-    /// And one request of the user has the reader, whichever store it is for; nil where the reader has no lock.
+    /// Allows one request of the user at a time to have the reader, for whichever store; nil if the reader has no lock.
     var readerLock: FileLock?
     var opened: OpenedReader?
+    /// Whether the reader was opened, or was open before. Then it must be closed, even if it reported that its process
+    /// died: fprintd behind the reader process can die and leave that with an open reader.
+    var hasOpened: Bool
     /// Whether the finger of the last scan has left the sensor; nil before the first scan.
     var lift: FingerLift?
 
-    /// The lock that tells the next request when the last finger was not seen to leave.
+    /// The lock whose note tells the next request that the last finger was not seen to leave.
     var noted: FileLock? { readerLock ?? storeLock }
   }
 
   let applicant: ReaderApplicant
-  /// How often the reader process had been ended when the claim was given.
+  /// How often the reader process had been ended when the claim was granted.
   let shutdowns: UInt64
   private let desk: ReaderDesk
   private let fingerMayRestSince: UInt64?
@@ -37,7 +40,7 @@ final class ReaderClaim: Sendable {
   private let state: Mutex<State>
 
   init(
-    of desk: ReaderDesk, _ applicant: ReaderApplicant, store lock: FileLock, held: OpenedReader?,
+    of desk: ReaderDesk, _ applicant: ReaderApplicant, store lock: FileLock?, held: OpenedReader?,
     fingerMayRestSince: UInt64?, shutdowns: UInt64, clock: @escaping @Sendable () -> UInt64
   ) {
     self.desk = desk
@@ -45,35 +48,46 @@ final class ReaderClaim: Sendable {
     self.fingerMayRestSince = fingerMayRestSince
     self.shutdowns = shutdowns
     self.clock = clock
-    state = Mutex(State(storeLock: lock, opened: held))
+    state = Mutex(State(storeLock: lock, opened: held, hasOpened: held != nil))
   }
 
-  /// The reader that is open.
+  /// The open reader.
   var opened: OpenedReader? { state.withLock { $0.opened } }
+
+  /// Whether the reader must be closed.
+  var hasOpened: Bool { state.withLock { $0.hasOpened } }
 
   /// Whether the finger of the last scan is known to be off the sensor; nil where there was no scan.
   var fingerIsOff: Bool? { state.withLock { $0.lift?.isLifted } }
 
-  /// Waits until no other program of the user has this reader; cancelling the task ends that with `cancelled`.
+  /// Waits until no other program of the user has this reader. Throws `cancelled` if the task is cancelled.
   ///
-  /// - Parameter told: is called once where another program has it.
+  /// - Parameter told: called once if another program has it.
   func lock(_ wanted: ReaderDescription, told: () -> Void) async throws(VaultError) {
     guard let path = try desk.locks.path(of: wanted) else { return }
     let lock = try await FileLock.awaited(path, told: told)
     state.withLock { $0.readerLock = lock }
   }
 
-  /// Opens the reader, when the finger of the request before has left it.
-  func open(_ wanted: ReaderDescription) async throws -> ReaderLease {
+  /// Opens the reader, after waiting for the previous request's finger to leave it.
+  ///
+  /// - Parameter user: the user whose fingers fprintd is to use.
+  func open(_ wanted: ReaderDescription, for user: ReaderUser) async throws -> ReaderLease {
     await fingerOff()
     if let opened { return ReaderLease(of: self, on: opened.description, desk.reader) }
-    let description = try await desk.reader.open(wanted.id)
+    try await desk.requireAwake()
+    let description = try await desk.reader.open(wanted.id, for: user)
+    state.withLock { $0.hasOpened = true }
+    // The lock is that of the wanted reader. Another process may use its id for another one.
+    guard description.identity == wanted.identity, description.nature == wanted.nature else {
+      throw ReaderError.removed
+    }
     state.withLock { $0.opened = OpenedReader(description: description) }
     return ReaderLease(of: self, on: description, desk.reader)
   }
 
-  /// A finger that still rests on the sensor from the request before, perhaps another program's, must not answer this
-  /// one: the last holder left the time of its scan's end where it did not see the finger lifted.
+  /// Waits until the previous request's finger, perhaps for another program, has left the sensor, so that it is not
+  /// taken for this request's. If that holder did not see the finger leave, it noted when its scan ended.
   private func fingerOff() async {
     let noted = state.withLock { $0.noted?.note } ?? 0
     let (end, now) = (max(noted, fingerMayRestSince ?? 0), clock())
@@ -81,9 +95,9 @@ final class ReaderClaim: Sendable {
     try? await Task.sleep(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
   }
 
-  /// Gives the reader back. The caller does not wait for the device to be closed.
+  /// Gives the reader back. Does not wait until the device is closed.
   func end(_ ending: Ending) {
-    // Without a scan the time that the last holder left still says all there is to say.
+    // Without a scan, the earlier holder's note stays valid.
     state.withLock { state in
       if let lift = state.lift { state.noted?.leave(lift.isLifted ? 0 : clock()) }
     }
@@ -99,7 +113,7 @@ final class ReaderClaim: Sendable {
 
 /// A reader that is open for one request.
 struct ReaderLease: Sendable {
-  /// What the reader says of itself.
+  /// The reader's description of itself.
   let description: ReaderDescription
   private let reader: any FingerprintReader
   private let claim: ReaderClaim
@@ -110,25 +124,25 @@ struct ReaderLease: Sendable {
     self.reader = reader
   }
 
-  /// The digest of the set whose prints the chip's own list was found to hold.
+  /// The digest of the set that was found complete on the chip.
   var checkedSet: [UInt8]? {
     get { claim.opened?.checkedSet }
     nonmutating set { claim.change { $0?.checkedSet = newValue } }
   }
 
-  /// Watches the finger of the scan that begins now: the next request waits until it has left the sensor.
+  /// Starts to track the finger of a new scan: the next request waits until it has left the sensor.
   func beginScan() -> FingerLift {
     let lift = FingerLift()
     claim.watch(lift)
     return lift
   }
 
-  /// Asks the reader.
+  /// Runs an action of the reader.
   func ask<T>(_ question: (any FingerprintReader) async throws -> T) async throws -> T {
     do {
       return try await question(reader)
     } catch ReaderError.processDied(let how) {
-      // Whatever was open is not any more.
+      // Nothing is open any more.
       claim.change { $0 = nil }
       throw ReaderError.processDied(how)
     }

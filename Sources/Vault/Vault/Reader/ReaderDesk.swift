@@ -3,22 +3,22 @@ package import Fingerprint
 import Glibc
 import Synchronization
 
-/// Gives the reader to one request at a time, of all the vaults that share it and whoever's they are: one touch cannot
-/// answer two. The next request is armed when the finger of the one before is off the sensor.
+/// Gives the reader to one request at a time, of all vaults that share it, so that one touch cannot answer two
+/// requests. The next request arms the reader when the previous one's finger has left the sensor.
 ///
-/// A vault in a process of its own has a desk of its own; the vaults of a service share one.
+/// A private vault has its own desk; the vaults of the service share one.
 package actor ReaderDesk {
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// The readers. Only a request that has a claim opens one, and asks more of it than to list them.
+  /// The readers. Without a claim a request may only list them.
   nonisolated let reader: any FingerprintReader
   nonisolated let preference: ReaderPreference
   nonisolated let locks: ReaderLocks
   private let holdsReader: Bool
   private let clock: @Sendable () -> UInt64
 
-  /// The end of the last request, until its device is closed.
+  /// The task that ends the last request and closes its device.
   private nonisolated let lastEnd = Mutex<Task<Void, Never>?>(nil)
   private var state = State.free
   private var queue: [Waiting] = []
@@ -26,15 +26,19 @@ package actor ReaderDesk {
   private var coolDowns = CoolDowns()
   /// The reader that stays open between requests.
   private var held: OpenedReader?
-  /// How often the reader process was ended: what a request of before then has opened is not open any more.
+  /// How often the reader process was ended: readers that earlier claims opened are no longer open.
   private var shutdowns: UInt64 = 0
-  /// When the last scan ended whose finger was not seen to leave.
+  /// The claim of the request that has the reader.
+  private weak var holder: ReaderClaim?
+  /// Whether the machine sleeps, or is about to.
+  private var isSuspended = false
+  /// When the last scan ended, if its finger was not seen to leave.
   private var fingerMayRestSince: UInt64?
 
   private enum State {
     case free
     case taken(by: ReaderApplicant)
-    /// The last request is over, and its device is being closed.
+    /// The last request has ended, and its device is being closed.
     case closing
   }
 
@@ -42,15 +46,21 @@ package actor ReaderDesk {
   private struct Waiting {
     let number: UInt64
     let applicant: ReaderApplicant
-    let told: @Sendable (ReaderUse) -> Void
-    /// Resumed with false where the request was withdrawn.
-    let turn: CheckedContinuation<Bool, Never>
+    let told: @Sendable (RequestAhead) -> Void
+    let turn: CheckedContinuation<Turn, Never>
+  }
+
+  /// How a request's wait ended.
+  private enum Turn {
+    case granted, withdrawn
+    /// The machine is about to sleep.
+    case suspended
   }
 
   /// - Parameters:
-  ///   - holdsReader: keep the reader open between requests, for one that cannot be opened twice (a recording).
-  ///   - locks: the locks of readers that the user's other programs look at, too.
-  ///   - clock: nanoseconds since boot; tests have their own.
+  ///   - holdsReader: whether to keep the reader open between requests, for a recording, which can be opened only once.
+  ///   - locks: the locks of readers, shared with the user's other programs.
+  ///   - clock: returns nanoseconds since boot; tests pass their own.
   package init(
     _ reader: any FingerprintReader, preference: ReaderPreference = .any, holdsReader: Bool = false,
     locks: ReaderLocks = ReaderLocks(of: geteuid()), clock: @escaping @Sendable () -> UInt64 = ScanClock.now
@@ -62,7 +72,7 @@ package actor ReaderDesk {
     self.clock = clock
   }
 
-  /// Ends the reader process, when the device of a request that is over has been closed. A later request starts another.
+  /// Ends the reader process, after the last request's device is closed. A later request starts another one.
   package func shutdown() async {
     await lastEnd.withLock { $0 }?.value
     held = nil
@@ -70,30 +80,34 @@ package actor ReaderDesk {
     await reader.shutdown()
   }
 
-  /// The reader that is open for longer than a request, where there is one.
+  /// The reader that stays open between requests, if there is one.
   var heldReader: ReaderDescription? { held?.description }
 
-  /// Waits until nobody else has the reader; cancelling the task ends the waiting with `cancelled`.
+  /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled.
   ///
   /// - Parameters:
-  ///   - storeLock: the lock of the request's store, for which programs wait that have a desk of their own.
-  ///   - told: hears whose request has the reader while this one waits, each time that it is another program's.
+  ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
+  ///     request is for no store.
+  ///   - told: called while this request waits, each time a request of another program has the reader.
   func claim(
-    for applicant: ReaderApplicant, storeLock: String, told: @escaping @Sendable (ReaderUse) -> Void
+    for applicant: ReaderApplicant, storeLock: String?, told: @escaping @Sendable (RequestAhead) -> Void
   ) async throws(VaultError) -> ReaderClaim {
     try await turn(of: applicant, told)
     do throws(VaultError) {
-      let lock = try await FileLock.awaited(storeLock) { told(.program(nil, items: [])) }
-      return ReaderClaim(
+      var lock: FileLock?
+      if let storeLock { lock = try await FileLock.awaited(storeLock) { told(RequestAhead(use: .otherVault)) } }
+      let claim = ReaderClaim(
         of: self, applicant, store: lock, held: held, fingerMayRestSince: fingerMayRestSince, shutdowns: shutdowns,
         clock: clock)
+      holder = claim
+      return claim
     } catch {
       passOn()
       throw error
     }
   }
 
-  /// Takes the reader back: closes the device, and gives the next request its turn. Nobody waits for that here.
+  /// Takes the reader back: closes the device and gives the next request its turn. Does not wait for that.
   nonisolated func takeBack(_ claim: ReaderClaim, _ ending: ReaderClaim.Ending) {
     let task = Task(executorPreference: BackgroundThread.shared) { await self.end(claim, ending) }
     lastEnd.withLock { $0 = task }
@@ -107,28 +121,54 @@ package actor ReaderDesk {
     case .failed: break
     }
     if let lifted = claim.fingerIsOff { fingerMayRestSince = lifted ? nil : clock() }
-    let opened = claim.opened
-    if holdsReader {
-      held = claim.shutdowns == shutdowns ? opened : nil
-    } else if opened != nil {
-      try? await reader.close()
-    }
+    held = holdsReader && claim.shutdowns == shutdowns ? claim.opened : nil
+    if held == nil, claim.hasOpened { try? await reader.close() }
     claim.unlock()
     passOn()
   }
 
-  private func turn(of applicant: ReaderApplicant, _ told: @escaping @Sendable (ReaderUse) -> Void)
+  // MARK: Sleep
+
+  /// How long a request may take to end before the machine sleeps. logind waits five seconds by default.
+  private static let sleepGrace = Duration.seconds(2)
+
+  /// Called before the machine sleeps: ends the current request, closes the device and ends the reader processes. Until
+  /// ``resume()``, requests are refused with `suspended`.
+  package func suspend() async {
+    isSuspended = true
+    for waiting in queue { waiting.turn.resume(returning: .suspended) }
+    queue = []
+    if holder?.opened != nil {
+      Task(executorPreference: BackgroundThread.shared) { [reader] in try? await reader.suspend() }
+    }
+    let end = ContinuousClock.now + Self.sleepGrace
+    while !isFree, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    await shutdown()
+  }
+
+  /// Called when the machine is awake. The next request lists the readers again, with new reader processes.
+  package func resume() { isSuspended = false }
+
+  /// Throws before and during sleep, so that no reader is open while the machine sleeps.
+  func requireAwake() throws(VaultError) {
+    guard !isSuspended else { throw .reader(.suspended) }
+  }
+
+  private var isFree: Bool { if case .free = state { true } else { false } }
+
+  private func turn(of applicant: ReaderApplicant, _ told: @escaping @Sendable (RequestAhead) -> Void)
     async throws(VaultError)
   {
     lastNumber += 1
     let number = lastNumber
-    let isGranted = await withTaskCancellationHandler {
+    let granted: Turn = await withTaskCancellationHandler {
       await withCheckedContinuation { turn in
-        guard !Task.isCancelled else { return turn.resume(returning: false) }
-        // Looked at here and not before: under a preference for a task executor other calls come between.
+        guard !Task.isCancelled else { return turn.resume(returning: .withdrawn) }
+        guard !isSuspended else { return turn.resume(returning: .suspended) }
+        // Checked here and not earlier: with a task executor preference, other calls may run in between.
         if case .free = state {
           state = .taken(by: applicant)
-          return turn.resume(returning: true)
+          return turn.resume(returning: .granted)
         }
         let waiting = Waiting(number: number, applicant: applicant, told: told, turn: turn)
         queue.append(waiting)
@@ -137,18 +177,24 @@ package actor ReaderDesk {
     } onCancel: {
       Task(executorPreference: BackgroundThread.shared) { await self.withdraw(number) }
     }
-    guard isGranted else { throw .cancelled }
+    switch granted {
+    case .granted: return
+    case .withdrawn: throw .cancelled
+    case .suspended: throw .reader(.suspended)
+    }
   }
 
   private func withdraw(_ number: UInt64) {
     guard let index = queue.firstIndex(where: { $0.number == number }) else { return }
-    queue.remove(at: index).turn.resume(returning: false)
+    queue.remove(at: index).turn.resume(returning: .withdrawn)
   }
 
-  /// The turn of whoever waits the longest; programs that have to cool down come after all others.
+  /// The time until which requests of this program come after all others, in nanoseconds since boot; 0 if they do not.
+  func coolDownEnd(of program: ReaderApplicant.Program) -> UInt64 { coolDowns.end(for: program, now: clock()) }
+
+  /// Gives the turn to the request that has waited longest. Programs in a cool-down come after all others.
   private func passOn() {
-    let now = clock()
-    let ends = queue.map { coolDowns.end(for: $0.applicant.program, now: now) }
+    let ends = queue.map { coolDownEnd(of: $0.applicant.program) }
     guard let next = ends.indices.min(by: { ends[$0] < ends[$1] }) else {
       state = .free
       return
@@ -156,20 +202,29 @@ package actor ReaderDesk {
     let granted = queue.remove(at: next)
     state = .taken(by: granted.applicant)
     for waiting in queue { tell(waiting, of: granted.applicant) }
-    granted.turn.resume(returning: true)
+    granted.turn.resume(returning: .granted)
   }
 
   private func tell(_ waiting: Waiting, of holder: ReaderApplicant) {
-    guard holder.program != waiting.applicant.program else { return }
-    waiting.told(holder.use(toldTo: waiting.applicant))
+    // Compare processes, not names, which a program can choose.
+    guard holder.caller != waiting.applicant.caller else { return }
+    waiting.told(holder.ahead(of: waiting.applicant))
+  }
+
+  /// Moves the waiting request of this call before the others of its user.
+  func advance(_ call: ContextCall) {
+    guard let index = queue.firstIndex(where: { $0.applicant.call == call }) else { return }
+    let waiting = queue.remove(at: index)
+    let first = queue.firstIndex { $0.applicant.caller.user == waiting.applicant.caller.user }
+    queue.insert(waiting, at: min(index, first ?? index))
   }
 }
 
 extension FileLock {
   /// Waits for a lock that others hold while they scan.
   ///
-  /// - Parameter told: is called once where somebody else still has it after a second. A program that has ended gives it
-  ///   back sooner.
+  /// - Parameter told: called once if the lock is still held after a second. Locks of programs that are ending are
+  ///   released sooner.
   static func awaited(_ path: String, told: () -> Void) async throws(VaultError) -> FileLock {
     var looks = 0
     while true {

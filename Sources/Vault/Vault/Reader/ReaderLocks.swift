@@ -3,21 +3,21 @@ import Glibc
 import Keys
 import Primitives
 
-/// The locks of a user's physical readers: one request at a time has a reader, whichever store it is for, so that one
-/// touch cannot answer two.
+/// The file locks of a user's physical readers. One request at a time has a reader, for whichever store, so that one
+/// touch cannot answer two requests.
 package struct ReaderLocks: Sendable {
-  /// Named by the kernel's user id and not by `XDG_RUNTIME_DIR`, with which a program would choose a lock of its own.
+  /// Uses the kernel's user id and not `XDG_RUNTIME_DIR`, with which a program could choose a lock of its own.
   package init(of user: UInt32) { self.init(runtimeFolder: "/run/user/\(user)") }
 
   private let runtimeFolder: String
 
-  /// - Parameter runtimeFolder: the folder that logind makes for the user and takes away with the last session.
+  /// - Parameter runtimeFolder: the folder that logind makes for the user and removes after the last session.
   package init(runtimeFolder: String) { self.runtimeFolder = runtimeFolder }
 
-  /// The file that is locked while this reader is used.
+  /// The lock file of this reader.
   ///
-  /// Nil where there is no such folder, as for a user without a session, and for a reader that is not physical: its
-  /// identity does not tell it from another of its kind. Then the lock of the store is all there is.
+  /// Nil where the folder is missing, as for a user without a session, and for a reader that is not physical, whose
+  /// identity is not unique. Then only the store's lock is used.
   func path(of reader: ReaderDescription) throws(VaultError) -> String? {
     guard reader.nature == .physical, Self.isPrivate(runtimeFolder) else { return nil }
     let folder = runtimeFolder + "/whorl"

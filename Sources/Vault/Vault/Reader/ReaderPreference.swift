@@ -1,15 +1,16 @@
 package import Fingerprint
 
-/// Which of the readers attached is used.
+/// Which of the attached readers a store uses.
 package enum ReaderPreference: Sendable, Hashable {
   /// The first that has fingers in the store, else the first.
   case any
-  /// The same, of the kind that the store has recorded: one that both fprintd and libfprint drive is two readers.
+  /// The same, among readers of the adapter that the store has recorded. A reader that both fprintd and libfprint drive
+  /// is listed twice.
   case recorded
-  /// The one with this id or name.
+  /// The reader with this id or name.
   case named(String)
 
-  /// What a selection of readers means for the choice among them.
+  /// The preference that follows from a selection of readers.
   package init(_ selection: ReaderSelection) {
     if let device = selection.device {
       self = .named(device)

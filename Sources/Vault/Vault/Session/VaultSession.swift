@@ -2,36 +2,95 @@ package import Fingerprint
 package import SecretModel
 package import SecureMemory
 
-/// One client's use of a vault, for one connection. Its contexts are its own: the handle of another session is refused as
-/// that of a closed context is, and a match in one of its contexts is reused by no other session.
+/// One client's session with a vault, for one connection. Its contexts are its own: the handle of another session's
+/// context is refused like that of a closed one, and other sessions do not reuse its matches.
 package final class VaultSession: VaultService {
   private let vault: Vault
   private let client: Client
-  private let authorizeFirstFinger: (@Sendable () async throws(VaultError) -> Void)?
+  private let rules: FingerRules?
+  /// Nil where nothing is logged.
+  private let sessionLog: SessionLog?
 
   /// A session for the program that holds the vault itself.
   package init(of vault: Vault) {
     self.vault = vault
     client = Client(Caller(user: vault.owner))
-    authorizeFirstFinger = nil
+    rules = nil
+    sessionLog = nil
   }
 
-  /// - Parameter authorizeFirstFinger: is asked before a finger is enrolled where none is, and throws what forbids it.
-  /// - Throws: `serviceUnavailable` where the vault is another user's than the caller.
+  /// - Parameters:
+  ///   - rules: the machine's rules; nil where only the store's own apply.
+  ///   - log: the log for the requests; nil for a vault without a log.
+  /// - Throws: `serviceUnavailable` where the vault belongs to a user other than the caller.
   package init(
-    of vault: Vault, for caller: Caller,
-    authorizeFirstFinger: (@Sendable () async throws(VaultError) -> Void)? = nil
+    of vault: Vault, for caller: Caller, rules: FingerRules? = nil, log: (any AuditLog)? = nil
   ) throws(VaultError) {
     guard caller.user == vault.owner else { throw .serviceUnavailable("this store belongs to another user") }
     self.vault = vault
     client = Client(caller)
-    self.authorizeFirstFinger = authorizeFirstFinger
+    self.rules = rules
+    sessionLog = log.map { SessionLog($0, of: caller) }
   }
 
   /// Ends every context of the session with `systemCancelled`.
   package func close() async { await vault.closeContexts(of: client) }
 
   private func request(_ asking: Asking) -> Request { Request(of: client, asking) }
+
+  // MARK: The log
+
+  /// Runs a call and logs it.
+  ///
+  /// - Parameters:
+  ///   - context: the context of the call; nil where nobody may be asked. A call that fails because it would have to
+  ///     ask is then not logged: programs try this way first, and repeat the call with a context.
+  ///   - selection: the items of the call.
+  ///   - found: returns the items that the answer names.
+  private func logged<Answer: ~Copyable>(
+    _ request: AuditEntry.Request, in context: ContextHandle?, _ selection: ItemSelection = .ids([]),
+    found: (borrowing Answer) -> [ItemID]? = { _ in nil }, _ call: () async throws(VaultError) -> Answer
+  ) async throws(VaultError) -> Answer {
+    guard let sessionLog else { return try await call() }
+    let before = request.changesItems ? await ids(of: selection) : nil
+    let tally = sessionLog.tally(of: context)
+    do throws(VaultError) {
+      let answer = try await call()
+      let items = if let ids = before ?? found(answer) { ids } else { await ids(of: selection) }
+      sessionLog.record(request, in: context, since: tally, items: items, nil)
+      return answer
+    } catch {
+      guard context != nil || error != .interactionNotAllowed else { throw error }
+      let items = if let before { before } else { await ids(of: selection) }
+      sessionLog.record(request, in: context, since: tally, items: items, error)
+      throw error
+    }
+  }
+
+  /// The items of a call, as far as they are known without asking anybody.
+  private func ids(of selection: ItemSelection) async -> [ItemID] {
+    let searches: [ItemSearch]
+    switch selection {
+    case .ids(let ids): return ids
+    case .names(let names): searches = names.prefix(SessionLog.itemLimit).map { ItemSearch(named: $0) }
+    case .search(var search):
+      search.interaction = .allow
+      search.limit = min(search.limit ?? SessionLog.itemLimit, SessionLog.itemLimit)
+      searches = [search]
+    }
+    var ids: [ItemID] = []
+    for search in searches {
+      if let page = try? await vault.items(search, request(.nobody)) { ids += page.items.map(\.id) }
+    }
+    return ids
+  }
+
+  package func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] {
+    guard let sessionLog else {
+      throw .invalidRequest("only the system service keeps a log, and this store is private")
+    }
+    return try await sessionLog.log.entries(search)
+  }
 }
 
 // Authentication contexts
@@ -39,7 +98,9 @@ extension VaultSession {
   package func openContext(_ options: ContextOptions) async throws(VaultError) -> (
     handle: ContextHandle, events: ContextEvents
   ) {
-    await vault.openContext(options, of: client)
+    let (handle, events) = await vault.openContext(options, of: client)
+    sessionLog?.opened(handle, events)
+    return (handle, events)
   }
 
   package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async {
@@ -52,6 +113,7 @@ extension VaultSession {
 
   package func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {
     await vault.closeContext(handle, reason.error, of: client)
+    sessionLog?.closed(handle)
   }
 }
 
@@ -62,84 +124,145 @@ extension VaultSession {
   }
 
   package func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
-    try await vault.secrets(selection, request(asking))
+    try await logged(.read, in: asking.context, selection, found: { $0.map(\.item.id) }) { () throws(VaultError) in
+      try await vault.secrets(selection, request(asking))
+    }
   }
 
   package func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking)
     async throws(VaultError) -> Item
   {
-    try await vault.add(item, secret: secret, replacing: replacing, request(asking))
+    let secret = SharedSecret(secret)
+    return try await logged(.add, in: asking.context, found: { [$0.id] }) { () throws(VaultError) in
+      try await vault.add(item, secret: secret.copy(), replacing: replacing, request(asking))
+    }
   }
 
   package func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int {
-    try await vault.update(selection, change, secret: secret, request(asking))
+    let shared: SharedSecret? = if let secret { SharedSecret(secret) } else { nil }
+    return try await logged(.change, in: asking.context, selection) { () throws(VaultError) in
+      try await vault.update(selection, change, secret: shared?.copy(), request(asking))
+    }
   }
 
   package func delete(_ selection: ItemSelection) async throws(VaultError) -> Int {
-    try await vault.delete(selection)
+    try await logged(.delete, in: nil, selection) { () throws(VaultError) in try await vault.delete(selection) }
+  }
+
+  package func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError)
+    -> SealedCopy
+  {
+    try await vault.sealCopy(of: secret, under: keys)
   }
 
   package func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
-    try await vault.useKey(id, use, request(asking))
+    try await logged(.useKey, in: asking.context, .ids([id])) { () throws(VaultError) in
+      try await vault.useKey(id, use, request(asking))
+    }
   }
 }
 
 // Authentication, fingers, passcode and recovery
 extension VaultSession {
   package func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
-    try await vault.evaluate(proof, request(asking))
+    try await logged(.evaluate, in: asking.context) { () throws(VaultError) in
+      try await vault.evaluate(proof, request(asking))
+    }
   }
 
   package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry() }
 
   package func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
-    if let authorizeFirstFinger, try await vault.status().sets.allSatisfy(\.fingers.isEmpty) {
-      try await authorizeFirstFinger()
+    try await logged(.enroll, in: asking.context) { () throws(VaultError) in
+      if let rules {
+        try await rules.change()
+        try await rules.enrolment()
+        if try await vault.status().sets.allSatisfy(\.fingers.isEmpty) { try await rules.first() }
+      }
+      return try await vault.enroll(finger, request(asking))
     }
-    return try await vault.enroll(finger, request(asking))
   }
 
   package func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange {
-    try await vault.unenroll(finger, request(asking))
-  }
-
-  package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
-    switch change {
-    case .fingers: try await vault.boundItems()
-    case .passcode: try await vault.passcodeLosses()
+    try await logged(.unenroll, in: asking.context) { () throws(VaultError) in
+      try await rules?.change()
+      return try await vault.unenroll(finger, request(asking))
     }
   }
 
-  package func unlock(_ asking: Asking) async throws(VaultError) { try await vault.unlock(request(asking)) }
+  package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
+    try await vault.losses(change)
+  }
 
-  package func lock() async throws(VaultError) { try await vault.lock() }
+  package func unlock(_ asking: Asking) async throws(VaultError) {
+    try await logged(.unlock, in: asking.context) { () throws(VaultError) in try await vault.unlock(request(asking)) }
+  }
+
+  package func lock() async throws(VaultError) {
+    try await logged(.lock, in: nil) { () throws(VaultError) in try await vault.lock() }
+  }
 
   package func changePasscode(_ asking: Asking) async throws(VaultError) {
-    try await vault.changePasscode(request(asking))
+    try await logged(.changePasscode, in: asking.context) { () throws(VaultError) in
+      try await vault.changePasscode(request(asking))
+    }
+  }
+
+  package func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
+    try await vault.setFirstUnlock(rule, request(asking))
   }
 
   package func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await vault.removePasscode(request(asking))
+    try await logged(.removePasscode, in: asking.context) { () throws(VaultError) in
+      try await vault.removePasscode(request(asking))
+    }
   }
 
   package func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
   {
-    try await vault.recover(accepting: restore, request(asking))
+    try await logged(.recover, in: asking.context) { () throws(VaultError) in
+      try await vault.recover(accepting: restore, request(asking))
+    }
   }
 
   package func detectedRestore() async throws(VaultError) -> DetectedRestore? { try await vault.detectedRestore() }
 
   package func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await vault.acceptRestore(id, request(asking))
+    try await logged(.acceptRestore, in: asking.context) { () throws(VaultError) in
+      try await vault.acceptRestore(id, request(asking))
+    }
+  }
+}
+
+// Logins
+extension VaultSession {
+  /// Opens `after-first-unlock` for a login of the owner, if the store's rule allows it.
+  ///
+  /// - Returns: whether the class is open now.
+  package func openForLogin() async throws(VaultError) -> Bool { try await vault.openForLogin() }
+
+  /// Whether a login password may be tried as the passcode. Not after several wrong passcodes, so that a login password
+  /// that is not the passcode locks nobody out.
+  package func takesPasscodeOfLogin() async throws(VaultError) -> Bool { try await vault.takesPasscodeOfLogin() }
+
+  /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
+  package func verifyForLogin(_ asking: Asking) async throws(VaultError) {
+    try await logged(.verifyLogin, in: asking.context) { () throws(VaultError) in
+      try await vault.verifyForLogin(request(asking))
+    }
   }
 }
 
 // Readers and state
 extension VaultSession {
   package func useAdapter(_ adapter: ReaderAdapter?, _ asking: Asking) async throws(VaultError) {
-    try await vault.use(adapter, request(asking))
+    try await logged(.useAdapter, in: asking.context) { () throws(VaultError) in
+      try await rules?.change()
+      if adapter == .fprintd { try await rules?.enrolment() }
+      try await vault.use(adapter, request(asking))
+    }
   }
 
   package func readers() async throws(VaultError) -> ReaderList { await vault.readerList() }

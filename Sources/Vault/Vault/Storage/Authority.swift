@@ -2,41 +2,42 @@ import Fingerprint
 import Keys
 import SecureMemory
 
-/// The authenticated record of what must never go backwards: the commit number, the failure counts, and the digest of
-/// every row that keys or sets hang on. Sealed in the `store` row; the manifest beside the database repeats its number.
+/// The authenticated record of values that must never go back to an earlier state: the commit number, the failure
+/// counts, and the digests of the rows of keys and sets. It is sealed in the `store` row. The manifest beside the
+/// database repeats its number.
 struct Authority {
   var sequence: UInt64 = 0
   var lockout = Lockout()
-  /// An earlier copy of database or manifest was put back, and nobody has accepted it yet.
+  /// Whether an earlier copy of database or manifest was put back and is not accepted yet.
   var restored = false
-  /// What of a restored store no record vouches for.
+  /// The parts of a restored store that may not be the last ones.
   var doubts: Doubts = []
-  /// SHA-256 of each slot, class key and set row, by table and key: a row put back from another day is noticed.
+  /// SHA-256 of each slot, class key and set row, by table and key, to notice a row from an earlier copy.
   var rows: [String: [UInt8]] = [:]
-  /// What `auto` stands for, from the first enrolment on.
+  /// The adapter that `auto` means, recorded at the first enrolment.
   var adapter: ReaderAdapter?
   /// Wrong application passwords in a row, by the id of the item.
   var passwords: [[UInt8]: Tries] = [:]
 
-  /// What cannot be shown to be the last that was written. Kept until a restore is accepted.
+  /// The parts of which no record shows that they are the last ones written. Kept until the restore is accepted.
   struct Doubts: OptionSet {
     var rawValue: UInt64
 
     /// The passcode: only the recovery key accepts the restore, and sets a new one.
     static let slots = Doubts(rawValue: 1)
-    /// The enrolment sets: their fingers have to be enrolled again.
+    /// The enrolment sets: their fingers must be enrolled again.
     static let sets = Doubts(rawValue: 2)
-    /// The record itself did not verify, so that there are no digests to compare rows with.
+    /// The record itself did not verify, so there are no digests to compare rows with.
     static let rows = Doubts(rawValue: 4)
   }
 
-  /// A table whose rows the record remembers.
+  /// A table whose rows have digests in the record.
   enum Table: String {
     case slots = "slot "
     case sets = "set "
   }
 
-  /// One digest over what is remembered of a table.
+  /// A digest over all digests of a table.
   func digest(of table: Table) -> [UInt8] {
     var digests = CanonicalEncoding()
     for (name, digest) in rows.sorted(by: { $0.key < $1.key }) where name.hasPrefix(table.rawValue) {
@@ -86,7 +87,7 @@ struct Authority {
       record.append(tag: Tag.name, name)
       record.append(tag: Tag.digest, digest)
     }
-    // What a record says only where there is something to say came later than the others.
+    // Optional fields, which were added to the format later.
     if let adapter { record.append(tag: Tag.adapter, adapter.rawValue) }
     if !passwords.isEmpty {
       record.append(tag: Tag.passwords, UInt64(passwords.count))
@@ -100,7 +101,7 @@ struct Authority {
     return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
   }
 
-  /// Nil when the box does not verify: the row was edited, or belongs to another store.
+  /// Nil if the box does not verify: the row was edited, or belongs to another store.
   init?(box: [UInt8], keys: borrowing RootKeys) {
     guard let bytes = try? openRecord(box, key: keys.authority, aad: Self.aad(keys)) else { return nil }
     var record = CanonicalDecoder(bytes)
@@ -151,15 +152,15 @@ struct Authority {
 
   init() {}
 
-  /// Refuses while an earlier copy of a part of the store is in place and not accepted.
+  /// Throws while a detected restore is not accepted.
   ///
-  /// - Parameter isOpen: what is wanted asks for nothing, so that nothing can have been put back to satisfy it.
+  /// - Parameter isOpen: whether the request asks for nothing: then no restored finger or passcode could satisfy it.
   func requireNoRestore(unless isOpen: Bool) throws(VaultError) {
     guard !restored || isOpen else { throw .restoreDetected }
   }
 }
 
-/// Seals bytes that are not secret in memory but must be neither read nor changed on the disk.
+/// Seals bytes that are no secret in memory, but must not be read or changed on the disk.
 func sealRecord(_ bytes: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) throws(VaultError) -> [UInt8] {
   let plaintext = SecretBytes(copying: bytes.span)
   do {
@@ -169,7 +170,7 @@ func sealRecord(_ bytes: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) thro
   }
 }
 
-/// Opens what ``sealRecord(_:key:aad:)`` sealed.
+/// Opens bytes that ``sealRecord(_:key:aad:)`` sealed.
 func openRecord(_ box: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) throws(KeysError) -> [UInt8] {
   try AEAD.open(box, key: key, aad: aad).withUnsafeBytes { Array($0) }
 }

@@ -1,7 +1,7 @@
 import Executors
 import Glibc
 
-/// An advisory lock on a file (`flock`), held while the value lives and gone with the process at the latest.
+/// An advisory lock on a file (`flock`), held until this object is freed or the process ends.
 final class FileLock: Sendable {
   enum Mode {
     case shared, exclusive
@@ -9,7 +9,7 @@ final class FileLock: Sendable {
 
   private let descriptor: CInt
 
-  /// Takes the lock or, when another holds it, gives nil at once.
+  /// Takes the lock. Returns nil at once if another process holds it.
   static func trying(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock? {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
@@ -27,7 +27,7 @@ final class FileLock: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Waits for a lock that others hold for moments only: while one change is committed.
+  /// Waits for a lock that is held only briefly, while a change is committed.
   static func brief(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock {
     for attempt in 0..<10_000 {
       if let lock = try trying(path, mode) { return lock }
@@ -39,13 +39,13 @@ final class FileLock: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// The number the last holder left for the next one; nil when there is none.
+  /// The number that the last holder left for the next one; nil if there is none.
   var note: UInt64? {
     var value: UInt64 = 0
     return pread(descriptor, &value, 8, 0) == 8 ? value : nil
   }
 
-  /// Leaves a number for the next holder. It is advice: nothing depends on its being written.
+  /// Leaves a number for the next holder. It is advisory: a failure to write it is ignored.
   func leave(_ note: UInt64) {
     var value = note
     _ = pwrite(descriptor, &value, 8, 0)

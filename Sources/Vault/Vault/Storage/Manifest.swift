@@ -2,26 +2,26 @@ import Glibc
 import Keys
 import SecureMemory
 
-/// The keyed record beside the database that tells an earlier copy of the database from the current one.
+/// An authenticated record beside the database, to detect that an earlier copy of the database was put back.
 ///
-/// After each commit it holds the commit's number, the digest of the authenticated record, the failure counts, and a
-/// digest of all slots and of all enrolment sets: a database put back, or a write-ahead log deleted, is noticed, never
-/// lowers a count, and brings back no passcode or finger of its day. Two places take turns: a torn write spoils the new
-/// one and leaves the other.
+/// After each commit it holds the commit's number, the digest of the authority record, the failure counts, and a digest
+/// each of all slots and all enrolment sets. So a restored database, or a deleted write-ahead log, is noticed, lowers
+/// no count, and brings back no earlier passcode or finger. Two slots are written in turn: a torn write damages one and
+/// leaves the other.
 struct Manifest: Equatable {
   var sequence: UInt64
   var failures: UInt32
   var passcodeFailures: UInt32
   /// SHA-256 of the authority's box.
   var digest: [UInt8]
-  /// Over all slots; zeros, which no digest is, while nobody knows which slots are right.
+  /// The digest of all slots; zeros, which are no digest, while it is unknown which slots are right.
   var slots: [UInt8]
-  /// The same over all enrolment sets.
+  /// The digest of all enrolment sets.
   var sets: [UInt8]
 
   private static let slotSize = 512
   private static let magic: [UInt8] = Array("WHORLST3".utf8)
-  /// Of the magic, the three numbers and the three digests.
+  /// The size of the magic, the three numbers and the three digests.
   private static let payloadSize = 8 + 8 + 4 + 4 + 3 * 32
 
   init(of authority: Authority, box: [UInt8]) {
@@ -56,7 +56,7 @@ struct Manifest: Equatable {
     return bytes + digest + slots + sets
   }
 
-  /// The newer of the two slots that verify; nil when the file is missing or neither does.
+  /// The newer of the two slots that verify; nil if the file is missing or neither verifies.
   static func read(from path: String, key: borrowing SecretBytes) throws(VaultError) -> Manifest? {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -77,7 +77,7 @@ struct Manifest: Equatable {
     return newest
   }
 
-  /// Writes the slot of this sequence number and, unless it is left to ``sync(_:)``, waits until it is on the disk.
+  /// Writes the slot for this sequence number. Waits until it is on the disk, unless that is left to ``sync(_:)``.
   func write(to path: String, key: borrowing SecretBytes, syncing: Bool = true) throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
@@ -89,7 +89,7 @@ struct Manifest: Equatable {
     }
   }
 
-  /// Waits until what was written is on the disk; does nothing where there is no manifest.
+  /// Waits until the manifest is on the disk. Does nothing if there is none.
   static func sync(_ path: String) throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

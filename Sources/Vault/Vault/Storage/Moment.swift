@@ -1,7 +1,7 @@
 import GRDB
 
-/// One moment of a store, as a transaction sees it: its rows, and the authenticated record that vouches for them. Good
-/// only inside the closure it is given to.
+/// The store as one transaction sees it: its rows, and the authority record that authenticates them. Valid only inside
+/// the closure that it is passed to.
 class Moment {
   let store: Store
   let db: Database
@@ -13,11 +13,11 @@ class Moment {
     record = authority
   }
 
-  /// The record as it was when the transaction began.
+  /// The authority record as it was when the transaction began.
   var authority: Authority { record }
 }
 
-/// One change of a store: a moment whose rows and record may be written. All of it is committed, or nothing.
+/// A transaction that may write the store's rows and the authority record. It is committed as a whole or not at all.
 final class Change: Moment {
   override var authority: Authority {
     get { record }

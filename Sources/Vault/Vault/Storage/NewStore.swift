@@ -3,24 +3,24 @@ import Processes
 package import SecretModel
 import Synchronization
 
-/// A new store that has not taken its place yet: a private folder beside the place, `PLACE.new-` and six letters, locked
-/// while the store is made. It is removed with this object unless it is kept; that of a program that was killed, by the
-/// next one made beside the same place.
+/// A new store that is not in its place yet. It is a private folder beside the place, `PLACE.new-` and six letters,
+/// locked while the store is made. It is removed when this object is freed, unless it is kept. The folder of a program
+/// that was killed is removed when the next store is made beside the same place.
 package final class NewStore: Sendable {
   private enum State {
     case unkept, kept, discarded
   }
 
-  /// Names the store where several are made on one connection.
+  /// Identifies the store if several are made on one connection.
   package let id = StoreDraft.ID(bytes: randomID())
   let directory: StoreDirectory
   private let place: String
   private let lock: FolderLock
   private let state = Mutex(State.unkept)
 
-  /// Makes the folder, and those above it that are missing.
+  /// Creates the folder, and missing folders above it.
   ///
-  /// - Throws: `storeExists` where something is in the place.
+  /// - Throws: `storeExists` where the place is taken.
   init(at path: String) throws(VaultError) {
     let place = try StoreDirectory.absolute(path)
     guard Self.isFree(place) else { throw .storeExists(place) }
@@ -33,7 +33,7 @@ package final class NewStore: Sendable {
 
   deinit { discard() }
 
-  /// Gives the store its place. An empty folder there is replaced; anything else is kept, and refused.
+  /// Moves the store to its place. Replaces an empty folder there, and fails if anything else is there.
   ///
   /// - Throws: `storeExists`; `invalidRequest` where the store was kept or discarded before.
   package func keep() throws(VaultError) {
@@ -56,9 +56,9 @@ package final class NewStore: Sendable {
 
   private static func move(_ folder: String, to place: String) throws(VaultError) {
     var failure = ExclusiveRename.rename(folder, to: place)
-    // An empty folder is made way for: nothing else can be removed like this.
+    // Remove an empty folder. rmdir removes nothing else.
     if failure == EEXIST, rmdir(place) == 0 { failure = ExclusiveRename.rename(folder, to: place) }
-    // A file system that knows no such renaming: the usual one replaces no folder that has anything in it.
+    // The file system has no exclusive rename. A plain rename replaces no folder that is not empty.
     if failure == EINVAL { failure = rename(folder, place) == 0 ? nil : errno }
     switch failure {
     case nil: return
@@ -67,7 +67,7 @@ package final class NewStore: Sendable {
     }
   }
 
-  /// Whether nothing has the name, or an empty folder.
+  /// Whether the name is free or that of an empty folder.
   private static func isFree(_ place: String) -> Bool {
     var info = stat()
     guard lstat(place, &info) == 0 else { return true }
@@ -83,7 +83,7 @@ package final class NewStore: Sendable {
         throw .inputOutput("cannot make a folder beside \(place): \(errnoText())")
       }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      // Somebody else who makes a store here may have taken it for a stale one before it was locked.
+      // Another program that makes a store here may have removed the folder as stale before it was locked.
       do throws(VaultError) {
         if let lock = try FolderLock(trying: path) { return (StoreDirectory(path: path), lock) }
       } catch {
@@ -94,7 +94,7 @@ package final class NewStore: Sendable {
     throw .busy("other programs are making stores beside \(place)")
   }
 
-  /// Removes what a killed program left beside the place: nobody holds its lock.
+  /// Removes folders of killed programs beside the place: nobody holds their locks.
   private static func removeStale(beside place: String) {
     guard let slash = place.lastIndex(of: "/") else { return }
     let (parent, prefix) = (String(place[..<slash]) + "/", String(place[place.index(after: slash)...]) + infix)
@@ -107,11 +107,11 @@ package final class NewStore: Sendable {
   }
 }
 
-/// An advisory lock on a private folder of this user (`flock`), held while the value lives.
+/// An advisory lock on a private folder of this user (`flock`), held until this object is freed.
 private final class FolderLock: Sendable {
   private let descriptor: CInt
 
-  /// Nil where another holds it, or where the path is no such folder (any more).
+  /// Nil where another process holds the lock, or the path is not, or no longer, such a folder.
   ///
   /// - Throws: `inputOutput` where the file system cannot lock.
   init?(trying path: String) throws(VaultError) {

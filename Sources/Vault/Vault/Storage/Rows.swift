@@ -5,8 +5,7 @@ import Keys
 import Primitives
 import SecureMemory
 
-// The rows that keys and sets hang on. Each is remembered by digest in the authority, so that a row of another day,
-// though genuine, is refused.
+// The rows of keys and sets. The authority record holds a digest of each, so that a genuine but older row is refused.
 extension Moment {
   func slot(_ name: Slot.Name) throws -> Slot? {
     guard
@@ -32,17 +31,17 @@ extension Moment {
     }.filter { $0.set.owner == store.owner }
   }
 
-  /// The sets that have fingers which may be used.
+  /// The sets with fingers that may be used.
   func enrolledSets() throws -> [StoredSet] {
     try sets().filter { !$0.set.enrolments.isEmpty && $0.set.counts }
   }
 
-  /// The set that a touch was given for, as it is now; nil where it has changed since, or may not be used.
+  /// The set that a touch was given for; nil where it has changed since, or may not be used.
   func set(of grant: PresenceGrant) throws -> StoredSet? {
     try sets().first { $0.digest == grant.setDigest && $0.set.counts }
   }
 
-  /// How many sets the authority remembers that are gone or do not verify.
+  /// The number of sets in the authority record that are gone or do not verify.
   func damagedSets() throws -> Int {
     let remembered = authority.rows.keys.filter { $0.hasPrefix(Self.setPrefix) }
     let verified = Set(try sets().map { Self.key(set: $0.index) })
@@ -67,7 +66,7 @@ extension Moment {
   }
 
   fileprivate func check(_ key: String, _ digest: [UInt8]) throws {
-    // After a restore there may be nothing to compare with; the boxes themselves still verify.
+    // After a restore there may be no digests to compare with. The boxes themselves are still authenticated.
     guard authority.rows[key] == digest || authority.doubts.contains(.rows) else {
       throw VaultError.storeDamaged("the \(key) row is not the one last written")
     }
@@ -119,7 +118,7 @@ extension Change {
       Slot(.classKey(accessibility), wrapping: Random.key(), under: store.keys.root, databaseID: store.keys.databaseID))
   }
 
-  /// Forgets the sets that do not verify, and ends what was bound to them. Asked for by a person with the passcode.
+  /// Drops the sets that do not verify, and ends the items bound to them. Requested by a person with the passcode.
   func dropDamagedSets() throws -> [ItemName] {
     let good = try sets()
     let verified = Set(good.map { Self.key(set: $0.index) })
@@ -140,8 +139,8 @@ extension Change {
     .flatMap { try kill(where: "generation = ?", [$0.data], by: .boundFinger) }
   }
 
-  /// Writes a set with a new generation and a new set key; the old key is overwritten and with it everything that hung
-  /// on it.
+  /// Writes a set with a new generation and a new set key. Overwriting the old key destroys everything wrapped under
+  /// it.
   func put(_ set: EnrolmentSet) throws {
     let index = store.readerIndex(set.reader, set.nature)
     let key = try store.keys.derive("sets")
@@ -153,7 +152,7 @@ extension Change {
     authority.rows[Self.key(set: index)] = Self.digest(index, record, setKey)
   }
 
-  /// Takes every row as it stands: only the passcode or the recovery key may do this, after a restore.
+  /// Accepts every row in its current state. Only for a restore accepted with the passcode or the recovery key.
   func adoptRows() throws {
     authority.rows = [:]
     for row in try Row.fetchAll(db.cachedStatement(sql: "SELECT name, parameters, box FROM slot")) {
@@ -199,7 +198,7 @@ extension Store {
   }
 }
 
-/// An enrolment set as the database holds it.
+/// An enrolment set and its row.
 struct StoredSet {
   var index: [UInt8]
   var set: EnrolmentSet
@@ -208,12 +207,12 @@ struct StoredSet {
 }
 
 extension [UInt8] {
-  /// As GRDB takes a blob. Only ciphertext and public bytes go this way.
+  /// The bytes as a blob for GRDB. Only for ciphertext and public bytes.
   var data: Data { Data(self) }
 }
 
 extension Row {
-  /// The bytes of a column; empty when an edit left something else there.
+  /// The bytes of a column; empty if an edit left a value of another type.
   func bytes(_ column: Int) -> [UInt8] {
     optionalBytes(column) ?? []
   }

@@ -5,22 +5,23 @@ import Keys
 import SecureMemory
 import Synchronization
 
-/// A store opened: its folder, database and root keys, and the two ways to touch it. Confined to the vault's actor.
+/// An open store: its folder, database and root keys, and transactions that read and change it. Confined to the vault's
+/// actor.
 ///
-/// Every read sees database and manifest together; every change is one transaction whose number the manifest repeats
-/// before the next one starts.
+/// Every read sees database and manifest in the same state. Every change is one transaction, whose number is written to
+/// the manifest before the next one starts.
 final class Store {
   let directory: StoreDirectory
   let database: StoreDatabase
   let keys: RootKeys
-  /// The user whose items and fingers these are.
+  /// The owner of the items and fingers.
   let owner: UInt32
   let clock: BootClock
-  /// The least an scrypt slot must cost; tests alone ask for less.
+  /// The lowest permitted cost of scrypt; lower in tests alone.
   let floor: Scrypt.Floor
   /// Which classes of items are open.
   let classKeys: ClassKeys
-  /// Syncing the manifest after the caller has its answer failed.
+  /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
@@ -37,13 +38,13 @@ final class Store {
     self.owner = owner
   }
 
-  /// Looks at one moment of the store.
+  /// Reads the store in one transaction.
   func read<T>(_ body: (Moment) throws -> T) throws(VaultError) -> T {
-    // Shared with other readers; a writer holds it from before its commit until the manifest has caught up.
+    // A shared lock. A writer holds it exclusively from before its commit until the manifest is written.
     let lock = try FileLock.brief(directory.commitLock, .shared)
     defer { withExtendedLifetime(lock) {} }
     do {
-      // Not `read`, which makes the connection read-only and back at the price of two more statements.
+      // Not `read`, which takes two more statements to make the connection read-only and back.
       return try database.queue.inDatabase { db in
         var result: T?
         try db.inTransaction(.deferred) {
@@ -58,12 +59,12 @@ final class Store {
     }
   }
 
-  /// Makes one change: all of it, or none. `evenRestored` is for what must work before a restore is accepted.
+  /// Makes one change as a whole or not at all. `evenRestored` allows it before a restore is accepted.
   ///
-  /// A manifest that cannot be written after the commit is brought along by the next one, which is refused while it
-  /// still cannot; only a `charge`, which must not be put back, is not made without it. Where nothing but `items` changes
-  /// the caller does not wait for the manifest to be on the disk: a power cut then leaves it one behind, as a crash
-  /// between the two would, and the next commit waits before it makes its own.
+  /// If the manifest cannot be written after the commit, the next commit writes it first, and is refused while it still
+  /// cannot. A `charge`, which must not be undone by a restore, fails without its manifest. If only `items` change, the
+  /// caller does not wait until the manifest is on the disk: after a power cut it may be one commit behind, as after a
+  /// crash between the two, and the next commit waits for it first.
   func commit<T>(
     evenRestored: Bool = false, charge: Bool = false, items: Bool = false,
     _ body: (Change) throws -> T
@@ -78,7 +79,7 @@ final class Store {
         try db.inTransaction(.immediate) {
           let (current, highest, lagging) = try self.authority(db)
           guard evenRestored || !current.restored else { throw VaultError.restoreDetected }
-          // The manifest may be one commit behind, never two: bring it along before there is another.
+          // The manifest may be one commit behind, never two: write it before the next commit.
           if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
           try settle(highest)
           let change = Change(of: self, db, current)
@@ -108,8 +109,8 @@ final class Store {
     }
   }
 
-  /// Waits for the manifest of the commit before, whichever program made it. Once syncing has failed nobody knows what
-  /// the disk holds, and nothing more is stored by this program.
+  /// Waits until the previous commit's manifest is on the disk, whichever program made it. After a failed sync the
+  /// state of the disk is unknown, and this program stores nothing more.
   private func settle(_ sequence: UInt64) throws(VaultError) {
     guard !syncing.failed.load(ordering: .acquiring) else {
       throw .inputOutput("\(directory.manifest) cannot be kept on the disk")
@@ -128,7 +129,7 @@ final class Store {
     }
   }
 
-  /// The record in a box, with the box's digest. Most looks find the box of the look before.
+  /// Decodes the record in a box, with the box's digest. Caches the last one, since most reads find the same box.
   private func opened(_ box: [UInt8]) -> (Authority, digest: [UInt8])? {
     if let lastOpened, lastOpened.box == box { return (lastOpened.authority, lastOpened.digest) }
     guard let authority = Authority(box: box, keys: keys) else { return nil }
@@ -137,13 +138,13 @@ final class Store {
     return (authority, digest)
   }
 
-  /// The authenticated record as it stands, with what the manifest has to say about it: the highest number either has
-  /// reached, and the manifest that a crash kept from being written.
+  /// The authority record after comparison with the manifest, the highest sequence number of both, and the manifest
+  /// that is still to be written after a crash.
   private func authority(_ db: Database) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
     let box = try Row.fetchOne(db.cachedStatement(sql: "SELECT authority FROM store"))?.bytes(0) ?? []
     let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
     guard let (known, digest) = opened(box) else {
-      // A manifest alone vouches for nothing: beside a spoiled record it may be one of any day.
+      // Without a valid record the manifest proves nothing: it may be from an earlier copy, too.
       var unknown = Authority()
       unknown.restored = true
       unknown.doubts = [.slots, .sets, .rows]
@@ -153,7 +154,7 @@ final class Store {
     var authority = known
     guard let manifest else {
       authority.restored = true
-      // Nobody knows what has been counted since this copy of the database.
+      // The counts since this copy of the database are unknown.
       authority.lockout.assumeWorst()
       return (authority, authority.sequence, nil)
     }
@@ -165,21 +166,22 @@ final class Store {
     }
     authority.restored = true
     if manifest.sequence >= authority.sequence {
-      // The database is the older one: its passcode and its sets count as far as they are still those of the manifest.
+      // The database is older than the manifest: trust its slots and its sets only if the manifest has the same
+      // digests.
       if manifest.slots != authority.digest(of: .slots) { authority.doubts.insert(.slots) }
       if manifest.sets != authority.digest(of: .sets) { authority.doubts.insert(.sets) }
     }
     authority.lockout.failures = max(authority.lockout.failures, manifest.failures)
     if manifest.passcodeFailures > authority.lockout.passcode.failures {
       authority.lockout.passcode.failures = manifest.passcodeFailures
-      // Of no boot: it is started, once and for all, when a passcode is first asked for.
+      // No boot: the delay starts when a passcode is next asked for.
       authority.lockout.passcode.boot = ""
     }
     return (authority, max(authority.sequence, manifest.sequence), nil)
   }
 }
 
-/// What became of the manifests that nobody waited for.
+/// The state of manifests that are synced in the background.
 private final class Syncing: Sendable {
   let failed = Atomic(false)
   /// The number of the last commit of this program whose manifest is known to be on the disk.

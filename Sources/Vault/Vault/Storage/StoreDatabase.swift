@@ -2,19 +2,20 @@ import CSQLite
 import GRDB
 import Glibc
 
-/// The SQLite database of a store: how it is opened, its schema, and the refusal of any other schema.
+/// The SQLite database of a store: opens it, makes its schema, and refuses any other schema.
 struct StoreDatabase {
   static let format = 3
 
   let queue: DatabaseQueue
-  /// The most bytes that the database may have; nil for as many as the disk takes.
+  /// The largest size of the database in bytes; nil: no limit.
   private let quota: Int?
 
-  /// Opens the database, and refuses one of another format or with foreign parts in it.
+  /// Opens the database. Refuses another format, and a schema with additional parts.
   init(at path: String, creating: Bool = false, quota: Int? = nil) throws(VaultError) {
     self.quota = quota
     if creating {
-      // SQLite gives its log the mode of the database, and the database that of the umask: make it private first.
+      // SQLite creates the database with the umask's mode, and the log with the database's mode. Create a private file
+      // first.
       let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw .inputOutput("cannot make \(path): \(errnoText())") }
       Glibc.close(descriptor)
@@ -24,11 +25,11 @@ struct StoreDatabase {
       configuration.busyMode = .timeout(10)
       configuration.label = "whorl"
       configuration.prepareDatabase { db in
-        // Before anything else is read: a planted view or trigger must not run functions, and SQL must not be able to
+        // Set before anything else is read, so that planted views or triggers cannot run functions, and SQL cannot
         // write the schema or the file's structures.
         guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
-        // Not through the configuration's journal mode, with which GRDB lowers `synchronous` to NORMAL afterwards, so
-        // that a power cut would take back counted failures, and writes into the database at each opening.
+        // Not through GRDB's journal mode, which sets `synchronous` to NORMAL, so that a power cut could undo counted
+        // failures, and writes into the database at each opening.
         try db.execute(
           sql: """
             PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL
@@ -51,7 +52,7 @@ struct StoreDatabase {
     }
   }
 
-  /// Versioned, so that a later format can take an earlier store along.
+  /// Versioned, so that a later format can migrate an earlier store.
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("\(format)") { db in
@@ -61,7 +62,7 @@ struct StoreDatabase {
     return migrator
   }
 
-  /// Everything a store's schema consists of, word for word: what is not here was planted.
+  /// The exact schema of a store. Anything else in a database was planted.
   private static let schema = [
     "CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), database_id BLOB NOT NULL, authority BLOB NOT NULL)",
     "CREATE TABLE slot (name TEXT PRIMARY KEY NOT NULL, parameters BLOB NOT NULL, box BLOB NOT NULL)",
@@ -94,12 +95,12 @@ struct StoreDatabase {
     guard found.count == expected.count else { throw VaultError.storeDamaged("parts of it are missing") }
   }
 
-  /// What SQLite itself finds wrong with the file.
+  /// The problems that SQLite's integrity check finds.
   func integrityProblems() throws(VaultError) -> [String] {
     do {
       return try queue.read { db in
         try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
-          // SQLite puts a heading of its own over what it found.
+          // SQLite puts a heading above its findings.
           .map { $0.split(separator: "\n").joined(separator: " ") }
       }
     } catch {
@@ -109,7 +110,7 @@ struct StoreDatabase {
 }
 
 extension VaultError {
-  /// What a failure of SQLite or GRDB means to the caller. SQL arguments are never part of the text.
+  /// The error for a failure of SQLite or GRDB. SQL arguments are never part of the text.
   init(storage error: any Error) {
     switch error {
     case let error as VaultError: self = error
@@ -127,13 +128,13 @@ extension VaultError {
 }
 
 extension StoreDatabase {
-  /// Empties the write-ahead log, which may still hold keys that a change has destroyed. Another program that is
-  /// reading may prevent it; the log then ends with the last program that closes the store.
+  /// Empties the write-ahead log, which may still hold keys that a change has destroyed. A program that is reading may
+  /// prevent this; the log is then removed when the last program closes the store.
   func forgetOldPages() {
     _ = try? queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
   }
 
-  /// What a failure of a change means: SQLite says the same of a full disk and of a database that may not grow.
+  /// The error for a failed change. SQLite uses the same code for a full disk and for a database at its quota.
   func error(_ error: any Error) -> VaultError {
     if let quota, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, hasFreeDisk { return .storeFull(limit: quota) }
     return VaultError(storage: error)

@@ -1,8 +1,8 @@
 import Glibc
 import Processes
 
-/// The folder of a store, and why it may be trusted: ours, private, no symlink, and on a way that nobody
-/// else can change.
+/// The folder of a store. It must belong to this user, be private, be no symlink, and have a path that nobody else can
+/// change.
 struct StoreDirectory: Sendable {
   let path: String
 
@@ -49,7 +49,7 @@ struct StoreDirectory: Sendable {
     try Self.requireTrusted(path)
   }
 
-  /// Refuses a folder that somebody other than root and the effective user could put another one in the place of.
+  /// Refuses a folder that a user other than root and the effective user could replace.
   private static func requireTrusted(_ path: String) throws(VaultError) {
     do throws(PathWalkError) {
       try PathWalk.check(path)
@@ -92,7 +92,7 @@ struct StoreDirectory: Sendable {
   }
 }
 
-/// The system's words for the last failed call.
+/// The system's message for the last failed call.
 func errnoText() -> String { String(cString: strerror(errno)) }
 
 extension StoreDirectory {

@@ -26,7 +26,7 @@ final class Greeting: Sendable {
     try answer.get()
   }
 
-  /// Called once.
+  /// Sets the answer. Call it once.
   func answer(_ answer: Result<Void, VaultError>) {
     let waiting = state.withLock { state in
       defer { state = .answered(answer) }

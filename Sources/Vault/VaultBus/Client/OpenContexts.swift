@@ -2,8 +2,8 @@ internal import SDBus
 internal import SecretModel
 internal import Synchronization
 
-/// The contexts that are open over a connection, and whether the connection still stands. Events reach the contexts
-/// here, on the bus loop, before the answers that were sent after them.
+/// The open contexts of a connection, and whether the connection still exists. Events are delivered here, on the bus
+/// loop, before the answers that were sent after them.
 final class OpenContexts: Sendable {
   private struct State {
     var contexts: [ContextHandle: EventSource] = [:]
@@ -36,10 +36,10 @@ final class OpenContexts: Sendable {
     for source in contexts.values { source.finish() }
   }
 
-  /// Passes an event on to its context. Events of contexts that are not open here, and such as come twice or out of
-  /// order, are ignored.
+  /// Passes an event on to its context. Ignores events of contexts that are not open here, and events that arrive twice
+  /// or out of order.
   ///
-  /// - Returns: the event, where it asks for a secret of a kind that this program does not know.
+  /// - Returns: the event, if it asks for a kind of secret that this program does not know.
   func deliver(_ event: BusEvent) -> BusEvent? {
     guard let source = state.withLock({ $0.contexts[event.context] }) else { return nil }
     switch event.kind {

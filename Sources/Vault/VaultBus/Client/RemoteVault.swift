@@ -3,7 +3,7 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// A store that a vault in another process has open.
+/// An open store of a vault in another process.
 final class RemoteVault: VaultService {
   private let wire: VaultWire
 
@@ -77,6 +77,11 @@ final class RemoteVault: VaultService {
     return try wire.reading(.delete) { () throws(VaultError) in try Int(bus: values[0]) }
   }
 
+  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError) -> SealedCopy {
+    let values = try await wire.call(.sealCopy, [try Self.sealed(secret), keys.busValue])
+    return try wire.reading(.sealCopy) { () throws(VaultError) in try SealedCopy(bus: values[0]) }
+  }
+
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     let values = try await wire.call(.useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.useKey) { () throws(VaultError) in
@@ -84,7 +89,7 @@ final class RemoteVault: VaultService {
     }
   }
 
-  /// A secret of an item in a memory file; one that no vault would store is not sent.
+  /// An item's secret in a memory file. Throws for a secret that is too long for any vault.
   private static func sealed(_ secret: borrowing SecretBytes) throws(VaultError) -> BusValue {
     guard secret.count <= NewItem.secretLimit else { throw .secretTooLong(limit: NewItem.secretLimit) }
     return try secret.sealed()
@@ -129,6 +134,10 @@ final class RemoteVault: VaultService {
 
   func changePasscode(_ asking: Asking) async throws(VaultError) {
     _ = try await wire.call(.changePasscode, [asking.busValue], in: asking.context)
+  }
+
+  func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.setFirstUnlock, [rule.busValue, asking.busValue], in: asking.context)
   }
 
   func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {
@@ -177,5 +186,10 @@ final class RemoteVault: VaultService {
   func problems() async throws(VaultError) -> [VaultError] {
     let values = try await wire.call(.problems)
     return try wire.reading(.problems) { () throws(VaultError) in try [VaultError](bus: values[0]) }
+  }
+
+  func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] {
+    let values = try await wire.call(.log, [search.busValue])
+    return try wire.reading(.log) { () throws(VaultError) in try [AuditEntry](bus: values[0]) }
   }
 }

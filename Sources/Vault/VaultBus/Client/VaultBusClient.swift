@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SDBus
 package import SecretModel
 package import SecureMemory
@@ -15,11 +16,11 @@ package final class VaultBusClient: VaultConnection {
   /// if this throws.
   ///
   /// - Parameters:
-  ///   - greetingLimit: how long the answer to the hello is waited for.
-  ///   - cancelGrace: how long the answer of a cancelled call is waited for. A vault answers within a second; one that
-  ///     does not is given up.
-  ///   - vaultEnd: for a vault that this process has started: waits until the vault's process has ended, or ends it, and
-  ///     says how it ended. Called when the connection has ended.
+  ///   - greetingLimit: how long to wait for the answer to the hello.
+  ///   - cancelGrace: how long to wait for the answer of a cancelled call. A vault answers within a second; the
+  ///     connection to one that does not is closed.
+  ///   - vaultEnd: for a vault that this process has started: waits until the vault's process has ended, or ends it,
+  ///     and returns how it ended. Called when the connection has ended.
   /// - Throws: `serviceUnavailable`.
   package init(
     socket: Int32, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .seconds(5),
@@ -30,7 +31,8 @@ package final class VaultBusClient: VaultConnection {
     self.vaultEnd = vaultEnd
   }
 
-  /// The call is sent right behind the hello: it changes nothing, and its answer counts only after that of the hello.
+  /// Sends the call right after the hello, without waiting: it changes nothing, and its answer is used only after that
+  /// of the hello.
   package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     do throws(VaultError) {
       _ = try await wire.call(.open, [place.busValue])
@@ -48,7 +50,7 @@ package final class VaultBusClient: VaultConnection {
       try await wire.greeting.value()
     } catch {
       switch error {
-      // It ended after the hello was sent, or before.
+      // The vault ended before it answered the hello.
       case .systemCancelled, .serviceUnavailable:
         let how = if let vaultEnd { " (\(await vaultEnd()))" } else { "" }
         throw .serviceUnavailable("the vault ended, or did not answer, before a call was sent\(how)")
@@ -81,6 +83,76 @@ package final class VaultBusClient: VaultConnection {
     let recoveryKey = try recoveryKey.sealed()
     try await greeted()
     _ = try await wire.call(.rebuildDeviceKey, [place.busValue, recoveryKey])
+  }
+
+  package func openCopy(
+    _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
+  ) async throws(VaultError) -> SecretBytes {
+    let opening = try opening.busValues()
+    try await greeted()
+    let values = try await wire.call(.openCopy, [copy.busValue] + opening)
+    return try wire.reading(.openCopy) { () throws(VaultError) in
+      try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
+    }
+  }
+
+  package func lendReader() async throws(VaultError) -> ReaderSocket {
+    try await greeted()
+    let values = try await wire.call(.lendReader)
+    return try wire.reading(.lendReader) { () throws(VaultError) in
+      // The message closes its own descriptor.
+      let copy = values[0].asDescriptor.map { fcntl($0.rawValue, F_DUPFD_CLOEXEC, 3) } ?? -1
+      guard copy >= 0 else { throw .unreadable("the socket of a reader") }
+      return ReaderSocket(taking: copy)
+    }
+  }
+
+  package func walletKey(
+    from password: consuming SecretBytes, salt: [UInt8]
+  ) async throws(VaultError) -> SecretBytes {
+    let password = try password.sealed()
+    try await greeted()
+    let values = try await wire.call(.walletKey, [password, .bytes(salt)])
+    return try wire.reading(.walletKey) { () throws(VaultError) in
+      try SecretBytes(sealed: values[0], limit: WalletKey.byteCount)
+    }
+  }
+
+  package func encryptFile(
+    from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient
+  ) async throws(VaultError) {
+    let arguments = [try BusValue.file(source), try BusValue.file(target)] + (try recipient.busValues)
+    try await greeted()
+    _ = try await wire.call(.encryptFile, arguments)
+  }
+
+  package func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
+    let arguments = [try BusValue.file(file)] + (try opening.busValues)
+    try await greeted()
+    let values = try await wire.call(.fileKey, arguments)
+    return try wire.reading(.fileKey) { () throws(VaultError) in
+      try SecretBytes(sealed: values[0], limit: EncryptedFile.keyCount)
+    }
+  }
+
+  package func decryptFile(
+    _ file: Int32, with key: consuming SecretBytes, to target: Int32
+  ) async throws(VaultError) {
+    let arguments = [try BusValue.file(file), try key.sealed(), try BusValue.file(target)]
+    try await greeted()
+    _ = try await wire.call(.decryptFile, arguments)
+  }
+
+  package func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair {
+    try await greeted()
+    let values = try await wire.call(.makeKeyPair)
+    return try wire.reading(.makeKeyPair) { () throws(VaultError) in
+      guard let bytes = values[1].asBytes, let publicKey = AgePublicKey(bytes: bytes) else {
+        throw .unreadable("a public key")
+      }
+      let privateKey = try SecretBytes(sealed: values[0], limit: AgePublicKey.byteCount)
+      return EncryptedFile.KeyPair(privateKey: SharedSecret(privateKey), publicKey: publicKey)
+    }
   }
 
   package func close() async {

@@ -4,8 +4,8 @@ internal import SDBus
 package import SecretModel
 internal import Synchronization
 
-/// The client's end of a connection to a vault: calls with their numbers, their cancellation, and what the loss of the
-/// connection means for each of them.
+/// The client's end of a connection to a vault: numbers and cancels calls, and maps the loss of the connection to an
+/// error for each.
 final class VaultWire: Sendable {
   typealias Method = VaultInterface.Method
 
@@ -13,14 +13,14 @@ final class VaultWire: Sendable {
   let greeting = Greeting()
   private let connection: BusConnection
   private let numbers = CallNumbers()
-  /// For the calls that were cancelled and are not answered yet, by their number.
+  /// The tasks that wait for the answers of cancelled calls, by the number of the call.
   private let cancellations = Mutex<[UInt64: Task<Void, Never>]>([:])
   private let cancelGrace: Duration
 
   /// Takes ownership of the socket, also if this throws.
   ///
-  /// - Parameter cancelGrace: how long the answer of a cancelled call is waited for. A vault answers within a second; one
-  ///   that does not is given up.
+  /// - Parameter cancelGrace: how long to wait for the answer of a cancelled call. A vault answers within a second; the
+  ///   connection to one that does not is closed.
   init(socket: Int32, cancelGrace: Duration) throws(VaultError) {
     self.cancelGrace = cancelGrace
     let (contexts, numbers) = (contexts, numbers)
@@ -30,7 +30,7 @@ final class VaultWire: Sendable {
       connection = try BusConnection(
         socket: socket, role: .client, limits: limits,
         handlers: .init(
-          // A vault calls nothing at its clients.
+          // Clients serve no methods.
           call: { $0.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") },
           signal: { Self.receive($0, for: contexts, numbers) }, closed: { contexts.end() }))
     } catch {
@@ -43,11 +43,11 @@ final class VaultWire: Sendable {
   /// Ends the connection, and returns when it has ended.
   func close() async {
     connection.close()
-    // Closing is done on the loop, before this.
+    // The loop has closed the connection before it runs this.
     await withCheckedContinuation { closed in BusLoop.shared.post { closed.resume() } }
   }
 
-  /// Says hello, before every call that is made later. The connection is closed where the vault does not answer in time.
+  /// Says hello; call it before any other call. Closes the connection if the vault does not answer in time.
   func greet(limit: Duration) {
     let (connection, greeting) = (connection, greeting)
     let timer = LoopTimer(after: limit) { connection.close() }
@@ -67,9 +67,9 @@ final class VaultWire: Sendable {
     }
   }
 
-  /// Calls a method and waits for the answer, also after the task was cancelled.
+  /// Calls a method and waits for the answer, even if the task is cancelled.
   ///
-  /// - Parameter context: the context that the call names.
+  /// - Parameter context: the context of the call.
   nonisolated(nonsending) func call(
     _ method: Method, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
   ) async throws(VaultError) -> [BusValue] {
@@ -81,7 +81,7 @@ final class VaultWire: Sendable {
     }
     let number = numbers.next()
     let arguments = [.uint64(number)] + arguments
-    // The vault would close the connection.
+    // The vault would close the connection for a larger message.
     guard arguments.cost <= VaultInterface.requestLimit else {
       throw .invalidRequest("it does not fit into a message to the vault")
     }
@@ -99,21 +99,20 @@ final class VaultWire: Sendable {
     return values
   }
 
-  /// Makes a call that has to reach the vault also when the task was cancelled, and that cannot fail: where the connection
-  /// is lost, what the call is about has ended with it.
+  /// Makes a call that must reach the vault even if the task is cancelled. Ignores errors: if the connection is lost,
+  /// the context of the call has ended with it.
   func tell(_ method: Method, _ arguments: [BusValue], in context: ContextHandle) async {
     do throws(VaultError) {
       _ = try await call(method, arguments, in: context)
     } catch .cancelled {
-      // It was not sent.
+      // The call was not sent, since the task is cancelled.
       await Task(executorPreference: BackgroundThread.shared) {
         _ = try? await self.call(method, arguments, in: context)
       }.value
     } catch {}
   }
 
-  /// Reads an answer. A vault whose answer cannot be read is of another version, or is no vault: its connection is
-  /// closed.
+  /// Reads an answer. Closes the connection if it cannot be read: the peer has another version, or is no vault.
   func reading<Value: ~Copyable>(
     _ method: Method, _ read: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
@@ -131,7 +130,7 @@ final class VaultWire: Sendable {
 
   // MARK: Cancelling
 
-  /// Asks the vault to end a call, and gives the vault up if it does not.
+  /// Asks the vault to end a call, and closes the connection if it does not.
   private func cancel(_ number: UInt64) {
     let connection = connection
     Task(executorPreference: BackgroundThread.shared) {
@@ -172,7 +171,8 @@ private final class CallNumbers: Sendable {
 }
 
 extension VaultError {
-  /// Thrown in a process that was forked from one that uses Whorl: the threads that serve the connection are not in it.
+  /// Thrown in a process that was forked from one that uses Whorl, since fork does not copy the threads that serve the
+  /// connection.
   package static let forkedProcess = serviceUnavailable(
     "this process was forked from one that uses Whorl: start programs that use Whorl with exec or posix_spawn")
 
@@ -180,13 +180,13 @@ extension VaultError {
     method.isChange ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.rawValue) cannot be read")
   }
 
-  /// What the failure of a call on the bus means to its caller.
+  /// The error for the failure of a call on the bus.
   fileprivate init(_ error: BusError, of method: VaultInterface.Method) {
     self =
       switch error {
       case .remote(let name, let message, let details):
         VaultError(busName: name, message: message, details: details)
-      // Nothing was sent.
+      // The call was not sent.
       case .cancelled: .cancelled
       case .disconnected: method.isChange ? .outcomeUnknown : .systemCancelled
       case .tooLarge, .malformed: .invalidRequest("it does not fit into a message to the vault")

@@ -2,15 +2,15 @@ internal import SDBus
 internal import SecretModel
 internal import Synchronization
 
-/// The memory that the calls of one user may take together while they are open, over all of the user's connections.
+/// The memory that the open calls of one user may take together, over all of the user's connections.
 final class CallBudget: Sendable {
   private let limit: Int
   private let used = Mutex(0)
 
-  /// - Parameter limit: in bytes, as `BusValue.cost` counts them.
+  /// - Parameter limit: in bytes, counted as `BusValue.cost`.
   init(limit: Int) { self.limit = limit }
 
-  /// The memory of one call; given back with the value.
+  /// The memory of one call, given back when this value is destroyed.
   struct Share: ~Copyable {
     private let budget: CallBudget
     private let cost: Int
@@ -26,7 +26,7 @@ final class CallBudget: Sendable {
     }
   }
 
-  /// - Throws: `busy` where it does not fit beside the calls that are open.
+  /// - Throws: `busy` where the budget is used up by other open calls.
   func share(of arguments: [BusValue]) throws(VaultError) -> Share {
     let cost = arguments.reduce(0) { $0 + $1.cost }
     let fits = used.withLock { used in

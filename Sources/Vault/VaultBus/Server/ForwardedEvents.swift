@@ -1,13 +1,13 @@
 internal import SDBus
 internal import SecretModel
 
-/// The events of one context on their way to the client.
+/// Forwards the events of one context to the client.
 final class ForwardedEvents {
   let events: ContextEvents
   /// The number of the last event that was sent.
   var sent = 0
   var isFinished = false
-  /// Answers that wait for events that come before them.
+  /// Answers that wait until earlier events have been sent.
   var waiting: [CheckedContinuation<Void, Never>] = []
 
   init(_ events: ContextEvents) { self.events = events }
@@ -36,7 +36,7 @@ extension VaultObject {
     }
   }
 
-  /// Waits until every event so far has been sent: those of a call come before its answer.
+  /// Waits until every event so far has been sent, since the events of a call must precede its answer.
   func eventsAreSent() async {
     for forwarded in contexts.values {
       let last = forwarded.events.lastNumber

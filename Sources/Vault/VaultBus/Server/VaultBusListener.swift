@@ -3,7 +3,7 @@ internal import SDBus
 package import SecretModel
 internal import Synchronization
 
-/// Serves vaults to every client that connects to a listening socket, each on a connection of its own.
+/// Serves vaults to all clients that connect to a listening socket.
 package final class VaultBusListener: Sendable {
   package struct Limits: Sendable {
     /// The most connections at a time.
@@ -20,41 +20,43 @@ package final class VaultBusListener: Sendable {
   private let clients: Clients
 
   /// - Parameters:
-  ///   - socket: a socket that listens already. It stays open until the last connection has ended.
-  ///   - serve: gives what is served to a caller. It is closed with the caller's connection. Called on the bus loop, so
-  ///     it must not block.
+  ///   - socket: a listening socket. It stays open until the last connection has ended.
+  ///   - logins: makes the object for root's PAM module on the same connection; nil: its calls fail as unknown.
+  ///   - serve: returns the vaults for a caller. They are closed with the caller's connection. Called on the bus loop,
+  ///     so it must not block.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, limits: Limits = Limits(), serve: @escaping @Sendable (Caller) -> any VaultConnection
+    socket: Int32, limits: Limits = Limits(), logins: (@Sendable (Caller) -> LoginObject)? = nil,
+    serve: @escaping @Sendable (Caller) -> any VaultConnection
   ) throws(VaultError) {
     let clients = Clients(limits)
     self.clients = clients
     var listening = BusListener.Limits()
     listening.connections = limits.connections
-    // Those over the limit are told so, for which they need a connection. Further ones are closed.
+    // Accept a few connections over the limit, to answer them with an error. Further ones are closed.
     listening.connectionsOfOneUser = limits.connectionsOfOneUser + Clients.refusedLimit
     do throws(BusError) {
       listener = try BusListener(
         socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults
       ) { peer in
         guard let caller = Caller(peer) else { return nil }
-        return clients.handlers(for: caller, serve)
+        return clients.handlers(for: caller, serve, logins?(caller))
       }
     } catch {
       throw .serviceUnavailable("the socket cannot be listened on")
     }
   }
 
-  /// Ends every connection, and returns when all of them are settled: their vaults are closed and their calls have ended.
+  /// Ends every connection. Returns when their vaults are closed and their calls have ended.
   package func close() async {
     listener.close()
     await clients.settled()
   }
 }
 
-/// The connections that are served, counted by user.
+/// The served connections, counted by user.
 private final class Clients: Sendable {
-  /// How many connections over the limit a user may have at a time, which do nothing but refuse.
+  /// How many connections over the limit a user may have at a time. Their calls are all refused.
   static let refusedLimit = 8
   /// How long a refused client has for its first call.
   private static let refusalTime = Duration.seconds(2)
@@ -76,7 +78,7 @@ private final class Clients: Sendable {
   init(_ limits: VaultBusListener.Limits) { self.limits = limits }
 
   func handlers(
-    for caller: Caller, _ serve: (Caller) -> any VaultConnection
+    for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?
   ) -> BusConnection.Handlers {
     let budget = state.withLock { state -> CallBudget? in
       var user = state.users[caller.user] ?? User(budget: CallBudget(limit: limits.callBytesOfOneUser))
@@ -87,7 +89,18 @@ private final class Clients: Sendable {
     }
     guard let budget else { return refusal }
     let object = VaultObject(serving: serve(caller), budget: budget) { self.end(caller.user) }
-    return .init(call: { object.handle($0) }, closed: { object.connectionEnded() })
+    return .init(
+      call: { call in
+        if let login, call.interface == LoginInterface.target.interface {
+          login.handle(call)
+        } else {
+          object.handle(call)
+        }
+      },
+      closed: {
+        object.connectionEnded()
+        login?.connectionEnded()
+      })
   }
 
   /// Answers every call with `busy`, and ends the connection a moment after the first.

@@ -5,14 +5,14 @@ package import SecretModel
 package final class VaultBusServer: Sendable {
   private let connection: BusConnection
 
-  /// Serves over a connected socket until the connection ends, whichever side ends it. Takes ownership of the socket,
-  /// also if this throws.
+  /// Serves over a connected socket until either side ends the connection. Takes ownership of the socket, also if this
+  /// throws.
   ///
   /// - Parameters:
-  ///   - connection: what is served. It is closed when the connection ends, and with it its contexts and the stores that
-  ///     were made and not kept.
-  ///   - greetingLimit: how long the client's hello is waited for before the connection is closed.
-  ///   - settlingLimit: how long, after the end of the connection, the vault and the running calls are waited for.
+  ///   - connection: the vaults to serve. Closed when the connection ends, with their contexts and the new stores that
+  ///     were not kept.
+  ///   - greetingLimit: how long to wait for the client's hello before the connection is closed.
+  ///   - settlingLimit: how long to wait for the vault and running calls after the connection has ended.
   ///   - onClosed: called once, when the connection has ended, `connection` is closed and all calls have ended, or when
   ///     that takes too long.
   /// - Throws: `serviceUnavailable`.
@@ -33,17 +33,17 @@ package final class VaultBusServer: Sendable {
     object.expectGreeting(within: greetingLimit, on: connection)
   }
 
-  /// Ends the connection. `onClosed` is called when everything is settled.
+  /// Ends the connection. `onClosed` is called when everything has ended.
   package func close() { connection.close() }
 }
 
 extension BusConnection.Limits {
-  /// Those of a connection on which a vault is served.
+  /// The limits of a connection on which a vault is served.
   static var ofServedVaults: Self {
     var limits = Self()
     // Larger than `VaultObject.limit`, so that a client with too many calls gets answers.
     limits.openCalls = 1_024
-    // Room for the largest answer beside others.
+    // Room for the largest answer and others.
     limits.unreadBytes = 2 * VaultInterface.answerLimit
     return limits
   }

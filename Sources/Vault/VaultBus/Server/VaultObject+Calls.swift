@@ -3,16 +3,16 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// What each call does: reads its arguments, passes them to the vault and gives the results.
+/// Carries out each call: reads its arguments, passes them to the vault and returns the results.
 extension VaultObject {
   /// - Parameters:
-  ///   - values: the arguments after the call's number. Their types are those of the method.
+  ///   - values: the arguments after the call's number, already checked against the method's signature.
   ///   - connection: where the events of a new context go.
   func perform(
     _ method: VaultInterface.Method, _ values: [BusValue], over connection: BusConnection
   ) async throws(VaultError) -> [BusValue] {
     switch method {
-    // Answered before they get here.
+    // Answered earlier.
     case .hello, .cancel: return []
 
     case .open:
@@ -29,6 +29,35 @@ extension VaultObject {
       let recoveryKey = try SecretBytes(sealed: values[1], limit: NewItem.secretLimit)
       try await vaults.rebuildDeviceKey(at: try StorePlace(bus: values[0]), recoveryKey: recoveryKey)
       return []
+
+    case .openCopy:
+      let opening = try SealedCopy.Opening(
+        kind: values[1], secret: try SecretBytes(sealed: values[2], limit: NewItem.secretLimit))
+      return [try await vaults.openCopy(try SealedCopy(bus: values[0]), with: opening).sealed()]
+    case .walletKey:
+      let password = try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
+      guard let salt = values[1].asBytes else { throw VaultError.unreadable("a salt") }
+      return [try await vaults.walletKey(from: password, salt: salt).sealed()]
+
+    case .encryptFile:
+      let recipient = try EncryptedFile.Recipient(publicKey: values[2], passphrase: values[3])
+      try await vaults.encryptFile(from: values[0].asFile, to: values[1].asFile, for: recipient)
+      return []
+    case .fileKey:
+      let opening = try EncryptedFile.Opening(
+        kind: values[1], secret: try SecretBytes(sealed: values[2], limit: NewItem.secretLimit))
+      return [try await vaults.fileKey(of: values[0].asFile, with: opening).sealed()]
+    case .decryptFile:
+      let key = try SecretBytes(sealed: values[1], limit: EncryptedFile.keyCount)
+      try await vaults.decryptFile(values[0].asFile, with: key, to: values[2].asFile)
+      return []
+    case .makeKeyPair:
+      let pair = try await vaults.makeKeyPair()
+      return [try pair.privateKey.bytes.sealed(), .bytes(pair.publicKey.bytes)]
+
+    case .lendReader:
+      let socket = try await vaults.lendReader()
+      return [.descriptor(BusDescriptor(taking: socket.release()))]
 
     case .openContext:
       let handle = try await openContext(try ContextOptions(bus: values[0]), over: connection)
@@ -62,6 +91,9 @@ extension VaultObject {
         try ItemSelection(bus: values[0]), try ItemChange(bus: values[1]), secret: secret, try Asking(bus: values[3]))
       return [count.busValue]
     case .delete: return [try await service.delete(try ItemSelection(bus: values[0])).busValue]
+    case .sealCopy:
+      let secret = try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
+      return [try await service.sealCopy(of: secret, under: try SealedCopy.Keys(bus: values[1])).busValue]
     case .useKey:
       let result = try await service.useKey(
         try ItemID(bus: values[0]), try KeyUse(bus: values[1]), try Asking(bus: values[2]))
@@ -87,6 +119,9 @@ extension VaultObject {
     case .changePasscode:
       try await service.changePasscode(try Asking(bus: values[0]))
       return []
+    case .setFirstUnlock:
+      try await service.setFirstUnlock(try FirstUnlock(bus: values[0]), try Asking(bus: values[1]))
+      return []
     case .removePasscode: return [try await service.removePasscode(try Asking(bus: values[0])).busValue]
     case .recover:
       let restore = try DetectedRestore.ID.optional(bus: values[0])
@@ -105,6 +140,7 @@ extension VaultObject {
     case .readers: return [try await service.readers().busValue]
     case .status: return [try await service.status().busValue]
     case .problems: return [try await service.problems().busValue]
+    case .log: return [try await service.log(try AuditSearch(bus: values[0])).busValue]
     }
   }
 

@@ -1,29 +1,29 @@
 internal import SDBus
 internal import SecretModel
 
-/// The D-Bus object of the vault for one client: admits its calls, runs them side by side, and answers them.
+/// The D-Bus object of the vault for one client: admits its calls, runs them concurrently, and answers them.
 ///
-/// It lives on the bus loop. Each call is passed to the vault before the next one is looked at, so that they reach it in
-/// the order in which they came.
+/// It runs on the bus loop, and passes each call to the vault before it reads the next one, so that calls keep their
+/// order.
 actor VaultObject {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The most calls that may be open at a time, and the most contexts.
+  /// The most open calls, and the most open contexts.
   static let limit = 64
 
   let vaults: any VaultConnection
   private let budget: CallBudget
   private let settlingLimit: Duration
-  /// Nil when it has been called.
+  /// Nil after it was called.
   private var onClosed: (@Sendable () -> Void)?
   private var greeting = GreetingState.expected(nil)
-  /// Whether the client has said hello. Nothing else is answered before.
+  /// Whether the client has said hello. No other call is answered before.
   private enum GreetingState {
-    /// With what closes the connection when it takes too long.
+    /// The timer closes the connection if the hello takes too long.
     case expected(LoopTimer?)
     case done
   }
-  /// The calls that are not answered yet, by the number that the client chose.
+  /// The unanswered calls, by the numbers that the client chose.
   private var running: [UInt64: Running] = [:]
   private struct Running {
     let isCounted: Bool
@@ -39,12 +39,12 @@ actor VaultObject {
 
   /// The events of the open contexts.
   var contexts: [ContextHandle: ForwardedEvents] = [:]
-  /// How many contexts are being opened.
+  /// The number of contexts that are being opened.
   var openingContexts = 0
 
   /// - Parameters:
-  ///   - budget: what the calls of this client's user may take.
-  ///   - settlingLimit: how long the vault and the running calls are waited for at the end.
+  ///   - budget: the memory for calls of this client's user.
+  ///   - settlingLimit: how long to wait for the vault and running calls at the end.
   init(
     serving vaults: any VaultConnection, budget: CallBudget, settlingLimit: Duration = .seconds(10),
     onClosed: @escaping @Sendable () -> Void
@@ -65,12 +65,12 @@ actor VaultObject {
     }
   }
 
-  /// For `BusConnection.Handlers.call`, which is called on the loop.
+  /// Handles a call; for `BusConnection.Handlers.call`, which runs on the loop.
   nonisolated func handle(_ call: BusCall) {
     assumeIsolated { $0.begin(call) }
   }
 
-  /// For `BusConnection.Handlers.closed`, which is called on the loop.
+  /// Handles the end; for `BusConnection.Handlers.closed`, which runs on the loop.
   nonisolated func connectionEnded() {
     assumeIsolated { $0.end() }
   }
@@ -103,7 +103,7 @@ actor VaultObject {
     }
     running[number] = Running(isCounted: isCounted)
     let task = Task.immediate { await run(method, number, call) }
-    // Nothing is left of a call that has ended already.
+    // Does nothing if the call has ended already.
     running[number]?.task = task
   }
 
@@ -114,7 +114,7 @@ actor VaultObject {
 
   private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
-      // What ends the waiting of other calls is let through: it gives memory back.
+      // Calls that end other calls' waits take no share: they give memory back.
       let share: CallBudget.Share? = method.endsWaiting ? nil : try budget.share(of: call.arguments)
       defer { withExtendedLifetime(share) {} }
       let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
@@ -135,10 +135,10 @@ actor VaultObject {
   private func end() {
     endGreeting()
     let tasks = running.values.compactMap(\.task)
-    // A call that never ends must not keep the process of a client that is gone.
+    // A call that never ends must not keep the process alive after its client is gone.
     let limit = LoopTimer(after: settlingLimit) { self.assumeIsolated { $0.settled() } }
     Task {
-      // First, so that what waits for a person ends as the system's doing.
+      // Close the vaults first, so that calls which wait for a person end with `systemCancelled`.
       await vaults.close()
       for task in tasks { task.cancel() }
       for task in tasks { await task.value }

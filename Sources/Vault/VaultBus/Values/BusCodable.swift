@@ -113,12 +113,12 @@ extension Array: BusCodable where Element: BusCodable {
   }
 }
 
-/// Bytes that this layer does not look into.
+/// Bytes that this layer does not interpret.
 struct Octets: BusBytes {
   let bytes: [UInt8]
 }
 
-/// A value that is bytes and nothing else.
+/// A value that is only bytes.
 protocol BusBytes: BusCodable {
   var bytes: [UInt8] { get }
   init(bytes: [UInt8])
@@ -134,10 +134,10 @@ extension BusBytes {
 }
 
 extension BusBytes {
-  /// A value that may be absent, as an argument: no bytes where it is.
+  /// An optional value as an argument: no bytes for nil.
   static func argument(_ value: Self?) -> BusValue { .bytes(value?.bytes ?? []) }
 
-  /// Reads what ``argument(_:)`` made.
+  /// Decodes ``argument(_:)``.
   static func optional(bus value: BusValue) throws(VaultError) -> Self? {
     let read = try Self(bus: value)
     return read.bytes.isEmpty ? nil : read

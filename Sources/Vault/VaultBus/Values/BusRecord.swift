@@ -3,13 +3,13 @@ internal import SecretModel
 
 /// The entries of an `a{sv}`, taken out one by one.
 ///
-/// In answers and events unknown keys are ignored: a newer vault says more. In requests they are refused with
-/// ``end()``: a vault that ignored a condition of a newer client would release, change or delete more than was meant.
+/// In answers and events, unknown keys are ignored: a newer vault may add some. In requests ``end()`` refuses them: a
+/// vault that ignored a newer client's condition could release, change or delete too much.
 struct BusRecord {
   private var entries: [String: BusValue]
   private let type: Any.Type
 
-  /// - Parameter type: what the entries are those of, for the errors.
+  /// - Parameter type: the type of the record, for error messages.
   init(_ value: BusValue, of type: Any.Type) throws(VaultError) {
     guard let entries = value.asDictionary else { throw .unreadable(type) }
     self.entries = entries
@@ -28,7 +28,7 @@ struct BusRecord {
     return try Value(bus: value)
   }
 
-  /// Refuses what has not been taken.
+  /// Refuses entries that have not been taken.
   func end() throws(VaultError) {
     guard let key = entries.keys.min() else { return }
     throw .versionMismatch("the vault does not know \(key) of \(type): it is older than this program")

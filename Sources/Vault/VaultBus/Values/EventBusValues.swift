@@ -9,16 +9,16 @@ struct BusEvent {
   let number: Int
   let kind: Kind
 
-  /// What an event of a vault that may be newer means to this program.
+  /// An event as this program understands it; the vault may be newer.
   enum Kind {
     case event(AuthenticationEvent)
-    /// It asks for a secret of a kind that is not known here: the question has to be declined.
+    /// It asks for an unknown kind of secret: the question must be declined.
     case unknownQuestion
-    /// It is not known here, and nothing waits for it.
+    /// It is unknown, and expects no answer.
     case unknown
   }
 
-  /// Nil when the arguments are not those of the signal.
+  /// Nil if the arguments are not those of the signal.
   init?(_ arguments: [BusValue]) {
     guard arguments.count == 4, let context = arguments[0].asBytes, let number = arguments[1].asInt64,
       let word = arguments[2].asString, arguments[3].asDictionary != nil
@@ -42,7 +42,7 @@ extension NumberedEvent {
 }
 
 extension AuthenticationEvent {
-  /// The word of the events that ask for a secret.
+  /// The name of events that ask for a secret.
   fileprivate static let question = "secret-wanted"
 
   fileprivate var busForm: (word: String, details: [String: BusValue?]) {
@@ -150,6 +150,8 @@ extension Notice {
     case .passcodeDelay(let seconds): ["notice": .string("passcode-delay"), "seconds": seconds.busValue]
     case .readerInUse(.program(let name, let items)):
       ["notice": .string("reader-in-use"), "user": .string("same"), "program": name?.busValue, "items": items.busValue]
+    case .readerInUse(.otherVault): ["notice": .string("reader-in-use"), "user": .string("same-elsewhere")]
+    case .rejected(let program): ["notice": .string("rejected"), "program": program?.busValue]
     case .readerInUse(.anotherUser): ["notice": .string("reader-in-use"), "user": .string("another")]
     }
   }
@@ -165,9 +167,11 @@ extension Notice {
       switch try record.take("user", as: Word.self).word {
       case "same":
         self = .readerInUse(.program(try record.takeIfPresent("program"), items: try record.take("items")))
+      case "same-elsewhere": self = .readerInUse(.otherVault)
       case "another": self = .readerInUse(.anotherUser)
       default: throw .unreadable(Self.self)
       }
+    case "rejected": self = .rejected(by: try record.takeIfPresent("program"))
     default: throw .unreadable(Self.self)
     }
   }

@@ -6,7 +6,7 @@ extension Item.State: BusCodable {}
 extension Accessibility: BusCodable {}
 extension SessionRefusal: BusCodable {}
 
-/// A name on the bus. From the vault it may be any item's.
+/// A name on the bus. A name that the vault sends may be of any item.
 extension ItemName: BusCodable {
   static var busSignature: String { "(ayay)" }
   var busValue: BusValue { .structure([service.busValue, account.busValue]) }
@@ -15,7 +15,7 @@ extension ItemName: BusCodable {
     self.init(unchecked: service, account: account)
   }
 
-  /// A name that a client sent: it has to keep the rules of names.
+  /// A name that a client sent, which must follow the rules for names.
   init(checking value: BusValue) throws(VaultError) {
     let (service, account) = try Self.parts(of: value)
     try self.init(service: service, account: account)
@@ -81,7 +81,7 @@ struct Attributes: BusCodable {
     var values: [AttributeName: AttributeValue] = [:]
     for entry in entries {
       guard let parts = entry.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
-      // A name that comes twice is refused: nobody could say which value counts.
+      // Refuse a name that occurs twice: it would be unclear which value is meant.
       guard values.updateValue(try AttributeValue(bus: parts[1]), forKey: try AttributeName(bus: parts[0])) == nil
       else { throw .unreadable(Self.self) }
     }

@@ -2,7 +2,7 @@ internal import KeySchemes
 internal import SDBus
 internal import SecretModel
 
-/// What is done with the key, the scheme as a list of words, and what the scheme is applied to.
+/// The operation, the scheme as a list of words, and the data.
 extension KeyUse: BusCodable {
   static var busSignature: String { "a{sv}" }
 
@@ -46,7 +46,7 @@ extension KeyUse: BusCodable {
   }
 }
 
-/// A word of the interface that is looked up by whoever reads it.
+/// A word of the interface, to be looked up by the reader.
 struct Word: BusCodable {
   let word: String
 
@@ -58,7 +58,7 @@ struct Word: BusCodable {
   }
 }
 
-/// Several of them.
+/// A list of words.
 struct Words: BusCodable {
   let words: [String]
 

@@ -33,9 +33,9 @@ struct PackedFields {
   }
 }
 
-/// Reads what ``PackedFields`` wrote, by itself or by another program.
+/// Reads what ``PackedFields``, of this or another program, has written.
 ///
-/// Reading throws `invalidRequest` where the bytes end within something.
+/// Reading throws `invalidRequest` where the bytes end too early.
 struct PackedReader {
   private let bytes: [UInt8]
   private var next: Int
@@ -53,13 +53,13 @@ struct PackedReader {
 
   mutating func byte() throws(VaultError) -> UInt8 { bytes[try take(1).lowerBound] }
 
-  /// A value behind its length.
+  /// A value preceded by its length.
   mutating func counted() throws(VaultError) -> PackedReader {
     let count = try number(4)
     return PackedReader(bytes, try take(Int(count)))
   }
 
-  // What all of the rest is.
+  // The rest of the bytes as one value.
 
   var data: [UInt8] { Array(bytes[next..<end]) }
 

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import SecretModel
 
-/// An item that a vault tells of, in one array of bytes; `data/dbus/org.whorl.Vault1.xml` has the layout.
+/// An item as one array of bytes, in the layout documented in `data/dbus/org.whorl.Vault1.xml`.
 extension Item: BusCodable {
   static var busSignature: String { "ay" }
 
@@ -34,7 +34,7 @@ extension Item: BusCodable {
     return .bytes(fields.bytes)
   }
 
-  /// Fields that are not known are ignored: a newer vault says more.
+  /// Ignores unknown fields: a newer vault may add some.
   init(bus value: BusValue) throws(VaultError) {
     guard let bytes = value.asBytes else { throw .unreadable(Self.self) }
     var fields = PackedReader(bytes)
@@ -54,7 +54,7 @@ extension Item: BusCodable {
       case Field.state: state = try field.word()
       case Field.itemClass: itemClass = try field.word()
       case Field.attributes: attributes = try Self.attributes(field)
-      // Not checked: an item of a newer program may have a flag that this one does not know.
+      // Unchecked, since an item of a newer program may have a flag that this one does not know.
       case Field.access: access = AccessControl(unchecked: AccessControl.Flags(rawValue: try field.integer()))
       case Field.accessible: accessible = try field.word()
       case Field.created: created = try field.double()
@@ -75,7 +75,7 @@ extension Item: BusCodable {
     var attributes: [AttributeName: AttributeValue] = [:]
     while !list.isAtEnd {
       let name = AttributeName(rawValue: try list.counted().text())
-      // A name that comes twice is refused: nobody could say which value counts.
+      // Refuse a name that occurs twice: it would be unclear which value is meant.
       guard attributes.updateValue(try AttributeValue(packed: &list), forKey: name) == nil else {
         throw .unreadable(Self.self)
       }

@@ -2,7 +2,7 @@ internal import Fingerprint
 internal import SDBus
 internal import SecretModel
 
-/// The words of `--reader`, as text: they may hold a path.
+/// The text of `--reader`, as bytes, since it may contain a path.
 extension ReaderSelection: BusCodable {
   static var busSignature: String { "ay" }
   var busValue: BusValue { description.busValue }
@@ -22,7 +22,7 @@ extension FprintdPlace: BusCodable {
   }
 }
 
-/// A record without entries is the caller's own store in the service.
+/// An empty record means the caller's own store in the service.
 extension StorePlace: BusCodable {
   static var busSignature: String { "a{sv}" }
 

@@ -17,7 +17,7 @@ extension ReaderDescription: BusCodable {
   }
 }
 
-/// The name that the reader process gives the error, and its text.
+/// The error's name in the reader interface, and its text.
 extension ReaderError: BusCodable {
   static var busSignature: String { "(say)" }
   var busValue: BusValue { .structure([.string(busName), busText.busValue]) }

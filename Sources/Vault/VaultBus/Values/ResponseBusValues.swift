@@ -2,18 +2,19 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// The arguments of `Respond` after the call's number: the context, what is done, the question, and the secret.
+/// The arguments of `Respond` after the call's number: the context, the response, the question, and the secret.
 extension ContextResponse {
   consuming func busValues(in context: ContextHandle) -> [BusValue] {
     switch consume self {
     case .secret(let question, let secret):
-      // A secret that cannot be sent is declined: the call that asks for it must not wait for ever.
+      // If the secret cannot be sent, decline, so that the call that asks for it does not wait for ever.
       guard secret.count <= NewItem.secretLimit, let file = try? secret.sealed() else {
         return Self.busValues(declining: question, in: context)
       }
       return Self.busValues("secret", question, [file], in: context)
     case .decline(let question): return Self.busValues(declining: question, in: context)
     case .ready(let question): return Self.busValues("ready", question, in: context)
+    case .reject(let notice): return Self.busValues("reject", notice, in: context)
     case .fallback: return Self.busValues("fallback", in: context)
     case .cancel: return Self.busValues("cancel", in: context)
     }
@@ -39,6 +40,7 @@ extension ContextResponse {
       self = .secret(question: question, try SecretBytes(sealed: files[0], limit: NewItem.secretLimit))
     case "decline": self = .decline(question: question)
     case "ready": self = .ready(question: question)
+    case "reject": self = .reject(notice: question)
     case "fallback": self = .fallback
     case "cancel": self = .cancel
     default: throw .versionMismatch("the vault does not know this response: it is older than this program")

@@ -38,7 +38,7 @@ extension ItemSearch: BusCodable {
   }
 }
 
-/// One of three keys says how the items are selected.
+/// A record with one of three keys, for the three kinds of selection.
 extension ItemSelection: BusCodable {
   static var busSignature: String { "a{sv}" }
 

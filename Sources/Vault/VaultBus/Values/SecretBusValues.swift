@@ -3,7 +3,7 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// Secrets never lie in a message itself: they are in a sealed memory file, whose descriptor the message carries.
+/// Secrets are never in a message itself, but in a sealed memory file whose descriptor the message carries.
 extension SecretBytes {
   /// A memory file with this secret.
   borrowing func sealed() throws(VaultError) -> BusValue {
@@ -14,7 +14,7 @@ extension SecretBytes {
     }
   }
 
-  /// The secret that is all of a memory file.
+  /// The secret that fills a memory file.
   ///
   /// - Parameter limit: the most bytes that it may have.
   init(sealed value: BusValue, limit: Int) throws(VaultError) {
@@ -26,7 +26,7 @@ extension SecretBytes {
   }
 }
 
-/// A secret that may be absent, as an argument (`ah`): one file, or none.
+/// An optional secret as an argument (`ah`): one file or none.
 extension SecretBytes {
   static func sealed(_ secret: borrowing SecretBytes?) throws(VaultError) -> BusValue {
     switch secret {
@@ -42,7 +42,7 @@ extension SecretBytes {
   }
 }
 
-/// Released items: each with the place of its secret in the one file.
+/// Released items, each with the place of its secret in one common file.
 struct ReleasedItems {
   let items: [ReleasedItem]
 
@@ -107,7 +107,7 @@ extension ReleasedItem {
 extension SealedFile {
   /// - Parameter limit: the most bytes that the file may have.
   fileprivate init(_ value: BusValue, limit: Int) throws(Failure) {
-    // A descriptor that cannot be duplicated becomes -1, which is not a sealed file.
+    // If the descriptor cannot be duplicated, -1 is passed on and refused as no sealed file.
     try self.init(received: value.asDescriptor.map { fcntl($0.rawValue, F_DUPFD_CLOEXEC, 3) } ?? -1, limit: limit)
   }
 

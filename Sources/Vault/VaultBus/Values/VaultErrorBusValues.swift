@@ -3,63 +3,44 @@ package import SDBus
 package import SecretModel
 
 extension VaultError {
-  /// The name of the D-Bus error, and its arguments after the text: what the case carries, without what is nil.
-  package var busForm: (name: VaultErrorName, details: [BusValue]) {
+  /// The name of the D-Bus error, and its arguments after the text: the case's associated values without nils.
+  package var busForm: (name: VaultErrorName, details: [BusValue]) { (name, details) }
+
+  private var details: [BusValue] {
     switch self {
-    case .invalidName(let why): (.invalidName, [why.busValue])
-    case .secretTooLong(let limit): (.secretTooLong, [limit.busValue])
-    case .fingerNotEnrolled(let finger): (.fingerNotEnrolled, [finger.busValue])
-    case .fingerDuplicate(let finger): (.fingerDuplicate, finger.map { [$0.busValue] } ?? [])
-    case .notEnrolled: (.notEnrolled, [])
-    case .fingersNotAccepted(let nature): (.fingersNotAccepted, [nature.busValue])
-    case .invalidPasscode(let why): (.invalidPasscode, [why.busValue])
-    case .invalidAccessControl(let why): (.invalidAccessControl, [why.busValue])
-    case .duplicateItem: (.duplicateItem, [])
-    case .itemGone: (.itemGone, [])
-    case .invalidRequest(let why): (.invalidRequest, [why.busValue])
-    case .authenticationFailed: (.authenticationFailed, [])
-    case .cancelled: (.cancelled, [])
-    case .userFallback: (.userFallback, [])
-    case .appCancelled: (.appCancelled, [])
-    case .systemCancelled: (.systemCancelled, [])
-    case .contextInvalidated: (.contextInvalidated, [])
-    case .biometryLockout: (.biometryLockout, [])
-    case .wrongPasscode: (.wrongPasscode, [])
-    case .wrongRecoveryKey: (.wrongRecoveryKey, [])
-    case .malformedRecoveryKey: (.malformedRecoveryKey, [])
-    case .wrongApplicationPassword: (.wrongApplicationPassword, [])
-    case .passcodeDelayed(let seconds): (.passcodeDelayed, [seconds.busValue])
-    case .applicationPasswordDelayed(let seconds): (.applicationPasswordDelayed, [seconds.busValue])
-    case .passcodeNotSet: (.passcodeNotSet, [])
-    case .interactionNotAllowed: (.interactionNotAllowed, [])
-    case .sessionRefused(let refusal): (.sessionRefused, [refusal.busValue])
-    case .notUnlocked(let accessibility): (.notUnlocked, [accessibility.busValue])
-    case .notAuthorized(let action): (.notAuthorized, [action.busValue])
-    case .itemInvalidated(let name): (.itemInvalidated, [name.busValue])
-    case .differentReader(let name): (.differentReader, [name.busValue])
-    case .setChanged: (.setChanged, [])
-    case .touchRefused: (.touchRefused, [])
-    case .reader(let error): (.reader, [error.busValue])
-    case .printsGone(let fingers): (.printsGone, [fingers.busValue])
-    case .configuration(let why): (.configuration, [why.busValue])
-    case .storeNotFound(let path): (.storeNotFound, [path.busValue])
-    case .storeExists(let path): (.storeExists, [path.busValue])
-    case .unsafeDirectory(let why): (.unsafeDirectory, [why.busValue])
-    case .deviceKeyMissing: (.deviceKeyMissing, [])
-    case .itemDamaged(let name): (.itemDamaged, name.map { [$0.busValue] } ?? [])
-    case .storeDamaged(let what): (.storeDamaged, [what.busValue])
-    case .restoreDetected: (.restoreDetected, [])
-    case .recoveryKeyRequired: (.recoveryKeyRequired, [])
-    case .newerFormat(let format): (.newerFormat, [format.busValue])
-    case .olderFormat(let format): (.olderFormat, [format.busValue])
-    case .storeFull(let limit): (.storeFull, [limit.busValue])
-    case .busy(let holder): (.busy, [holder.busValue])
-    case .timedOut: (.timedOut, [])
-    case .inputOutput(let what): (.inputOutput, [what.busValue])
-    case .internalError(let place): (.internalError, [place.busValue])
-    case .serviceUnavailable(let why): (.serviceUnavailable, [why.busValue])
-    case .versionMismatch(let version): (.versionMismatch, [version.busValue])
-    case .outcomeUnknown: (.outcomeUnknown, [])
+    case .invalidName(let why): [why.busValue]
+    case .secretTooLong(let limit): [limit.busValue]
+    case .fingerNotEnrolled(let finger): [finger.busValue]
+    case .fingerDuplicate(let finger): finger.map { [$0.busValue] } ?? []
+    case .fingersNotAccepted(let nature): [nature.busValue]
+    case .invalidPasscode(let why): [why.busValue]
+    case .invalidAccessControl(let why): [why.busValue]
+    case .invalidRequest(let why): [why.busValue]
+    case .passcodeDelayed(let seconds): [seconds.busValue]
+    case .applicationPasswordDelayed(let seconds): [seconds.busValue]
+    case .sessionRefused(let refusal): [refusal.busValue]
+    case .notUnlocked(let accessibility): [accessibility.busValue]
+    case .notAuthorized(let action): [action.busValue]
+    case .itemInvalidated(let name): [name.busValue]
+    case .differentReader(let name): [name.busValue]
+    case .reader(let error): [error.busValue]
+    case .printsGone(let fingers): [fingers.busValue]
+    case .configuration(let why): [why.busValue]
+    case .storeNotFound(let path): [path.busValue]
+    case .storeExists(let path): [path.busValue]
+    case .unsafeDirectory(let why): [why.busValue]
+    case .itemDamaged(let name): name.map { [$0.busValue] } ?? []
+    case .storeDamaged(let what): [what.busValue]
+    case .newerFormat(let format): [format.busValue]
+    case .olderFormat(let format): [format.busValue]
+    case .storeFull(let limit): [limit.busValue]
+    case .fileUnreadable(let why): [why.busValue]
+    case .busy(let holder): [holder.busValue]
+    case .inputOutput(let what): [what.busValue]
+    case .internalError(let place): [place.busValue]
+    case .serviceUnavailable(let why): [why.busValue]
+    case .versionMismatch(let version): [version.busValue]
+    default: []
     }
   }
 
@@ -120,6 +101,8 @@ extension VaultError {
     case .newerFormat: self = .newerFormat(try detail())
     case .olderFormat: self = .olderFormat(try detail())
     case .storeFull: self = .storeFull(limit: try detail())
+    case .wrongPassphrase: self = .wrongPassphrase
+    case .fileUnreadable: self = .fileUnreadable(try detail())
     case .busy: self = .busy(try detail())
     case .timedOut: self = .timedOut
     case .inputOutput: self = .inputOutput(try detail())
@@ -130,7 +113,7 @@ extension VaultError {
     }
   }
 
-  /// The error that a vault answered with. One that is not known here comes from a vault of another version.
+  /// The error that a vault answered with. An unknown one is from a vault of another version.
   package init(busName: String, message: String, details: [BusValue]) {
     if busName.hasPrefix(VaultInterface.errorPrefix),
       let name = VaultErrorName(rawValue: String(busName.dropFirst(VaultInterface.errorPrefix.count))),
@@ -143,7 +126,7 @@ extension VaultError {
   }
 }
 
-/// An error inside of an answer or an event: its name and what it carries.
+/// An error inside an answer or an event: its name and its associated values.
 extension VaultError: BusCodable {
   static var busSignature: String { "(sav)" }
 

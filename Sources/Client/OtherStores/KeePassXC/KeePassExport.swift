@@ -1,0 +1,205 @@
+internal import CExpat
+internal import Glibc
+internal import SecureMemory
+internal import Whorl
+
+/// Reads the XML that KeePassXC and KeePass 2 export: entries of strings in groups of groups.
+final class KeePassExport {
+  private let parser: XML_Parser
+  private var path: [String] = []
+  private var groups: [(name: String, isBin: Bool)] = []
+  private var bin = ""
+  /// What stands between the tags of the element that is read.
+  private var text = SecretBytes(count: 0)
+  private var entry: PasswordEntry?
+  private var hasAttachments = false
+  private var key = ""
+  private var value: SharedSecret?
+  private var protection = Protection.none
+  private var entries: [PasswordEntry] = []
+  private var unusable: [UnusableEntry] = []
+  private var problem: String?
+
+  /// What the export says of a value.
+  private enum Protection {
+    case none
+    /// It was kept encrypted in memory, and is written as it is.
+    case inMemory
+    /// It is written encrypted.
+    case encrypted
+  }
+
+  /// The deepest nesting of elements that is read.
+  private static let deepest = 64
+
+  static func read(_ bytes: borrowing SecretBytes) throws(ImportError) -> ReadEntries {
+    var suite = WipingMemory.suite
+    // Returns a parser that is ours to free; it copies the suite.
+    guard let parser = XML_ParserCreate_MM(nil, &suite, nil) else { throw .system("the XML parser: out of memory") }
+    defer { XML_ParserFree(parser) }
+    let export = KeePassExport(parser)
+    // The parser borrows the object for as long as it parses.
+    XML_SetUserData(parser, Unmanaged.passUnretained(export).toOpaque())
+    XML_SetElementHandler(parser, elementStarted, elementEnded)
+    XML_SetCharacterDataHandler(parser, charactersRead)
+    XML_SetStartDoctypeDeclHandler(parser, documentTypeDeclared)
+    let status = bytes.withUnsafeBytes {
+      // Borrows the bytes for the call.
+      XML_Parse(parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), 1)
+    }
+    return try withExtendedLifetime(export) { () throws(ImportError) in
+      guard status == XML_STATUS_OK else {
+        // XML_ErrorString: the words are the library's (transfer none)
+        let words = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
+        throw .malformed("line \(XML_GetCurrentLineNumber(parser)): \(export.problem ?? words ?? "it is no XML")")
+      }
+      return ReadEntries(export.entries, unusable: export.unusable)
+    }
+  }
+
+  private init(_ parser: XML_Parser) { self.parser = parser }
+
+  private func stop(_ problem: String) {
+    self.problem = self.problem ?? problem
+    XML_StopParser(parser, XML_FALSE)
+  }
+
+  // MARK: What the parser tells
+
+  fileprivate func documentType() { stop("it declares a document type, which no export does") }
+
+  fileprivate func started(_ element: String, _ attributes: [String: String]) {
+    path.append(element)
+    if path.count == 1, element != "KeePassFile" {
+      return stop("it is no export of KeePassXC: it begins with \(element)")
+    }
+    guard path.count <= Self.deepest else { return stop("its elements are nested too deep") }
+    text.resize(to: 0)
+    guard !isHistory else { return }
+    switch element {
+    case "Group": groups.append(("", false))
+    case "Entry":
+      let folder = groups.dropFirst().map(\.name).joined(separator: "/")
+      var new = PasswordEntry(origin: "the entry on line \(XML_GetCurrentLineNumber(parser))")
+      new.folder = folder
+      entry = new
+    case "String": (key, value, protection) = ("", nil, .none)
+    case "Value":
+      if attributes["Protected"] == "True" {
+        protection = .encrypted
+      } else if attributes["ProtectInMemory"] == "True" {
+        protection = .inMemory
+      }
+    default: break
+    }
+  }
+
+  fileprivate func read(_ characters: UnsafeRawBufferPointer) {
+    guard isKept else { return }
+    let count = text.count
+    text.resize(to: count + characters.count)
+    text.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[count...]).copyMemory(from: characters) }
+  }
+
+  fileprivate func ended(_ element: String) {
+    // The parser may tell of an end after it was stopped.
+    guard problem == nil else { return }
+    let isOld = isHistory
+    path.removeLast()
+    guard !isOld else { return }
+    switch (element, path.last) {
+    case ("RecycleBinUUID", "Meta"?): bin = plainText
+    case ("UUID", "Group"?): groups[groups.count - 1].isBin = !bin.isEmpty && plainText == bin
+    case ("Name", "Group"?): groups[groups.count - 1].name = plainText
+    case ("Group", _): groups.removeLast()
+    case ("Key", "String"?): key = plainText
+    case ("Value", "String"?): value = SharedSecret(text.copy())
+    case ("String", "Entry"?): addString()
+    case ("Binary", "Entry"?): hasAttachments = true
+    case ("Entry", "Group"?): addEntry()
+    default: break
+    }
+    text.resize(to: 0)
+  }
+
+  /// Whether this belongs to an earlier state of an entry.
+  private var isHistory: Bool { path.contains("History") }
+
+  /// Whether the text of this element is wanted.
+  private var isKept: Bool {
+    !isHistory && ["Key", "Value", "Name", "UUID", "RecycleBinUUID"].contains(path.last ?? "")
+  }
+
+  private var plainText: String { text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+
+  private func addString() {
+    guard let value else { return }
+    guard protection != .encrypted else { return stop("its values are encrypted: export it from KeePassXC itself") }
+    var text: String { value.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+    func addSecret(_ label: String?) {
+      let secret = PasswordEntry.Secret(label: label, value: value)
+      if label == nil { entry?.secrets.insert(secret, at: 0) } else { entry?.secrets.append(secret) }
+    }
+    switch key {
+    case "Password": addSecret(nil)
+    case "Notes": addSecret("notes")
+    case "otp": addSecret("totp")
+    case "Title": entry?.title = text
+    case "UserName": entry?.user = text
+    case "URL": entry?.url = text
+    case _ where protection == .inMemory: addSecret(key)
+    default: entry?.fields[key] = text
+    }
+  }
+
+  private func addEntry() {
+    guard let entry else { return }
+    if groups.contains(where: \.isBin) {
+      unusable.append(UnusableEntry(entry.called, .source("is in the recycle bin")))
+    } else {
+      entries.append(entry)
+      if hasAttachments {
+        unusable.append(UnusableEntry(entry.called, .source("has attachments, which stay behind")))
+      }
+    }
+    self.entry = nil
+    hasAttachments = false
+  }
+}
+
+// The handlers of the parser: C functions, to which it lends its strings for the call.
+
+private func export(_ pointer: UnsafeMutableRawPointer?) -> KeePassExport? {
+  pointer.map { Unmanaged<KeePassExport>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func elementStarted(
+  _ data: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
+  _ attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) {
+  guard let name else { return }
+  var named: [String: String] = [:]
+  // Names and values in turn, with a null at the end.
+  var next = attributes
+  while let pair = next, let key = pair[0], let value = pair[1] {
+    named[String(cString: key)] = String(cString: value)
+    next = pair + 2
+  }
+  export(data)?.started(String(cString: name), named)
+}
+
+private func elementEnded(_ data: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?) {
+  guard let name else { return }
+  export(data)?.ended(String(cString: name))
+}
+
+private func charactersRead(_ data: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ count: Int32) {
+  export(data)?.read(UnsafeRawBufferPointer(start: text, count: Int(count)))
+}
+
+private func documentTypeDeclared(
+  _ data: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?, _ system: UnsafePointer<CChar>?,
+  _ publicName: UnsafePointer<CChar>?, _ hasSubset: Int32
+) {
+  export(data)?.documentType()
+}

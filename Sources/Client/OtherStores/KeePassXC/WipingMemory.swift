@@ -1,0 +1,31 @@
+internal import CExpat
+internal import Glibc
+
+/// Memory for the XML parser, which copies parts of what it reads: wiped before it is freed. It is not locked.
+///
+/// A C callback is a function, not a closure: none of them belongs to an actor.
+enum WipingMemory {
+  static var suite: XML_Memory_Handling_Suite {
+    XML_Memory_Handling_Suite(malloc_fcn: allocate, realloc_fcn: reallocate, free_fcn: release)
+  }
+}
+
+// Gives the caller memory to be freed by `release` alone.
+private func allocate(_ size: Int) -> UnsafeMutableRawPointer? { malloc(size) }
+
+// Takes the old memory over where it gives new.
+private func reallocate(_ old: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+  // realloc itself may move the block and leave the old one as it was.
+  guard let new = malloc(size) else { return nil }
+  if let old {
+    memcpy(new, old, min(malloc_usable_size(old), size))
+    release(old)
+  }
+  return new
+}
+
+private func release(_ memory: UnsafeMutableRawPointer?) {
+  guard let memory else { return }
+  explicit_bzero(memory, malloc_usable_size(memory))
+  free(memory)
+}

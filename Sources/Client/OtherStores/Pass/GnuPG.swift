@@ -1,0 +1,135 @@
+internal import Glibc
+internal import Processes
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The user's own `gpg`, with the user's keys and agent. What it decrypts comes through a pipe.
+struct GnuPG: Sendable {
+  private let program: HelperProgram
+  private let environment: [String]
+
+  /// What gpg, its agent and the agent's prompt need to know of the user's session.
+  private static let passed = [
+    "HOME", "PATH", "GNUPGHOME", "GPG_TTY", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
+  ]
+
+  /// Finds `gpg` on the user's path, where nobody but root and the user could have put it.
+  init(environment: [String]) throws(ImportError) {
+    func value(_ name: String) -> String? {
+      environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    var problem = "gpg is not installed"
+    var found: HelperProgram?
+    for folder in (value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") where found == nil {
+      guard folder.hasPrefix("/") else { continue }
+      do throws(HelperProgramError) {
+        found = try HelperProgram(at: "\(folder)/gpg")
+      } catch .missing {
+        continue
+      } catch {
+        problem = error.words
+      }
+    }
+    guard let found else { throw .unavailable(problem) }
+    program = found
+    var own = Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } }
+    // Its standard input is the file, so that it cannot find the terminal for the agent's prompt by itself.
+    if value("GPG_TTY") == nil, let terminal = Self.terminal { own.append("GPG_TTY=\(terminal)") }
+    self.environment = own
+  }
+
+  private static var terminal: String? {
+    var name = [CChar](repeating: 0, count: Int(PATH_MAX))
+    for stream in STDIN_FILENO...STDERR_FILENO where ttyname_r(stream, &name, name.count) == 0 {
+      return name.withUnsafeBufferPointer { $0.baseAddress.flatMap { String(validatingCString: $0) } }
+    }
+    return nil
+  }
+
+  /// What a file holds.
+  func decrypted(_ path: String) async throws(ImportError) -> SecretBytes {
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { throw .unreadable("cannot be read: \(String(cString: strerror(errno)))") }
+    defer { close(file) }
+    let (output, status) = (try Pipe(), try Pipe())
+    let child: ChildProcess
+    do throws(ChildStartError) {
+      child = try ChildProcess(
+        program,
+        arguments: [
+          // Not --quiet: that keeps back why it failed.
+          program.path, "--batch", "--status-fd", "\(status.writing)", "--enable-special-filenames", "--output",
+          "-&\(output.writing)", "--decrypt", "--", "-",
+        ],
+        environment: environment, descriptors: [output.writing, status.writing], standardInput: file,
+        keepsTerminal: true)
+    } catch {
+      throw .unavailable("\(program.path): \(error.words)")
+    }
+    output.closeWriting()
+    status.closeWriting()
+    let text: SharedSecret
+    let told: SharedSecret
+    do throws(ReadError) {
+      text = SharedSecret(try SecretBytes.read(from: output.reading, limit: NewItem.secretLimit))
+      told = SharedSecret(try SecretBytes.read(from: status.reading, limit: 64 << 10))
+    } catch {
+      _ = await child.end(grace: .zero).value
+      throw .unreadable("cannot be decrypted: what it holds \(error)")
+    }
+    _ = await child.end(grace: .seconds(10)).value
+    // gpg writes what it has decrypted before it knows whether the end is whole.
+    guard child.hasSucceeded else {
+      throw Self.failure(told.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+    }
+    return text.copy()
+  }
+
+  /// What gpg said of its failure, in its lines for programs.
+  private static func failure(_ status: String) -> ImportError {
+    for line in status.split(separator: "\n") {
+      let words = line.split(separator: " ").dropFirst()
+      switch words.first {
+      case "NO_SECKEY": return .unreadable("is encrypted for other keys than yours")
+      case "NODATA": return .unreadable("is no whole file of GnuPG's")
+      case "ERROR":
+        // The code's lower half says what, its upper half who says so: GPG_ERR_CANCELED and GPG_ERR_FULLY_CANCELED.
+        guard let code = words.last.flatMap({ UInt32($0) }), [99, 198].contains(code & 0xFFFF) else { continue }
+        return .declined("gpg's prompt")
+      default: continue
+      }
+    }
+    return .unreadable("cannot be decrypted: 'gpg --decrypt' on its file says why")
+  }
+}
+
+/// A pipe to a child. Both ends are closed with it.
+private final class Pipe {
+  let reading: Int32
+  private(set) var writing: Int32
+
+  init() throws(ImportError) {
+    var ends: [Int32] = [-1, -1]
+    // Both ends are ours.
+    guard pipe(&ends) == 0 else { throw .system("no pipe: \(String(cString: strerror(errno)))") }
+    // The numbers that a child gets must not be those of the standard streams.
+    let copies = ends.map { end in
+      defer { close(end) }
+      return fcntl(end, F_DUPFD_CLOEXEC, 3)
+    }
+    (reading, writing) = (copies[0], copies[1])
+    guard reading >= 0, writing >= 0 else { throw .system("no pipe: \(String(cString: strerror(errno)))") }
+  }
+
+  func closeWriting() {
+    close(writing)
+    writing = -1
+  }
+
+  deinit {
+    close(reading)
+    if writing >= 0 { close(writing) }
+  }
+}

@@ -1,0 +1,74 @@
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// An entry as most password managers have it: a title, a user, a password, and more.
+struct PasswordEntry: Sendable {
+  /// One thing in an entry that is secret.
+  struct Secret: Sendable {
+    /// What it is called beside the password, such as `notes`; nil for the password.
+    let label: String?
+    let value: SharedSecret
+  }
+
+  /// Where it stands in its source, for people: "line 7".
+  let origin: String
+  var title = ""
+  var user = ""
+  var url = ""
+  var folder = ""
+  /// What has a name of its own and is not secret.
+  var fields: [String: String] = [:]
+  /// The password first, where there is one.
+  var secrets: [Secret] = []
+
+  /// What it is called for people.
+  var called: String { title.isEmpty ? origin : title }
+
+  /// What its item is called: the title, or the host of its address where it has none, and the user.
+  var name: ItemName {
+    get throws(VaultError) {
+      let service = title.isEmpty ? host : title
+      guard !service.isEmpty else { throw .invalidName("it has neither a title nor an address") }
+      return try ItemName(parsing: user.isEmpty ? service : "\(service)/\(user)")
+    }
+  }
+
+  private var host: String {
+    // Only what stands between the scheme and the path, without a user.
+    let afterScheme = url.split(separator: "://", maxSplits: 1).last ?? ""
+    let authority = afterScheme.prefix { !"/?#".contains($0) }
+    return String(authority.split(separator: "@").last ?? "")
+  }
+
+  /// The items it becomes. The first thing in it that is secret has the entry's name: a note without a password is the
+  /// secret itself.
+  ///
+  /// - Throws: what is wrong with a name.
+  func items(named name: ItemName) throws(VaultError) -> [ImportedItem] {
+    var items: [ImportedItem] = []
+    for secret in secrets where !secret.value.bytes.isEmpty {
+      guard !items.isEmpty else {
+        items.append(ImportedItem(name, attributes, secret: secret.value.copy()))
+        continue
+      }
+      let beside = try ItemName(service: name.service, account: "\(name.account)#\(secret.label ?? "password")")
+      items.append(ImportedItem(beside, secret: secret.value.copy()))
+    }
+    return items
+  }
+
+  private var attributes: [AttributeName: AttributeValue] {
+    var texts = fields.map { (AttributeName(rawValue: "whorl.field.\($0.key)"), $0.value) }
+    texts += [(.label, title), (.url, url), (.folder, folder)]
+    return Dictionary(
+      texts.filter { !$0.1.isEmpty }.map { ($0.0, AttributeValue.text($0.1)) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension AttributeName {
+  /// The address that an imported entry had; Whorl's own.
+  fileprivate static let url = Self(rawValue: "whorl.url")
+  /// The folder or group that an imported entry was in; Whorl's own.
+  fileprivate static let folder = Self(rawValue: "whorl.folder")
+}

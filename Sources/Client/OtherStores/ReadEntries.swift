@@ -1,0 +1,35 @@
+internal import SecretModel
+package import Whorl
+
+/// Entries that were read together with their secrets, as those of a file are.
+package struct ReadEntries: ImportSource {
+  package private(set) var entries: [ImportEntry] = []
+  package private(set) var unusable: [UnusableEntry]
+  private let read: [PasswordEntry]
+
+  /// - Parameter unusable: what the file has beside them.
+  init(_ read: [PasswordEntry], unusable: [UnusableEntry] = []) {
+    self.read = read
+    self.unusable = unusable
+    for (place, entry) in read.enumerated() {
+      do throws(VaultError) {
+        let name = try entry.name
+        guard try !entry.items(named: name).isEmpty else {
+          self.unusable.append(UnusableEntry(entry.called, .source("has no password and nothing else that is secret")))
+          continue
+        }
+        entries.append(ImportEntry(place: place, name: name))
+      } catch {
+        self.unusable.append(UnusableEntry(entry.called, .refused(error)))
+      }
+    }
+  }
+
+  package func items(of entry: ImportEntry) async throws(ImportError) -> [ImportedItem] {
+    do throws(VaultError) {
+      return try read[entry.place].items(named: entry.name)
+    } catch {
+      throw .unreadable("has a name that no item can have")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+internal import Glibc
+internal import SDBus
+internal import SecureMemory
+internal import Whorl
+
+/// Calls of the Secret Service, all to the one program that had its name at the beginning.
+final class SecretServiceBus: Sendable {
+  static let path = "/org/freedesktop/secrets"
+  static let malformed = ImportError.unavailable("the Secret Service does not answer as it should")
+
+  private static let name = "org.freedesktop.secrets"
+  private static let interface = "org.freedesktop.Secret"
+  /// How long an answer may take that asks nobody.
+  private static let limit = Duration.seconds(30)
+
+  private let connection: BusConnection
+  /// The unique name of the service.
+  private let owner: String
+  private let signals: SecretServiceSignals
+
+  /// Connects, and has the bus start the service where it does not run.
+  init(_ address: String) async throws(ImportError) {
+    let signals = SecretServiceSignals()
+    self.signals = signals
+    do throws(BusError) {
+      connection = try BusConnection(
+        busAddress: address, handlers: .init(signal: { signals.add($0) }, closed: { signals.end() }))
+      // The bus starts only services that have a file, whoever has the name.
+      if try await connection.owner(of: Self.name) == nil {
+        // 0: no flags
+        _ = try await connection.call(
+          MessageBus.target, "StartServiceByName", [.string(Self.name), .uint32(0)], within: Self.limit)
+      }
+      guard let owner = try await connection.owner(of: Self.name) else { throw .disconnected }
+      self.owner = owner
+    } catch {
+      throw .unavailable("there is no Secret Service on the bus of this session (\(Self.words(error)))")
+    }
+  }
+
+  deinit { connection.close() }
+
+  private static func words(_ error: BusError) -> String {
+    switch error {
+    case .remote(_, let message, _): message
+    case .system(let code): String(cString: strerror(code))
+    case .disconnected, .cancelled: "the connection ended"
+    case .tooLarge, .malformed: "an answer makes no sense"
+    }
+  }
+
+  /// A call of the service's own object.
+  func service(_ member: String, _ arguments: [BusValue]) async throws(ImportError) -> [BusValue] {
+    try await call(Self.path, "\(Self.interface).Service", member, arguments)
+  }
+
+  private func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
+  ) async throws(ImportError) -> [BusValue] {
+    let target = BusTarget(destination: owner, path: path, interface: interface)
+    do throws(BusError) {
+      return try await connection.call(target, member, arguments, within: Self.limit)
+    } catch {
+      throw .unavailable("the Secret Service: \(Self.words(error))")
+    }
+  }
+
+  /// All properties of an object's interface, such as `Item`.
+  func properties(_ path: String, _ interface: String) async throws(ImportError) -> [String: BusValue] {
+    let answer = try await call(
+      path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(Self.interface).\(interface)")])
+    guard case .dictionary(let properties)? = answer.first else { throw Self.malformed }
+    return properties
+  }
+
+  /// A property that is a list of objects.
+  func paths(_ path: String, _ interface: String, _ property: String) async throws(ImportError) -> [String] {
+    guard case .array(_, let values)? = try await properties(path, interface)[property] else { throw Self.malformed }
+    return values.compactMap { if case .objectPath(let path) = $0 { path } else { nil } }
+  }
+
+  /// Opens a collection or an item, with a prompt of the service's where it needs one. False where the person dismissed
+  /// that.
+  func unlock(_ path: String) async throws(ImportError) -> Bool {
+    let answer = try await service("Unlock", [.array(of: "o", [.objectPath(path)])])
+    guard answer.count == 2, case .objectPath(let prompt) = answer[1] else { throw Self.malformed }
+    // "/" stands for no prompt.
+    return prompt == "/" ? true : try await show(prompt)
+  }
+
+  private func show(_ prompt: String) async throws(ImportError) -> Bool {
+    let target = BusTarget(destination: owner, path: prompt, interface: "\(Self.interface).Prompt")
+    do throws(BusError) {
+      try await connection.subscribe(to: "Completed", of: target)
+    } catch {
+      throw .unavailable("the Secret Service: \(Self.words(error))")
+    }
+    // An empty window: the prompt belongs to no window of this program.
+    _ = try await call(prompt, target.interface, "Prompt", [.string("")])
+    guard let completed = await signals.first(from: owner, path: prompt) else {
+      throw .unavailable("the Secret Service ended")
+    }
+    return completed.arguments.first?.asBoolean == false
+  }
+
+  /// The secret of an item that is not locked, in a session `plain`.
+  func secret(of item: String, in session: String) async throws(ImportError) -> SharedSecret {
+    let target = BusTarget(destination: owner, path: item, interface: "\(Self.interface).Item")
+    let answer: [BusValue]
+    do throws(BusError) {
+      answer = try await connection.call(target, "GetSecret", [.objectPath(session)], within: Self.limit)
+    } catch .remote(_, let message, _) {
+      // This item is refused; others may not be.
+      throw .unreadable("is not given out: \(message)")
+    } catch {
+      throw .unavailable("the Secret Service: \(Self.words(error))")
+    }
+    guard case .structure(let parts)? = answer.first, parts.count == 4, case .bytes(let value) = parts[2] else {
+      throw Self.malformed
+    }
+    return SharedSecret(SecretBytes(copying: value.span))
+  }
+}

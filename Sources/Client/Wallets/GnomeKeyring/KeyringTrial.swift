@@ -1,0 +1,109 @@
+internal import Glibc
+internal import Processes
+package import SecureMemory
+
+/// A second gnome-keyring-daemon on a copy of the login keyring, to try secrets and changes without harm. It is on no
+/// bus, has its own control socket and sees no other keyring.
+///
+/// A user has one trial at a time. A new trial first removes the remains of an interrupted one, its daemon included.
+package final class KeyringTrial: Sendable {
+  private let places: KeyringPlaces
+  private let lock: TrialLock
+
+  private var data: String { "\(places.trial)/data" }
+  private var keyrings: String { "\(data)/keyrings" }
+  private var control: KeyringControl { KeyringControl(at: "\(places.trial)/control/control", limit: .seconds(10)) }
+
+  /// How long the daemon may take until it listens.
+  private static let startLimit = Duration.seconds(10)
+
+  /// Copies the file of the login keyring.
+  ///
+  /// - Throws: what is wrong with the file, `busy`, `program`, `system`.
+  package init(of places: KeyringPlaces) throws(WalletError) {
+    try KeyringFile.requireSealed(places.file)
+    self.places = places
+    // Whatever fails from here on, `deinit` clears up.
+    lock = try TrialLock(places.trial + ".lock")
+    clear()
+    for folder in [places.trial, data, keyrings, "\(places.trial)/control"] { try Folder.make(folder) }
+    try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
+  }
+
+  deinit { clear() }
+
+  /// Whether the secret opens the copy.
+  package func opens(with secret: borrowing SecretBytes) async throws(WalletError) -> Bool {
+    let daemon = try await start()
+    let result = Result { () throws(WalletError) in try control.unlock(with: secret) }
+    await end(daemon)
+    guard try result.get() == .done else { return false }
+    // For a file that the daemon cannot read it accepts any secret, and makes a new keyring beside it.
+    let others = Folder.names(in: keyrings).filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
+    guard others.isEmpty else { throw .damaged(places.file, why: "gnome-keyring-daemon cannot read it") }
+    return true
+  }
+
+  /// Changes the password of the copy, as the user's daemon will change the keyring's, and checks that the new one
+  /// opens it and the old one does not.
+  ///
+  /// - Throws: `wrongSecret` where the old password is wrong, `refused`, `unverified`.
+  package func rehearse(from old: borrowing SecretBytes, to new: borrowing SecretBytes) async throws(WalletError) {
+    guard try await opens(with: old) else { throw .wrongSecret }
+    let daemon = try await start()
+    let result = Result { () throws(WalletError) in try control.change(from: old, to: new) }
+    await end(daemon)
+    guard try result.get() == .done else { throw .refused("to give a copy of the keyring another password") }
+    guard try await opens(with: new), try await !opens(with: old) else { throw .unverified }
+  }
+
+  private func start() async throws(WalletError) -> ChildProcess {
+    let child: ChildProcess
+    let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(input) }
+    do {
+      child = try ChildProcess(
+        HelperProgram(at: places.program),
+        arguments: [
+          places.program, "--foreground", "--components=", "--control-directory=\(places.trial)/control",
+        ],
+        // No bus has this address, so the daemon neither finds the user's bus nor starts one.
+        environment: [
+          "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
+          "DBUS_SESSION_BUS_ADDRESS=unix:path=\(places.trial)/none",
+        ],
+        standardInput: input)
+    } catch let error as HelperProgramError {
+      throw .program(error.words)
+    } catch let error as ChildStartError {
+      throw .program("\(places.program): \(error.words)")
+    } catch {
+      throw .program("\(places.program): \(error)")
+    }
+    let started = ContinuousClock.now
+    while true {
+      do throws(WalletError) {
+        try control.requireListening()
+        return child
+      } catch {
+        guard ContinuousClock.now - started < Self.startLimit, !child.hasEnded else {
+          await end(child)
+          throw .program("\(places.program) does not start: \(error)")
+        }
+      }
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private func end(_ child: ChildProcess) async {
+    _ = try? control.quit()
+    _ = await child.end(grace: .seconds(2)).value
+  }
+
+  /// Ends a daemon that was left behind, and removes the copies.
+  private func clear() {
+    guard PrivateFile.exists(places.trial) else { return }
+    _ = try? KeyringControl(at: control.path, limit: .seconds(2)).quit()
+    Folder.remove(places.trial)
+  }
+}

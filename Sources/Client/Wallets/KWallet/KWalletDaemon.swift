@@ -1,0 +1,61 @@
+internal import Glibc
+internal import SDBus
+
+/// One of KWallet's daemons. They have the same files and take a key in the same way; what differs is the program, its name
+/// on the bus, and how it is asked whether the wallet is open.
+package struct KWalletDaemon: Sendable, Hashable {
+  /// The full path of the program.
+  package internal(set) var program: String
+  /// Its name on the message bus.
+  package let busName: String
+  /// The object that tells of the wallet, its interface and the call.
+  let path: String
+  let interface: String
+  var member: String
+  var arguments: [BusValue]
+  /// What the call answers where the wallet is open, and where it is closed.
+  let whenOpen: BusValue
+  let whenClosed: BusValue
+
+  /// The name of the program alone, for messages.
+  package var name: String { String(program.split(separator: "/").last ?? "") }
+
+  /// All that are known, the newest first: beside ksecretd there is a kwalletd6 that passes calls on to it.
+  package static let all = [ksecretd, kwalletd6, kwalletd5]
+
+  /// The daemon of this machine: the newest that is installed, or kwalletd5 where none is.
+  package static var installed: Self { all.first { access($0.program, X_OK) == 0 } ?? kwalletd5 }
+
+  /// KDE 5, on Debian 12.
+  package static let kwalletd5 = Self(kwalletd: "kwalletd5")
+  /// KDE 6 as Debian 13 has it (KDE Frameworks 6.13).
+  package static let kwalletd6 = Self(kwalletd: "kwalletd6")
+  /// KDE 6 later on (seen in KDE Frameworks 6.30): its wallets are collections of the Secret Service, and it has no other
+  /// way to ask whether one is open.
+  package static let ksecretd = Self(
+    program: "/usr/bin/ksecretd", busName: "org.kde.ksecretd",
+    path: "/org/freedesktop/secrets/collection/\(KWalletPlaces.wallet)", interface: "org.freedesktop.DBus.Properties",
+    member: "Get", arguments: [.string("org.freedesktop.Secret.Collection"), .string("Locked")],
+    whenOpen: .variant(.boolean(false)), whenClosed: .variant(.boolean(true)))
+
+  private init(kwalletd name: String) {
+    self.init(
+      program: "/usr/bin/\(name)", busName: "org.kde.\(name)", path: "/modules/\(name)", interface: "org.kde.KWallet",
+      member: "isOpen", arguments: [.string(KWalletPlaces.wallet)], whenOpen: .boolean(true),
+      whenClosed: .boolean(false))
+  }
+
+  private init(
+    program: String, busName: String, path: String, interface: String, member: String, arguments: [BusValue],
+    whenOpen: BusValue, whenClosed: BusValue
+  ) {
+    self.program = program
+    self.busName = busName
+    self.path = path
+    self.interface = interface
+    self.member = member
+    self.arguments = arguments
+    self.whenOpen = whenOpen
+    self.whenClosed = whenClosed
+  }
+}

@@ -1,0 +1,112 @@
+internal import Glibc
+internal import SecureMemory
+
+/// Reads and atomically writes files that only this user can access, such as those beside a wallet.
+enum PrivateFile {
+  /// The largest file that is read, in bytes. A keyring of 100,000 items has a third of that.
+  private static let limit = 256 << 20
+
+  /// Reads a file that belongs to this user.
+  ///
+  /// - Throws: `missing`; `damaged` where it is no regular file of this user; `system`.
+  static func read(_ path: String) throws(WalletError) -> [UInt8] {
+    // O_NONBLOCK: a FIFO of that name must not hang the program.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else {
+      switch errno {
+      case ENOENT: throw .missing(path)
+      case ELOOP: throw .damaged(path, why: "it is a symbolic link")
+      case let code: throw .system("\(path): \(String(cString: strerror(code)))")
+      }
+    }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw .damaged(path, why: "it is not a file")
+    }
+    guard status.st_uid == geteuid() else { throw .damaged(path, why: "it belongs to user \(status.st_uid)") }
+    guard status.st_size <= limit else { throw .damaged(path, why: "it is larger than \(limit >> 20) MiB") }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Int(status.st_size))
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      // Borrows the chunk for the call and writes at most its length.
+      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      if count == 0 { return bytes }
+      guard count > 0 || errno == EINTR else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+      if count > 0 { bytes += chunk[..<count] }
+    }
+  }
+
+  /// Writes a private file: to a temporary file first, which is synced and renamed to the path.
+  static func write(_ bytes: [UInt8], to path: String) throws(WalletError) {
+    try put(at: path) { file throws(WalletError) in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        // Borrows the rest for the call.
+        let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+        guard count >= 0 || errno == EINTR else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+        if count > 0 { rest = rest.dropFirst(count) }
+      }
+    }
+  }
+
+  /// Writes a secret in the same way.
+  static func write(_ secret: borrowing SecretBytes, to path: String) throws(WalletError) {
+    let secret = SharedSecret(secret.copy())
+    try put(at: path) { file throws(WalletError) in
+      do throws(WriteError) {
+        try secret.bytes.write(to: file)
+      } catch {
+        throw .system("\(path): \(error)")
+      }
+    }
+  }
+
+  private static func put(
+    at path: String, _ fill: (_ file: Int32) throws(WalletError) -> Void
+  ) throws(WalletError) {
+    let new = path + ".new"
+    unlink(new)
+    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+    do throws(WalletError) {
+      defer { close(file) }
+      try fill(file)
+      guard fsync(file) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+      guard rename(new, path) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+    } catch {
+      unlink(new)
+      throw error
+    }
+    try syncFolder(of: path)
+  }
+
+  /// Removes a file. Does nothing where it is gone already.
+  static func remove(_ path: String) throws(WalletError) {
+    guard unlink(path) == 0 || errno == ENOENT else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+    try syncFolder(of: path)
+  }
+
+  /// Renames a file within its folder, over any file with the new name.
+  static func move(_ path: String, to new: String) throws(WalletError) {
+    guard rename(path, new) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+    try syncFolder(of: new)
+  }
+
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  private static func syncFolder(of path: String) throws(WalletError) {
+    let folder = open(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
+      // The folder has been removed, too.
+      guard errno != ENOENT else { return }
+      throw .system("\(path): \(String(cString: strerror(errno)))")
+    }
+    defer { close(folder) }
+    guard fsync(folder) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
+  }
+}

@@ -1,0 +1,105 @@
+/// Checks where `pam_whorl.so` is in the PAM stacks of login programs.
+package struct LoginStacks: Sendable {
+  /// The result for one PAM service.
+  package struct Finding: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
+      /// The service reports logins to Whorl.
+      case good
+      /// The service is on this machine, and its stack does not have Whorl.
+      case absent
+      /// The stack has Whorl, at a place where it does not work.
+      case misplaced
+      /// The stack has Whorl, and the module is not installed.
+      case notInstalled = "not-installed"
+    }
+
+    package let service: String
+    package let state: State
+    /// Whether the service takes a finger, by Whorl or by fprintd.
+    package let takesFinger: Bool
+    /// What is wrong and what to change; nil where nothing is wrong.
+    package let advice: String?
+  }
+
+  /// The services by which people log in, and sudo, which is reported but not required.
+  package static let services = [
+    "gdm-fingerprint", "gdm-password", "gdm-autologin", "sddm", "sddm-autologin", "lightdm", "lightdm-autologin",
+    "greetd", "login", "sudo",
+  ]
+  /// The services whose sessions open nothing: automatic logins, and sudo, whose user has a session already.
+  static let withoutSession: Set<String> = ["gdm-autologin", "sddm-autologin", "lightdm-autologin", "sudo"]
+
+  package static let module = "pam_whorl.so"
+
+  private let folders: [String]
+  private let moduleIsInstalled: Bool
+
+  /// The stacks of this machine.
+  package init() {
+    self.init(
+      folders: ["/etc/pam.d", "/usr/lib/pam.d", "/usr/share/pam.d"],
+      moduleIsInstalled: Self.moduleFolders.contains { PrivateFile.exists("\($0)/\(Self.module)") })
+  }
+
+  package init(folders: [String], moduleIsInstalled: Bool) {
+    self.folders = folders
+    self.moduleIsInstalled = moduleIsInstalled
+  }
+
+  /// Where distributions put PAM modules.
+  private static let moduleFolders = ["/usr/lib", "/lib"].flatMap { folder in
+    [
+      "\(folder)/x86_64-linux-gnu/security", "\(folder)/aarch64-linux-gnu/security",
+      "\(folder)/riscv64-linux-gnu/security", "\(folder)64/security", "\(folder)/security",
+    ]
+  }
+
+  /// The results for all of the services that this machine has.
+  package func findings() -> [Finding] {
+    Self.services.compactMap { service in
+      PAMStack(service: service, in: folders).map { finding(service, $0) }
+    }
+  }
+
+  /// Whether any login program reports its logins to Whorl.
+  package var isAnyGood: Bool { findings().contains { $0.state == .good && !Self.withoutSession.contains($0.service) } }
+
+  /// Whether any login program takes a finger.
+  package var takesFinger: Bool { findings().contains { $0.takesFinger && !Self.withoutSession.contains($0.service) } }
+
+  private func finding(_ service: String, _ stack: PAMStack) -> Finding {
+    let auth = stack.rules(of: .auth)
+    let finger = FingerLines(auth, of: service)
+    func found(_ state: Finding.State, _ advice: String?) -> Finding {
+      Finding(service: service, state: state, takesFinger: finger.takesFinger, advice: advice)
+    }
+    let session = stack.rules(of: .session)
+    let own = session.firstIndex { $0.module == Self.module }
+    if Self.withoutSession.contains(service) {
+      guard auth.contains(where: { $0.module == Self.module }) || own != nil else { return found(.absent, nil) }
+      guard moduleIsInstalled else { return found(.notInstalled, Self.installAdvice) }
+      return found(.good, finger.advice)
+    }
+    guard let own else {
+      return found(
+        .absent,
+        "no line for the session: 'pam-auth-update --enable whorl' (Debian), or "
+          + "'session optional \(Self.module)' after pam_systemd.so in \(session.last?.file ?? service)")
+    }
+    guard moduleIsInstalled else { return found(.notInstalled, Self.installAdvice) }
+    let rule = session[own]
+    let place = "line \(rule.line) of \(rule.file)"
+    guard let systemd = session.firstIndex(where: { ["pam_systemd.so", "pam_elogind.so"].contains($0.module) }) else {
+      return found(.misplaced, "no pam_systemd.so, so that nobody knows the session: add it before \(place)")
+    }
+    guard systemd < own else {
+      return found(.misplaced, "\(place) comes before pam_systemd.so, which makes the session: move it behind")
+    }
+    if ["required", "requisite"].contains(rule.control) {
+      return found(.misplaced, "\(place) says '\(rule.control)': write 'optional', so that no login depends on it")
+    }
+    return found(.good, finger.advice)
+  }
+
+  private static let installAdvice = "the line is there and \(module) is not: install libpam-whorl"
+}

@@ -1,0 +1,31 @@
+/// Why a wallet could not be looked at, changed or opened. No case carries a secret.
+package enum WalletError: Error, Sendable, Hashable {
+  /// The wallet has no file yet, at this path.
+  case missing(String)
+  /// The wallet's file, at this path, cannot be read as one; `why` says what is wrong with it.
+  case damaged(String, why: String)
+  /// The wallet's file, at this path, has no password: its secrets are not encrypted.
+  case withoutPassword(String)
+  /// The wallet's file, at this path, is encrypted in a way that Whorl has no key for; `why` says which.
+  case unsupported(String, why: String)
+  /// The secret does not open the wallet's file.
+  case wrongSecret
+  /// The secret cannot be sent: it has a NUL in it.
+  case unsendable
+  /// The wallet's program is not installed, may not be run, or does not start; the value says why.
+  case program(String)
+  /// Nobody listens at the wallet's socket.
+  case notRunning(String)
+  /// The socket belongs to another user.
+  case foreign(String, user: UInt32)
+  /// The wallet's program did not answer in time, or not as it should; the value says which.
+  case noAnswer(String)
+  /// The wallet's program refused what was asked of it; the value says what that was.
+  case refused(String)
+  /// The wallet was changed, and its file does not open with the new secret.
+  case unverified
+  /// Another program of this user is running a trial of the wallet.
+  case busy
+  /// The system refused to read or write; the value says what.
+  case system(String)
+}

@@ -1,0 +1,21 @@
+internal import SecretModel
+internal import SecureMemory
+
+/// What has become of an item that was to be added beside those a store has.
+enum Arrival {
+  case added
+  /// The store has one with the same primary attributes, and keeps it as it is.
+  case alreadyThere
+}
+
+extension VaultService {
+  /// Adds an item where the store has none like it. Asks nobody.
+  func bringIn(_ item: NewItem, secret: consuming SecretBytes) async throws(VaultError) -> Arrival {
+    do throws(VaultError) {
+      _ = try await add(item, secret: secret, replacing: false, .nobody)
+      return .added
+    } catch .duplicateItem {
+      return .alreadyThere
+    }
+  }
+}

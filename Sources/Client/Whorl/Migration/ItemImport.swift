@@ -1,0 +1,89 @@
+package import SecretModel
+internal import SecureMemory
+
+/// Brings secrets that another program keeps into a store, as generic passwords of the command line.
+///
+/// What the store has already stays as it is, so that an import can be run again. Nothing is taken out of the source.
+package struct ItemImport: Sendable {
+  private let source: any ImportSource
+  private let store: any VaultService
+  private let access: AccessControl
+  private let accessibility: Accessibility
+
+  /// - Parameters:
+  ///   - access: of all items that are brought in.
+  ///   - accessibility: of all items that are brought in.
+  package init(
+    from source: any ImportSource, to store: any VaultService, access: AccessControl, accessibility: Accessibility
+  ) {
+    self.source = source
+    self.store = store
+    self.access = access
+    self.accessibility = accessibility
+  }
+
+  /// What would be brought in. Asks nobody, and reads no secret from a source that tells its entries without.
+  package func plan() async throws(VaultError) -> ImportPlan {
+    let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))
+    let there = Set(try await store.allItems(own).compactMap(\.name))
+    var plan = ImportPlan(unusable: source.unusable)
+    var seen: Set<ItemName> = []
+    for entry in source.entries {
+      if !seen.insert(entry.name).inserted {
+        plan.duplicates.append(entry.name)
+      } else if there.contains(entry.name) {
+        plan.alreadyThere.append(entry.name)
+      } else {
+        plan.coming.append(entry)
+      }
+    }
+    return plan
+  }
+
+  /// Brings in what the plan says. The last item of an entry to be stored is the one that has its name: what was
+  /// interrupted before is brought in by the next import.
+  ///
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
+  ///   What was brought in before stays.
+  package func bring(_ plan: ImportPlan) async throws -> ImportOutcome {
+    var outcome = ImportOutcome(
+      alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)
+    for entry in plan.coming {
+      let items: [ImportedItem]
+      do throws(ImportError) {
+        items = try await source.items(of: entry)
+      } catch .unreadable(let why) {
+        outcome.unusable.append(UnusableEntry(entry.name.description, .source(why)))
+        continue
+      }
+      for item in items.reversed() {
+        do throws(VaultError) {
+          switch try await store.bringIn(new(item), secret: item.secret.copy()) {
+          case .added: outcome.brought.append(item.name)
+          case .alreadyThere: outcome.alreadyThere.append(item.name)
+          }
+        } catch {
+          guard error.concernsItemAlone else { throw error }
+          outcome.unusable.append(UnusableEntry(item.name.description, .refused(error)))
+        }
+      }
+    }
+    return outcome
+  }
+
+  private func new(_ item: ImportedItem) -> NewItem {
+    var new = NewItem(named: item.name, access: access, accessibility: accessibility)
+    new.attributes.merge(item.attributes) { own, _ in own }
+    return new
+  }
+}
+
+extension VaultError {
+  /// Whether the store may take another item all the same.
+  var concernsItemAlone: Bool {
+    switch self {
+    case .secretTooLong, .invalidName, .invalidRequest, .itemDamaged: true
+    default: false
+    }
+  }
+}

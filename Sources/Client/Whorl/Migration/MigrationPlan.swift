@@ -1,0 +1,24 @@
+package import SecretModel
+
+/// What can be copied from one store into another.
+package struct MigrationPlan: Sendable {
+  package var movable: [Item] = []
+  package var alreadyThere: [Item] = []
+  package var staying: [StayingItem] = []
+
+  package init() {}
+
+  /// The movable items that the service will open only while a session of their user is unlocked. A private store
+  /// ignores sessions.
+  package var followingSession: [Item] { movable.filter { $0.accessibility == .whenUnlocked } }
+
+  /// Whether every item that can be read is in the other store.
+  package var isDone: Bool { movable.isEmpty && staying.allSatisfy { $0.item.state != .living } }
+}
+
+/// The result of a migration.
+package struct MigrationOutcome: Sendable {
+  package var moved: [Item] = []
+  package var alreadyThere: [Item]
+  package var staying: [StayingItem]
+}

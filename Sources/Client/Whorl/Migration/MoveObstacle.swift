@@ -1,0 +1,36 @@
+package import SecretModel
+
+/// Why an item stays in its store when others are copied out of it.
+package enum MoveObstacle: Sendable, Hashable {
+  /// The fingers or the passcode that it was bound to are gone.
+  case dead
+  /// Its row cannot be read.
+  case damaged
+  /// It is a private key, which never leaves its store.
+  case neverLeaves
+  /// It has an application password, which would be needed to encrypt the copy.
+  case applicationPassword
+  /// It needs a finger, and the other store has none enrolled.
+  case noFinger
+  /// It belongs to the logins of this machine.
+  case ofThisMachine
+  /// Reading it failed.
+  case unreadable(VaultError)
+
+  /// The obstacle that lies in the item itself; nil where its secret can be read and copied.
+  init?(in item: Item) {
+    switch item.state {
+    case .dead: self = .dead
+    case .damaged: self = .damaged
+    case .living where item.access.flags.contains(.privateKeyUsage): self = .neverLeaves
+    case .living where item.access.applicationPassword: self = .applicationPassword
+    case .living: return nil
+    }
+  }
+}
+
+/// An item that is not copied.
+package struct StayingItem: Sendable {
+  package let item: Item
+  package let obstacle: MoveObstacle
+}

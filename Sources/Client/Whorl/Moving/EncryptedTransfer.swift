@@ -1,0 +1,71 @@
+internal import Executors
+internal import Glibc
+internal import SecretModel
+internal import SecureMemory
+
+/// Sends contents to a vault that encrypts them into a file, and receives those of a file that it decrypts.
+struct EncryptedTransfer {
+  let connection: any VaultConnection
+
+  /// Encrypts into a new file what `write` writes into a socket.
+  ///
+  /// - Parameter file: an empty file, open for writing.
+  func encrypt<Value: Sendable>(
+    into file: Int32, for recipient: EncryptedFile.Recipient,
+    _ write: (_ socket: Int32) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let connection = connection
+    return try await transfer(
+      { theirs async throws(VaultError) in try await connection.encryptFile(from: theirs, to: file, for: recipient) },
+      write)
+  }
+
+  /// Lets `read` read what is in a file from a socket. The contents are whole only once this has returned.
+  func decrypt<Value: Sendable>(
+    _ file: Int32, with key: SharedSecret, _ read: (_ socket: Int32) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let connection = connection
+    return try await transfer(
+      { theirs async throws(VaultError) in
+        try await connection.decryptFile(file, with: key.copy(), to: theirs)
+      }, read)
+  }
+
+  /// Runs the vault's call with one end of a socket pair and `own` with the other, at the same time. Neither waits for
+  /// the other once that has ended.
+  private func transfer<Value: Sendable>(
+    _ call: @escaping @Sendable (Int32) async throws(VaultError) -> Void,
+    _ own: (Int32) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw .inputOutput("a socket: \(String(cString: strerror(errno)))")
+    }
+    let (mine, theirs) = (ends[0], ends[1])
+    defer {
+      close(mine)
+      close(theirs)
+    }
+    // On a thread of its own, because `own` blocks its thread while it writes or reads.
+    let calling = Task(executorPreference: BackgroundThread()) { () async -> Result<Void, VaultError> in
+      let result: Result<Void, VaultError>
+      do throws(VaultError) {
+        result = .success(try await call(theirs))
+      } catch {
+        result = .failure(error)
+      }
+      shutdown(theirs, Int32(SHUT_RDWR))
+      return result
+    }
+    let result: Result<Value, VaultError>
+    do throws(VaultError) {
+      result = .success(try await own(mine))
+    } catch {
+      result = .failure(error)
+    }
+    shutdown(mine, Int32(SHUT_RDWR))
+    // What ended the call is the cause of what then failed here.
+    try await calling.value.get()
+    return try result.get()
+  }
+}

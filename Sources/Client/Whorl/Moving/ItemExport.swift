@@ -1,0 +1,116 @@
+package import SecretModel
+
+/// Writes items with their secrets into an encrypted file, for another machine.
+package struct ItemExport: Sendable {
+  /// What would be exported.
+  package struct Plan: Sendable {
+    /// The items that go without asking anybody.
+    fileprivate var silent: [ItemID] = []
+    /// The items whose secrets a person releases.
+    fileprivate var asked: [ItemID] = []
+    /// What has to be shown for them.
+    fileprivate var proofs: Set<AccessControl> = []
+    package var staying: [StayingItem] = []
+
+    /// The number of items that would be exported.
+    package var count: Int { silent.count + asked.count }
+    /// Whether a person is asked.
+    package var asks: Bool { !asked.isEmpty }
+  }
+
+  /// What was exported.
+  package struct Outcome: Sendable {
+    package var count: Int
+    package var staying: [StayingItem]
+  }
+
+  private let store: any VaultService
+
+  package init(from store: any VaultService) { self.store = store }
+
+  /// What can be exported, without asking anybody.
+  ///
+  /// - Parameter search: for the items; dead and damaged ones are listed as staying.
+  package func plan(_ search: ItemSearch) async throws(VaultError) -> Plan {
+    var plan = Plan()
+    var next = search
+    repeat {
+      // Page by page: a plan holds no attributes but those of items that stay.
+      let page = try await store.items(next, .nobody)
+      for item in page.items { plan.add(item) }
+      next.after = page.next
+    } while next.after != nil
+    return plan
+  }
+
+  /// Asks for everything that the items of the plan need, with the reason of `asking`.
+  ///
+  /// - Parameter asking: in a context that keeps what was shown.
+  /// - Throws: errors of an authentication.
+  package func ask(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
+    for proof in plan.proofs.sorted(by: { $0.order < $1.order }) {
+      _ = try await store.evaluate(.access(proof), asking)
+    }
+  }
+
+  /// Exports what the plan says.
+  ///
+  /// - Parameters:
+  ///   - file: an empty file, open for writing. If this throws, it holds a part and is to be removed.
+  ///   - connection: a private vault, which encrypts.
+  ///   - asking: in the context of ``ask(_:_:)``.
+  /// - Throws: errors of an authentication, of reading and of writing.
+  package func write(
+    _ plan: Plan, to file: Int32, for recipient: EncryptedFile.Recipient, by connection: any VaultConnection,
+    _ asking: Asking
+  ) async throws(VaultError) -> Outcome {
+    let store = store
+    return try await EncryptedTransfer(connection: connection).encrypt(into: file, for: recipient) {
+      (socket) async throws(VaultError) in
+      var outcome = Outcome(count: 0, staying: plan.staying)
+      let writer = try ItemFileWriter(to: socket)
+      for (ids, asking) in [(plan.silent, Asking.nobody), (plan.asked, asking)] {
+        try await ReleasesInChunks(store: store, asking: asking).read(ids) {
+          (index, released) async throws(VaultError) in
+          switch released {
+          case .success(let item): try writer.write(item)
+          case .failure(let error):
+            // Not found any more if it was removed meanwhile.
+            let search = ItemSearch(groups: .all, ids: [ids[index]], synchronizable: .any, states: [.living, .dead])
+            outcome.staying += try await store.allItems(search).map {
+              StayingItem(item: $0, obstacle: .unreadable(error))
+            }
+          }
+        }
+      }
+      try writer.end()
+      outcome.count = writer.items
+      return outcome
+    }
+  }
+}
+
+extension ItemExport.Plan {
+  fileprivate mutating func add(_ item: Item) {
+    if let obstacle = MoveObstacle(in: item) {
+      staying.append(StayingItem(item: item, obstacle: obstacle))
+    } else if item.attributes[.accessGroup] == .text(StoreKey.accessGroup) {
+      staying.append(StayingItem(item: item, obstacle: .neverLeaves))
+    } else if item.attributes[.accessGroup] == .text(LoginItem.accessGroup) {
+      staying.append(StayingItem(item: item, obstacle: .ofThisMachine))
+    } else if item.access == .none {
+      silent.append(item.id)
+    } else {
+      asked.append(item.id)
+      proofs.insert(item.access)
+    }
+  }
+}
+
+extension AccessControl {
+  /// Fingers come before the passcode, and presence last: it asks for nothing once either was shown.
+  fileprivate var order: UInt64 {
+    if flags.contains(.userPresence) { return .max }
+    return flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) ? .max - 1 : flags.rawValue
+  }
+}

@@ -1,0 +1,137 @@
+internal import FoundationEssentials
+internal import SecretModel
+
+/// The contents of an export, before encryption: lines of JSON, each item's followed by the bytes of its secret and a
+/// newline. `docs/export-format.md` describes it.
+enum ItemFileFormat {
+  /// The first line.
+  struct Beginning: Codable, Equatable {
+    var format = "whorl-items"
+    var version = 1
+  }
+
+  /// Every further line: an item, or the end.
+  struct Line: Codable {
+    var item: Head?
+    /// The number of items before, in the last line. A file without it was not written to its end.
+    var end: Int?
+  }
+
+  /// An item without its secret.
+  struct Head: Codable {
+    var itemClass: String
+    var attributes: [String: Value]
+    var access: [String]
+    var accessible: String
+    /// The length of the secret that follows the line, in bytes.
+    var secret: Int
+
+    private enum CodingKeys: String, CodingKey {
+      case itemClass = "class"
+      case attributes, access, accessible, secret
+    }
+  }
+
+  /// The value of an attribute. One of the four is there.
+  struct Value: Codable {
+    var text: String?
+    var bytes: Data?
+    var number: Int64?
+    var date: Double?
+  }
+
+  /// The longest line, in bytes: more than the attributes of any item take.
+  static let lineLimit = 32 << 20
+
+  static func line(_ value: some Encodable) throws(VaultError) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    do {
+      return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+    } catch {
+      throw .internalError("a line of an export: \(error)")
+    }
+  }
+
+  static func read<Value: Decodable>(_: Value.Type = Value.self, _ line: [UInt8]) throws(VaultError) -> Value {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    do {
+      return try decoder.decode(Value.self, from: Data(line))
+    } catch {
+      throw .otherContents
+    }
+  }
+}
+
+extension VaultError {
+  /// An encrypted file that holds something else than an export.
+  static let otherContents = fileUnreadable("it does not hold items of whorl, or those of a later version")
+}
+
+// MARK: Items
+
+extension ItemFileFormat.Head {
+  init(_ item: Item, _ itemClass: ItemClass, secret: Int) {
+    self.itemClass = itemClass.rawValue
+    attributes = item.attributes.reduce(into: [:]) { $0[$1.key.rawValue] = ItemFileFormat.Value($1.value) }
+    access = item.access.words
+    accessible = item.accessibility.rawValue
+    self.secret = secret
+  }
+
+  var newItem: NewItem {
+    get throws(VaultError) {
+      guard let itemClass = ItemClass(rawValue: itemClass), let accessibility = Accessibility(rawValue: accessible)
+      else { throw .otherContents }
+      var attributes: [AttributeName: AttributeValue] = [:]
+      for (name, value) in self.attributes { attributes[AttributeName(rawValue: name)] = try value.attribute }
+      return NewItem(itemClass, attributes, access: try AccessControl(words: access), accessibility: accessibility)
+    }
+  }
+}
+
+extension ItemFileFormat.Value {
+  init(_ value: AttributeValue) {
+    switch value {
+    case .text(let text): self.text = text
+    case .bytes(let bytes): self.bytes = Data(bytes)
+    case .number(let number): self.number = number
+    case .date(let date): self.date = date
+    }
+  }
+
+  fileprivate var attribute: AttributeValue {
+    get throws(VaultError) {
+      switch (text, bytes, number, date) {
+      case (let text?, nil, nil, nil): .text(text)
+      case (nil, let bytes?, nil, nil): .bytes(Array(bytes))
+      case (nil, nil, let number?, nil): .number(number)
+      case (nil, nil, nil, let date?): .date(date)
+      default: throw .otherContents
+      }
+    }
+  }
+}
+
+extension AccessControl {
+  private static let words: [(flag: Flags, word: String)] = [
+    (.userPresence, "user-presence"), (.biometryAny, "biometry-any"), (.biometryCurrentSet, "biometry-current-set"),
+    (.devicePasscode, "device-passcode"), (.companion, "companion"), (.or, "or"), (.and, "and"),
+  ]
+
+  fileprivate var words: [String] { Self.words.filter { flags.contains($0.flag) }.map(\.word) }
+
+  /// - Throws: `fileUnreadable` for an unknown word; `invalidAccessControl`.
+  fileprivate init(words: [String]) throws(VaultError) {
+    var flags: Flags = []
+    for word in words {
+      guard let known = Self.words.first(where: { $0.word == word }) else { throw .otherContents }
+      flags.insert(known.flag)
+    }
+    try self.init(flags)
+  }
+}

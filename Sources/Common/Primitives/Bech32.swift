@@ -1,0 +1,63 @@
+/// Bech32 (BIP 173): bytes as lower-case letters and digits after a prefix and `1`, with a checksum of six characters
+/// that finds typing errors. age writes keys in it, without BIP 173's limit of 90 characters.
+package enum Bech32 {
+  private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
+  private static let checkCount = 6
+
+  /// - Parameter prefix: lower-case ASCII.
+  package static func text(of bytes: [UInt8], prefix: String) -> String {
+    var values = regrouped(bytes, from: 8, to: 5)
+    if bytes.count % 5 != 0 { values.bits.append(values.rest << UInt8(5 - values.restCount)) }
+    let check = checksum(of: expanded(prefix) + values.bits + [UInt8](repeating: 0, count: checkCount)) ^ 1
+    let checkValues = (0..<checkCount).map { UInt8(check >> UInt32(5 * (checkCount - 1 - $0)) & 31) }
+    return "\(prefix)1" + String(decoding: (values.bits + checkValues).map { alphabet[Int($0)] }, as: UTF8.self)
+  }
+
+  /// The bytes that a text of this prefix stands for. Nil for any other prefix, for upper case, and for a wrong checksum.
+  package static func bytes(in text: String, prefix: String) -> [UInt8]? {
+    guard text.hasPrefix("\(prefix)1") else { return nil }
+    var values: [UInt8] = []
+    for character in text.utf8.dropFirst(prefix.utf8.count + 1) {
+      guard let value = alphabet.firstIndex(of: character) else { return nil }
+      values.append(UInt8(value))
+    }
+    guard values.count >= checkCount, checksum(of: expanded(prefix) + values) == 1 else { return nil }
+    let bytes = regrouped(values.dropLast(checkCount), from: 5, to: 8)
+    // The bits that fill up the last character are fewer than five and zero.
+    guard bytes.restCount < 5, bytes.rest == 0 else { return nil }
+    return bytes.bits
+  }
+
+  /// Groups the low `from` bits of each value anew by `to` bits. Returns the bits that are left over, too.
+  private static func regrouped(
+    _ values: some Sequence<UInt8>, from: Int, to: Int
+  ) -> (bits: [UInt8], rest: UInt8, restCount: Int) {
+    var groups: [UInt8] = []
+    var pending: UInt32 = 0
+    var count = 0
+    for value in values {
+      pending = pending << UInt32(from) | UInt32(value)
+      count += from
+      while count >= to {
+        count -= to
+        groups.append(UInt8(pending >> UInt32(count) & (1 << UInt32(to) - 1)))
+      }
+      pending &= 1 << UInt32(count) - 1
+    }
+    return (groups, UInt8(pending), count)
+  }
+
+  private static func expanded(_ prefix: String) -> [UInt8] {
+    prefix.utf8.map { $0 >> 5 } + [0] + prefix.utf8.map { $0 & 31 }
+  }
+
+  /// The checksum's polynomial, as BIP 173 gives it.
+  private static func checksum(of values: [UInt8]) -> UInt32 {
+    let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
+    return values.reduce(UInt32(1)) { check, value in
+      let next = (check & 0x1ff_ffff) << 5 ^ UInt32(value)
+      let top = check >> 25
+      return generator.indices.reduce(next) { top >> UInt32($1) & 1 == 1 ? $0 ^ generator[$1] : $0 }
+    }
+  }
+}

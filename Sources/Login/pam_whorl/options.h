@@ -1,0 +1,25 @@
+// The options on the module's line in a PAM file.
+#ifndef WHORL_OPTIONS_H
+#define WHORL_OPTIONS_H
+
+#include <security/pam_modules.h>
+
+typedef struct {
+  // The PAM services that the module acts for, separated by commas.
+  const char *services;
+  // On an auth line: whether it sends users to the password where a finger would not open their store.
+  int first_password;
+  // On an auth line: whether the module asks for a finger itself.
+  int verify;
+} whorl_options;
+
+// Reads the words of a line: `services=NAME,NAME,...`, `first-password` and `verify`.
+whorl_options whorl_options_read(pam_handle_t *pamh, int count, const char **words);
+
+// Whether the module acts for the PAM service of this transaction.
+int whorl_serves(pam_handle_t *pamh, whorl_options options);
+
+// Whether the PAM service of this transaction is a login screen or console login.
+int whorl_is_greeter(pam_handle_t *pamh);
+
+#endif

@@ -1,0 +1,67 @@
+#include "password.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char name[] = "whorl_password";
+// PAM's own limit for typed text (PAM_MAX_RESP_SIZE) is smaller.
+enum { page = 4096 };
+
+static void wipe(pam_handle_t *pamh, void *data, int status) {
+  (void)pamh;
+  (void)status;
+  explicit_bzero(data, page);
+  munmap(data, page);
+}
+
+void whorl_password_keep(pam_handle_t *pamh, const char *password) {
+  size_t length = strlen(password);
+  if (length == 0 || length >= page) return;
+  char *kept = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (kept == MAP_FAILED) return;
+  if (madvise(kept, page, MADV_DONTDUMP) != 0 || madvise(kept, page, MADV_WIPEONFORK) != 0) {
+    munmap(kept, page);
+    return;
+  }
+  // Some containers forbid mlock. The page may then be swapped, like the login program's own copy of the password.
+  (void)mlock(kept, page);
+  memcpy(kept, password, length + 1);
+  // On success PAM owns the page, and wipes an earlier one.
+  if (pam_set_data(pamh, name, kept, wipe) != PAM_SUCCESS) wipe(pamh, kept, 0);
+}
+
+const char *whorl_password_kept(pam_handle_t *pamh) {
+  const void *kept = NULL;
+  if (pam_get_data(pamh, name, &kept) != PAM_SUCCESS || kept == NULL) return NULL;
+  // The page is empty in a process forked from the one that kept the password.
+  return *(const char *)kept == '\0' ? NULL : kept;
+}
+
+void whorl_password_forget(pam_handle_t *pamh) {
+  const void *kept = NULL;
+  if (pam_get_data(pamh, name, &kept) == PAM_SUCCESS && kept != NULL) pam_set_data(pamh, name, NULL, NULL);
+}
+
+int whorl_password_file(const char *password) {
+  int file = memfd_create("whorl-secret", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0) return -errno;
+  size_t length = strlen(password), written = 0;
+  while (written < length) {
+    ssize_t result = write(file, password + written, length - written);
+    if (result < 0 && errno == EINTR) continue;
+    if (result <= 0) {
+      close(file);
+      return -EIO;
+    }
+    written += (size_t)result;
+  }
+  if (fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    int problem = errno;
+    close(file);
+    return -problem;
+  }
+  return file;
+}

@@ -1,0 +1,76 @@
+// Calls Whorl's service over its socket. Each step ends by a deadline, whatever the service does.
+#ifndef WHORL_SERVICE_H
+#define WHORL_SERVICE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <systemd/sd-bus.h>
+
+#include "deadline.h"
+
+// The answers of org.whorl.Login1 (data/dbus/org.whorl.Login1.xml).
+typedef enum {
+  // A passcode is being tried, or a finger will be asked for: whorl_service_next returns the result.
+  whorl_trying,
+  whorl_open,
+  whorl_closed,
+  whorl_password,
+  whorl_any,
+  whorl_no_store,
+  whorl_changed,
+  whorl_not_chosen,
+  whorl_kept,
+  whorl_unfit,
+  // A touch is wanted: the first one, one after an unreadable touch, or one after a touch that did not match.
+  whorl_touch,
+  whorl_retry,
+  whorl_other_finger,
+  // The same, for a swipe reader.
+  whorl_swipe,
+  whorl_retry_swipe,
+  whorl_other_finger_swipe,
+  // The final results of asking for a finger.
+  whorl_verified,
+  whorl_no_match,
+  whorl_locked_out,
+  whorl_no_finger,
+} whorl_outcome;
+
+// A program that asks for a person's finger.
+typedef struct {
+  uid_t user;
+  // Whether it is a login program, which belongs to no session before the login.
+  int is_greeter;
+  // Its PAM service name, its seat and its terminal; empty where they are not known.
+  const char *pam_service, *seat, *terminal;
+} whorl_login;
+
+// Connects to the service. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than
+// root could have made the socket or listens on it, -ETIMEDOUT.
+int whorl_service_connect(whorl_deadline deadline, sd_bus **bus);
+
+// Closes and frees a connection made by whorl_service_connect.
+void whorl_service_close(sd_bus *bus);
+
+// Reports a login. PASSWORD may be NULL. If the service tries it as the passcode, waits up to TRYING_MILLISECONDS more
+// for the result. Returns 0, or a negative errno: -EACCES if the service refuses.
+int whorl_service_open_session(
+  sd_bus *bus, uid_t user, const char *session, const char *pam_service, const char *password,
+  whorl_deadline deadline, unsigned trying_milliseconds, whorl_outcome *outcome);
+
+// Asks what the user must give so that a login opens the store: whorl_password or whorl_any.
+int whorl_service_first_factor(sd_bus *bus, uid_t user, whorl_deadline deadline, whorl_outcome *outcome);
+
+// Reports a new password. OLD may be NULL. Otherwise like whorl_service_open_session.
+int whorl_service_change_password(
+  sd_bus *bus, uid_t user, const char *old, const char *new, whorl_deadline deadline, unsigned trying_milliseconds,
+  whorl_outcome *outcome);
+
+// Asks the service for a finger of the user. The outcome is whorl_trying, or the reason why no finger is asked for.
+int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_deadline deadline, whorl_outcome *outcome);
+
+// Waits for the next outcome, after whorl_trying or after a prompt for a touch. Show that prompt before the call: the
+// call has the service arm the reader.
+int whorl_service_next(sd_bus *bus, whorl_deadline deadline, whorl_outcome *outcome);
+
+#endif

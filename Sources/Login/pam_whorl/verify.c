@@ -1,0 +1,100 @@
+#include "verify.h"
+
+#include <errno.h>
+#include <security/pam_ext.h>
+#include <string.h>
+#include <syslog.h>
+
+#include "interrupt.h"
+#include "service.h"
+
+enum {
+  // For connecting to the service and its first answer.
+  answer_milliseconds = 900,
+  // Then for the reader to become ready.
+  reader_milliseconds = 3000,
+  // For each touch. The service itself ends the wait after ten seconds.
+  touch_milliseconds = 10500,
+  // For all touches together.
+  whole_milliseconds = 30000,
+};
+// The limit for unreadable touches: the service ends a request after far fewer touches that do not match.
+enum { most_prompts = 20 };
+
+static const char *text(const void *item) { return item == NULL ? "" : item; }
+
+static whorl_login describe(pam_handle_t *pamh, const struct passwd *account, int is_greeter) {
+  const void *service = NULL, *terminal = NULL;
+  if (pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS) service = NULL;
+  if (pam_get_item(pamh, PAM_TTY, &terminal) != PAM_SUCCESS) terminal = NULL;
+  whorl_login login = {
+    .user = account->pw_uid, .is_greeter = is_greeter, .pam_service = text(service),
+    .seat = text(pam_getenv(pamh, "XDG_SEAT")), .terminal = text(terminal)};
+  return login;
+}
+
+// The prompt before a touch; NULL for an outcome that wants no touch.
+static const char *prompt(whorl_outcome outcome) {
+  switch (outcome) {
+    case whorl_touch: return "Touch the fingerprint reader.";
+    case whorl_retry: return "The touch could not be read. Touch the fingerprint reader again.";
+    case whorl_other_finger: return "No match. Touch the fingerprint reader again.";
+    case whorl_swipe: return "Swipe the fingerprint reader.";
+    case whorl_retry_swipe: return "The swipe could not be read. Swipe the fingerprint reader again.";
+    case whorl_other_finger_swipe: return "No match. Swipe the fingerprint reader again.";
+    default: return NULL;
+  }
+}
+
+// Shows the prompts that the service asks for until it returns a final result.
+static int ask(
+  pam_handle_t *pamh, sd_bus *bus, const whorl_login *login, whorl_deadline answer, int interrupt,
+  whorl_outcome *outcome
+) {
+  whorl_deadline end = whorl_deadline_in(whole_milliseconds);
+  unsigned prompts = 0;
+  int result = whorl_service_verify(bus, login, answer, outcome);
+  while (result >= 0 && (*outcome == whorl_trying || prompt(*outcome) != NULL)) {
+    whorl_deadline deadline = whorl_deadline_in(reader_milliseconds);
+    if (*outcome != whorl_trying) {
+      // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
+      if (prompts++ == most_prompts || pam_info(pamh, "%s", prompt(*outcome)) != PAM_SUCCESS) return -ENOTTY;
+      deadline = whorl_deadline_in(touch_milliseconds);
+    }
+    if (deadline.microseconds > end.microseconds) deadline = end;
+    deadline.interrupt = interrupt;
+    result = whorl_service_next(bus, deadline, outcome);
+    if (result >= 0 && *outcome == whorl_trying) return -EBADMSG;
+  }
+  // A match without a prompt cannot be true.
+  return result >= 0 && *outcome == whorl_verified && prompts == 0 ? -EBADMSG : result;
+}
+
+int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter) {
+  whorl_login login = describe(pamh, account, is_greeter);
+  whorl_outcome outcome = whorl_no_finger;
+  sd_bus *bus = NULL;
+  whorl_deadline answer = whorl_deadline_in(answer_milliseconds);
+  int result = whorl_service_connect(answer, &bus);
+  if (result >= 0) {
+    whorl_interrupt interrupt = whorl_interrupt_begin();
+    result = ask(pamh, bus, &login, answer, interrupt.descriptor, &outcome);
+    whorl_interrupt_end(interrupt);
+    // Closing the connection has the service disarm the reader.
+    whorl_service_close(bus);
+  }
+  if (result < 0) {
+    // Log nothing if the service is not installed or the person pressed Ctrl-C.
+    if (result != -ENOENT && result != -EINTR)
+      pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));
+    return PAM_AUTHINFO_UNAVAIL;
+  }
+  switch (outcome) {
+    case whorl_verified: return PAM_SUCCESS;
+    case whorl_no_match: pam_error(pamh, "The fingerprint does not match."); return PAM_AUTH_ERR;
+    case whorl_locked_out:
+      pam_error(pamh, "Fingers are locked after too many wrong touches. Type your password.");
+      return PAM_AUTHINFO_UNAVAIL;
+    default: return PAM_AUTHINFO_UNAVAIL;
+  }
+}

@@ -1,0 +1,12 @@
+// Has the service ask the person for a finger.
+#ifndef WHORL_VERIFY_H
+#define WHORL_VERIFY_H
+
+#include <pwd.h>
+#include <security/pam_modules.h>
+
+// PAM_SUCCESS if the service has matched an enrolled finger of the user in this call, PAM_AUTH_ERR if no touch matched,
+// PAM_AUTHINFO_UNAVAIL otherwise. Shows prompts through the program's PAM conversation.
+int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter);
+
+#endif

@@ -1,0 +1,123 @@
+import ArgumentParser
+import SecretModel
+import SecureMemory
+import Whorl
+
+struct Export: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write items into an encrypted file, for another machine.",
+    discussion: """
+      Writes all items, or the named ones, with their secrets, attributes, rules and classes into a new file. It is in \
+      the format of age (age-encryption.org/v1), and encrypted under a passphrase, or with --to so that the other machine \
+      alone opens it: 'whorl key' there tells its public key. 'whorl import' reads the file.
+
+      One touch, or the passcode where an item needs it, releases all secrets at once; the prompt says what for.
+
+      Keys that never leave their store, items with an application password, dead items and the entries of 'whorl login' \
+      stay, and are listed.
+
+      Whoever has the file can try passphrases as fast as their machines allow: choose a long one, or use --to.
+
+      Examples:
+        whorl export ~/moving.age
+        whorl export keys.age mail/alice forge/token
+        whorl export all.age --passphrase-fd 3 3<passphrase
+        whorl export desk.age --to "$(cat desk.key)"
+      """)
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var choice: ItemOptions
+
+  @Argument(help: "The file to write.", completion: .file())
+  var file: String
+
+  @Argument(help: ArgumentHelp("The items' names; all items without one.", valueName: "name"), completion: .itemNames)
+  var names: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Encrypt to this public key.", discussion: "'whorl key' shows that of a store.", valueName: "key"))
+  var to: AgePublicKey?
+
+  @OptionGroup var passphrase: PassphraseOption
+
+  @Flag(help: "Overwrite a file of that name.")
+  var replace = false
+
+  func validate() throws {
+    if to != nil, passphrase.passphraseFd != nil {
+      throw ValidationError("--to and --passphrase-fd exclude each other.")
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let output = try EncryptedOutput(file, replacing: replace)
+    let store = try await session.store()
+    let export = ItemExport(from: store)
+    var search = choice.search
+    if !names.isEmpty { search.ids = try await session.readable(names, choice, in: store) }
+    let plan = try await session.explained { [search] () async throws(VaultError) in try await export.plan(search) }
+    guard plan.count > 0 else { throw .nothingToExport(plan) }
+    let answers = session.answers()
+    let recipient: EncryptedFile.Recipient =
+      if let to { .publicKey(to) } else { .passphrase(try passphrase.new(answers)) }
+    let what = "\(isEverything ? "ALL " : "")\(Spoken.plural(plan.count, "item"))"
+    let outcome = try await session.withPrivateVault { vault throws(Failure) in
+      try await session.asking(
+        store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
+      ) { asking in
+        // There is no file before everything was shown.
+        try await export.ask(plan, asking)
+        return try await output.write { descriptor throws(Failure) in
+          try await session.explained { () async throws(VaultError) in
+            try await export.write(plan, to: descriptor, for: recipient, by: vault, asking)
+          }
+        }
+      }
+    }
+    try ExportReport(file: file, outcome).print(json: options.json)
+  }
+
+  private var isEverything: Bool { names.isEmpty && !choice.narrows }
+}
+
+extension Session {
+  /// How the person is asked for what a file is written or opened with: one touch and one passcode serve all items.
+  var fileContext: ContextOptions {
+    var context = ContextOptions(
+      timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
+    context.keepsEvidence = true
+    return context
+  }
+
+  /// A private vault for a call that needs no store, wherever the store of this command is.
+  func withPrivateVault<Answer: Sendable>(
+    _ body: (any VaultConnection) async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    let connection = try await explained { () async throws(VaultError) in
+      try VaultConnector.connectPrivately(configuration)
+    }
+    let result: Result<Answer, Failure>
+    do throws(Failure) {
+      result = .success(try await body(connection))
+    } catch {
+      result = .failure(error)
+    }
+    await connection.close()
+    return try result.get()
+  }
+}
+
+extension Failure {
+  fileprivate static func nothingToExport(_ plan: ItemExport.Plan) -> Failure {
+    guard let first = plan.staying.first else {
+      return Failure(.notFound, "there are no items to export", name: "errSecItemNotFound")
+    }
+    let others = plan.staying.count - 1
+    let more = others > 0 ? ", and \(Spoken.plural(others, "other"))" : ""
+    return Failure(
+      .refused, "nothing can be exported: \(first.item.called): \(first.obstacle.words(.export))\(more)",
+      name: "errSecInteractionNotAllowed", advice: "'whorl export --help' says what stays")
+  }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import OtherStores
+import SecretModel
+import Whorl
+
+struct Import: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Bring in an export, or the secrets that another program keeps.",
+    discussion: """
+      Without --from, FILE is what 'whorl export' has written, here or on another machine: under a passphrase, or to \
+      this store's key ('whorl key'), which a touch or the passcode releases. The items come in with their attributes, \
+      rules and classes. Those bound to the enrolled fingers of the other machine (current-set) are bound to the fingers \
+      enrolled here, by one touch for all of them; --skip-bound leaves them out.
+
+      --from names another program:
+        pass            the folder FILE, else pass's own; your gpg decrypts it
+        keepassxc       a file that KeePassXC has exported, CSV or XML
+        csv             a CSV file of a browser or another password manager
+        secret-service  the collections of the desktop: GNOME Keyring, KWallet
+
+      The first line of a CSV file names its columns. FILE '-' reads the file from standard input, so that it never lies on the disk:
+        keepassxc-cli export passwords.kdbx | whorl import --from keepassxc -
+
+      It shows what it will do and asks first. An entry becomes an item SERVICE/ACCOUNT by its title and user; its \
+      address, its folder and its open fields become attributes. What else is secret in it becomes an item beside it: \
+      NAME#notes, NAME#totp, and NAME#FIELD for a field of its own. The password of an entry of pass is its first line, \
+      and the lines after it are its notes.
+
+      What the store has already stays as it is, so that an import can be run again. Of several entries of one name the \
+      first is brought in, and the others are listed. The other program keeps what it has.
+
+      Examples:
+        whorl import moving.age
+        whorl import --from pass --dry-run
+        whorl import --from csv ~/Downloads/passwords.csv --access current-set
+        whorl import --from secret-service --yes
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(help: ArgumentHelp("The other program that keeps the secrets.", valueName: "program"))
+  var from: OtherProgram?
+
+  @Argument(help: ArgumentHelp("The file or the folder to read.", valueName: "file"), completion: .file())
+  var path: String?
+
+  @OptionGroup var passphrase: PassphraseOption
+
+  @Flag(help: "Leave out items that are bound to the fingers of the machine they come from.")
+  var skipBound = false
+
+  @Option(help: "What releases the secrets of another program.")
+  var access: AccessControl.Constraint?
+
+  @Option(help: "When the items of another program are accessible. Default: when-unlocked.")
+  var accessible: Accessibility?
+
+  @Flag(help: "Only tell what would be brought in.")
+  var dryRun = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")
+  var yes = false
+
+  func validate() throws {
+    if from != nil, passphrase.passphraseFd != nil || skipBound {
+      throw ValidationError("--passphrase-fd and --skip-bound are for files of 'whorl export'.")
+    }
+    switch from {
+    case nil:
+      if path == nil { throw ValidationError("Name the file, or another program with --from.") }
+      if access != nil || accessible != nil {
+        throw ValidationError("The items of an export have their own rules: --access and --accessible go with --from.")
+      }
+    case .keepassxc, .csv:
+      if path == nil { throw ValidationError("Name the file, or '-' for standard input.") }
+    case .secretService:
+      if path != nil { throw ValidationError("The Secret Service has no path.") }
+    case .pass: break
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    // First: nobody is to be asked for a passphrase or a collection's password in vain.
+    let store = try await session.store()
+    if let from {
+      try await bring(from, into: store, session)
+    } else if let path {
+      try await bring(ExportedFile(path), into: store, session)
+    }
+  }
+
+  private func bring(
+    _ from: OtherProgram, into store: any VaultService, _ session: Session
+  ) async throws(Failure) {
+    let source: any ImportSource
+    do throws(ImportError) {
+      source = try await from.source(at: path, session)
+    } catch {
+      throw Failure(error)
+    }
+    let work = ItemImport(
+      from: source, to: store, access: AccessControl(access ?? session.configuration.access ?? .presence),
+      accessibility: accessible ?? .whenUnlocked)
+    let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
+    guard try isWanted(plan, session) else { return }
+    let outcome: ImportOutcome
+    do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
+    try ImportReport(outcome).print(json: options.json)
+    if let path, from != .pass, path != EntryFile.standardInput, !options.json {
+      StandardError.line("\(Visible.text(path)) holds its secrets unencrypted: remove it when you need it no more.")
+    }
+  }
+
+  private func bring(
+    _ file: ExportedFile, into store: any VaultService, _ session: Session
+  ) async throws(Failure) {
+    let answers = session.answers()
+    let outcome = try await session.withPrivateVault { vault async throws(Failure) -> ImportOutcome? in
+      let key = try await file.key(passphrase, in: store, by: vault, session)
+      let work = ItemFileImport(
+        of: file.descriptor, key: key, into: store, by: vault, skipBound ? .leaveOut : .bind)
+      let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
+      guard try isWanted(plan, session) else { return nil }
+      guard !plan.binding.isEmpty else {
+        return try await session.explained { () async throws(VaultError) in try await work.bring(plan, .nobody) }
+      }
+      return try await session.asking(
+        store, answers,
+        reason:
+          "bind \(Spoken.plural(plan.binding.count, "item")) of \(Visible.text(file.path)) to the fingers enrolled here"
+      ) { try await work.bring(plan, $0) }
+    }
+    if let outcome { try ImportReport(outcome).print(json: options.json) }
+  }
+
+  /// Whether to carry out the plan. Prints it for --dry-run, and asks.
+  private func isWanted(_ plan: ImportPlan, _ session: Session) throws(Failure) -> Bool {
+    if dryRun {
+      try ImportReport(plan).print(json: options.json)
+      return false
+    }
+    if !plan.coming.isEmpty, !yes {
+      ImportReport(plan).tell()
+      try session.answers().confirm("Go on?", assent: "--yes")
+    }
+    return true
+  }
+}
+
+/// The programs that `--from` names.
+enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
+  case pass, keepassxc, csv
+  case secretService = "secret-service"
+
+  fileprivate func source(at path: String?, _ session: Session) async throws(ImportError) -> any ImportSource {
+    switch self {
+    case .pass: try PasswordStore(in: path ?? session.passwordStore, environment: session.environment)
+    case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
+    case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
+    case .secretService: try await SecretServiceStore(onBus: session.bus)
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import ArgumentParser
+import Glibc
+import Primitives
+import SecretModel
+import Whorl
+
+struct Log: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "log",
+    abstract: "Tell what programs asked of the store.",
+    discussion: """
+      The system service keeps a log for each user: which program asked for what, what the person was asked for, and how \
+      it ended. A program's name is what it calls itself, not a proof of what it is. Reads, changes and refusals are in \
+      it; searches, which give out no secret, are not. There is room for some thousands of entries, then the oldest go; \
+      the system's journal has them too, for administrators ('journalctl -u whorld WHORL_UID=UID'). A private store has \
+      no log.
+
+      On a terminal a table; elsewhere a line for each entry, separated by tabs: time, program and process, request, \
+      items, outcome, details.
+
+      Examples:
+        whorl log
+        whorl log --since 2h
+        whorl log --since '2026-11-22 09:00' --json
+        whorl log -n 5 --follow
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Only entries from this time on.", discussion: "30m, 2h, 3d (ago), or 2026-11-22, or '2026-11-22 09:00'.",
+      valueName: "time"),
+    transform: LogTime.seconds)
+  var since: Int64?
+
+  @Option(
+    name: .short, help: ArgumentHelp("At most so many, the newest.", valueName: "count"),
+    transform: Log.number)
+  var number: Int?
+
+  @Flag(help: "Go on with entries that come from now on, until Ctrl-C.")
+  var follow = false
+
+  /// The interval of checks for new entries.
+  private static let pause = Duration.seconds(1)
+
+  static func number(_ word: String) throws -> Int {
+    guard let number = Int(word), number > 0 else { throw ValidationError("-n takes a number from 1 on") }
+    return number
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    var search = AuditSearch()
+    search.since = since ?? 0
+    search.last = min(number ?? AuditSearch.limit, AuditSearch.limit)
+    let first = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
+    try print(first, try await names(of: first, in: store, session), isFirst: true)
+    guard follow else { return }
+    search.last = AuditSearch.limit
+    search.after = first.last?.number ?? 0
+    // Ctrl-C ends this normally; it is no failure.
+    Interruption.onSignal { _exit(ExitStatus.done.rawValue) }
+    while (try? await Task.sleep(for: Self.pause)) != nil {
+      let new = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
+      guard let last = new.last else { continue }
+      try print(new, try await names(of: new, in: store, session), isFirst: false)
+      search.after = last.number
+    }
+  }
+
+  /// The names of the entries' items that still exist.
+  private func names(
+    of entries: [AuditEntry], in store: any VaultService, _ session: Session
+  ) async throws(Failure) -> [ItemID: String] {
+    let ids = Swift.Set(entries.flatMap(\.items))
+    guard !ids.isEmpty else { return [:] }
+    var search = ItemSearch.everything
+    search.ids = Array(ids)
+    let items = try await session.explained { [search] () async throws(VaultError) in
+      try await store.allItems(search)
+    }
+    return items.reduce(into: [:]) { names, item in names[item.id] = item.name?.description }
+  }
+
+  private func print(_ entries: [AuditEntry], _ names: [ItemID: String], isFirst: Bool) throws(Failure) {
+    if options.json {
+      guard follow else { return try JSON.print(["entries": entries.map { EntryReport($0, names) }]) }
+      for entry in entries { try JSON.print(EntryReport(entry, names)) }
+      return
+    }
+    var table = Table()
+    for entry in entries {
+      let process = entry.process.map { " [\($0)]" } ?? ""
+      table.add([
+        Spoken.time(entry.time), (entry.program ?? "a program") + process, entry.request.rawValue,
+        entry.items.map { names[$0] ?? $0.spoken }.joined(separator: ", "), entry.outcome.spoken,
+        entry.details.joined(separator: "; "),
+      ])
+    }
+    if isFirst {
+      try table.print(head: ["TIME", "PROGRAM", "REQUEST", "ITEMS", "OUTCOME", ""])
+    } else {
+      try table.print(head: ["", "", "", "", "", ""], aligned: false)
+    }
+  }
+}
+
+extension AuditEntry {
+  fileprivate var details: [String] {
+    var words: [String] = []
+    if !prompts.isEmpty {
+      words.append("asked for \(prompts.map { $0.rawValue.replacing("-", with: " ") }.joined(separator: ", "))")
+    }
+    if wrongPasscodes > 0 { words.append(Spoken.plural(wrongPasscodes, "wrong passcode")) }
+    if unmatchedTouches > 0 {
+      words.append("\(Spoken.plural(unmatchedTouches, "touch", "touches")) matched nobody")
+    }
+    if isSetChanged { words.append("the enrolled fingers were changed") }
+    if omitted > 0 { words.append("\(Spoken.plural(omitted, "request")) before it left out") }
+    return words
+  }
+}
+
+extension AuditEntry.Outcome {
+  /// "done", "authentication failed".
+  fileprivate var spoken: String {
+    switch self {
+    case .done: return "done"
+    case .rejected: return "rejected by another program"
+    case .failed(let name):
+      var words = ""
+      for character in name.rawValue {
+        if character.isUppercase, !words.isEmpty { words += " " }
+        words += character.lowercased()
+      }
+      return words
+    }
+  }
+}
+
+/// An entry in JSON. The time is in seconds since 1970.
+private struct EntryReport: Encodable {
+  struct ItemReport: Encodable {
+    var id: String
+    /// Nil for an item that no longer exists.
+    var name: String?
+  }
+
+  var number: Int
+  var time: Int64
+  var program: String?
+  var process: Int?
+  var request: String
+  var items: [ItemReport]
+  var prompts: [String]
+  var wrongPasscodes: Int
+  var unmatchedTouches: Int
+  var setChanged: Bool
+  /// `done`, `Rejected` by another program of the user, or the name of an error.
+  var outcome: String
+  /// The number of earlier requests without an entry.
+  var omitted: Int
+
+  init(_ entry: AuditEntry, _ names: [ItemID: String]) {
+    number = entry.number
+    time = entry.time
+    program = entry.program
+    process = entry.process
+    request = entry.request.rawValue
+    items = entry.items.map { ItemReport(id: $0.spoken, name: names[$0]) }
+    prompts = entry.prompts.map(\.rawValue)
+    wrongPasscodes = entry.wrongPasscodes
+    unmatchedTouches = entry.unmatchedTouches
+    setChanged = entry.isSetChanged
+    outcome = entry.outcome.rawValue
+    omitted = entry.omitted
+  }
+}

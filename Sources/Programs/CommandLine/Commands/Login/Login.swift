@@ -1,0 +1,30 @@
+import ArgumentParser
+import Whorl
+
+struct Login: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "login",
+    abstract: "What opens by itself when you log in.",
+    discussion: """
+      A login by finger leaves the wallets of the desktop locked, because no password passes through it. Whorl opens \
+      them: it keeps a secret for each, and hands it over when you log in.
+
+      Start with:
+        whorl login status                      what is there, and what is missing
+        whorl login enable passcode             the login password is the passcode
+        whorl login enable gnome-keyring        the keyring gets a secret of its own
+        whorl login enable kwallet              the wallet's key is kept
+        whorl login add ssh/key --to env:KEYPW  another secret for the session
+      """,
+    subcommands: [
+      LoginStatus.self, LoginEnable.self, LoginDisable.self, LoginOpen.self, LoginRepair.self, LoginAdd.self,
+      LoginList.self, LoginRemove.self,
+    ])
+}
+
+/// The argument of `login enable` and `login disable`.
+enum LoginChoice: String, CaseIterable, ExpressibleByArgument {
+  case gnomeKeyring = "gnome-keyring"
+  case kwallet
+  case passcode
+}

@@ -1,0 +1,166 @@
+import ArgumentParser
+import SecretModel
+import SecureMemory
+import Wallets
+import Whorl
+
+/// The target of a delivery, as written on the command line.
+struct DeliveryTarget: ExpressibleByArgument {
+  private static let kinds: [(word: String, kind: LoginItem.Kind)] = [
+    ("env", .environment), ("file", .file), ("command", .command),
+  ]
+
+  let kind: LoginItem.Kind
+  let name: String
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let known = Self.kinds.first(where: { $0.word == parts[0] }) else { return nil }
+    (kind, name) = (known.kind, String(parts[1]))
+  }
+
+  func entry(_ source: ItemID? = nil) throws(Failure) -> LoginItem {
+    let entry = LoginItem(kind, name: name, source: source)
+    if let flaw = Delivery.flaw(in: entry) {
+      throw .usage(flaw, advice: "such as env:TOKEN, file:token, command:ssh-add")
+    }
+    return entry
+  }
+}
+
+struct LoginAdd: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Deliver a secret into every session.",
+    discussion: """
+      The item has to be one that is open after the first unlock and asks nobody: 'whorl set NAME --access none \
+      --accessible after-first-unlock' stores one so. What is stored under its name later is what is delivered.
+
+      --to says where it goes:
+        env:NAME       a variable of the user's service manager, and so of what it starts
+        file:NAME      a file that this user alone can read, in $XDG_RUNTIME_DIR/whorl-login, until the last logout
+        command:LINE   the standard input of a command, which a shell runs
+
+      Every program of the session can read the first two.
+
+      Examples:
+        whorl login add forge/token --to env:FORGE_TOKEN
+        whorl login add ssh/key --to 'command:sh ~/.local/bin/add-ssh-key'
+      """)
+
+  static var spoken: String { "login add" }
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var choice: ItemOptions
+
+  @Argument(help: ArgumentHelp("The item's name.", valueName: "name"), completion: .itemNames)
+  var name: String
+
+  @Option(help: ArgumentHelp("Where it goes: env:NAME, file:NAME or command:LINE.", valueName: "target"))
+  var to: DeliveryTarget
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    _ = try to.entry()
+    let store = try await session.store()
+    let choice = ItemChoice(options: self.choice, purpose: .reading, store: store, session: session)
+    guard let item = try await choice.items(named: [name]).first else { throw .noItem(name) }
+    guard item.state == .living, item.access == .none, item.accessibility == .afterFirstUnlock else {
+      throw .usage(
+        "\(name) asks for a person, or follows the lock of the session, so that a login cannot deliver it",
+        advice: "store it anew with --access none --accessible after-first-unlock")
+    }
+    let entry = try to.entry(item.id)
+    try await session.explained { () async throws(VaultError) in
+      try await LoginEntries(in: store).put(entry, secret: SecretBytes(count: 0))
+    }
+    if options.json { return try JSON.print(["item": name, "to": entry.spoken]) }
+    StandardError.line("Each login delivers \(Visible.text(name)) to \(Visible.text(entry.spoken)).")
+  }
+}
+
+struct LoginList: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "ls",
+    abstract: "List what is handed over at login.",
+    discussion: """
+      Examples:
+        whorl login ls
+        whorl login ls --json
+      """)
+
+  static var spoken: String { "login ls" }
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    let rows = try await session.loginRows(in: store)
+    if options.json { return try JSON.print(["entries": rows]) }
+    var table = Table()
+    for row in rows { table.add([row.spoken, row.item ?? ""]) }
+    try table.print(head: ["TO", "ITEM"])
+  }
+}
+
+/// A row in the list of login entries.
+struct LoginRow: Encodable {
+  var kind: String
+  var name: String
+  var spoken: String
+  /// The item whose secret is delivered; "gone" where it no longer exists. Nil for an entry with its own secret.
+  var item: String?
+}
+
+extension Session {
+  func loginRows(in store: any VaultService) async throws(Failure) -> [LoginRow] {
+    try await explained { () async throws(VaultError) in
+      var rows: [LoginRow] = []
+      for (entry, _) in try await LoginEntries(in: store).all() {
+        var item: String?
+        if let source = entry.source {
+          let search = ItemSearch(groups: .all, ids: [source], synchronizable: .any)
+          item = try await store.allItems(search).first.map { $0.name?.description ?? $0.id.spoken } ?? "gone"
+        }
+        rows.append(LoginRow(kind: entry.kind.rawValue, name: entry.name, spoken: entry.spoken, item: item))
+      }
+      return rows
+    }
+  }
+}
+
+struct LoginRemove: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Deliver a secret no more.",
+    discussion: """
+      Takes it out of the environment of the user's service manager, or removes the file; the item stays.
+
+      Examples:
+        whorl login rm env:FORGE_TOKEN
+      """)
+
+  static var spoken: String { "login rm" }
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("Where it goes: env:NAME, file:NAME or command:LINE.", valueName: "target"))
+  var target: DeliveryTarget
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let entry = try target.entry()
+    let store = try await session.store()
+    let entries = LoginEntries(in: store)
+    guard try await session.explained({ () async throws(VaultError) in try await entries.has(entry) }) else {
+      throw Failure(
+        .notFound, "nothing is delivered to \(entry.spoken)", name: "errSecItemNotFound",
+        advice: "'whorl login ls' lists what is")
+    }
+    try await session.explained { () async throws(VaultError) in try await entries.remove(entry) }
+    do throws(WalletError) {
+      try await session.delivery.takeBack(entry)
+    } catch {
+      StandardError.line("The session keeps what it has until the logout: \(Failure(error).words)")
+    }
+    if options.json { try JSON.print(["removed": entry.spoken]) }
+  }
+}

@@ -1,0 +1,147 @@
+import ArgumentParser
+import Executors
+import Glibc
+import SecretModel
+import Wallets
+import Whorl
+
+struct LoginOpen: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "open",
+    abstract: "Hand over what is chosen for the login.",
+    discussion: """
+      Opens the wallets and delivers the other secrets that 'whorl login status' lists; with a kind (gnome-keyring, \
+      kwallet, environment, file, command) those of that kind alone. Where the store is closed it asks for what opens it. With \
+      --at-login it asks nobody, prints nothing and ends within 20 seconds: PAM and the units of the session start it so. \
+      The exit status is 75 where the store is closed.
+
+      Examples:
+        whorl login open
+        whorl login open gnome-keyring
+      """)
+
+  static var spoken: String { "login open" }
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("Only what is of this kind.", valueName: "kind"))
+  var kind: LoginItem.Kind?
+
+  @Flag(help: "Ask nobody, print nothing, and end soon.")
+  var atLogin = false
+
+  /// The time limit for everything at a login.
+  private static let limit = Duration.seconds(20)
+
+  func validate() throws {
+    if atLogin, options.json { throw ValidationError("--at-login and --json exclude each other.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    if atLogin { return try await performAtLogin(session) }
+    let store = try await session.store()
+    let handover = try session.handover(in: store)
+    var outcomes = try await run(handover, session)
+    if outcomes.contains(where: \.isClosed) {
+      try await session.asking(store, session.answers(), reason: "open what is chosen for the login") {
+        try await store.unlock($0)
+      }
+      outcomes = try await run(handover, session)
+    }
+    try report(outcomes)
+    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+  }
+
+  private func performAtLogin(_ session: Session) async throws(Failure) {
+    let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+    for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { dup2(null, stream) }
+    // A login must not wait for a wallet or a vault that hangs.
+    let watch = Task(executorPreference: BackgroundThread()) {
+      try await Task.sleep(for: Self.limit)
+      _exit(ExitStatus.tryAgain.rawValue)
+    }
+    defer { watch.cancel() }
+    guard let store = try await storeIfThere(session) else { return }
+    let handover = try session.handover(in: store)
+    let outcomes = try await run(handover, session)
+    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+  }
+
+  /// The user's store; nil where the user has none.
+  private func storeIfThere(_ session: Session) async throws(Failure) -> (any VaultService)? {
+    let place = try session.place()
+    let connection = try await session.connect(to: place)
+    do throws(VaultError) {
+      return try await connection.open(place)
+    } catch .storeNotFound {
+      return nil
+    } catch {
+      throw session.explained(error)
+    }
+  }
+
+  private func run(_ handover: LoginHandover, _ session: Session) async throws(Failure) -> [Handed] {
+    let moment: LoginHandover.Moment = atLogin ? .login : .command
+    let kind = kind
+    return try await session.explained { () async throws(VaultError) in try await handover.run(kind, at: moment) }
+      .map { Handed(entry: $0.entry, outcome: $0.outcome) }
+  }
+
+  private func report(_ outcomes: [Handed]) throws(Failure) {
+    if options.json { return try JSON.print(["entries": outcomes.map(\.report)]) }
+    for each in outcomes where each.failure == nil {
+      StandardError.line("Handed over: \(Visible.text(each.entry.spoken))")
+    }
+    if outcomes.isEmpty {
+      StandardError.line("Nothing is chosen for the login. 'whorl login --help' tells what can be.")
+    }
+  }
+}
+
+/// The result for one entry.
+private struct Handed {
+  let entry: LoginItem
+  let outcome: LoginHandover.Outcome
+
+  struct Report: Encodable {
+    var kind: String
+    var name: String
+    var handedOver: Bool
+    var problem: String?
+  }
+
+  var report: Report {
+    Report(kind: entry.kind.rawValue, name: entry.name, handedOver: failure == nil, problem: failure?.words)
+  }
+
+  var isClosed: Bool { if case .closed = outcome { true } else { false } }
+
+  var failure: Failure? {
+    var failure: Failure
+    switch outcome {
+    case .handedOver: return nil
+    case .closed(let accessibility):
+      failure = Failure(VaultError.notUnlocked(accessibility))
+      failure.status = .tryAgain
+    case .wallet(let error): failure = Failure(error)
+    case .vault(let error): failure = Failure(error)
+    }
+    failure.what = "\(entry.spoken): \(failure.what)"
+    return failure
+  }
+}
+
+extension LoginItem.Kind: ExpressibleByArgument {}
+
+extension LoginItem {
+  /// The entry as written on the command line: its kind and, if the kind has several, its name.
+  var spoken: String {
+    switch kind {
+    case .gnomeKeyring, .kwallet: "\(kind.rawValue) \(name)"
+    case .environment: "env:\(name)"
+    case .file: "file:\(name)"
+    case .command: "command:\(name)"
+    case .passcode: "passcode"
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import SecretModel
+import SecureMemory
+import Wallets
+import Whorl
+
+extension Session {
+  /// The paths of the user's keyring.
+  func keyringPlaces() throws(Failure) -> KeyringPlaces {
+    guard let data = BaseDirectories.data else { throw .noHome }
+    return KeyringPlaces(data: data, runtime: BaseDirectories.runtime)
+  }
+
+  /// The paths of the user's wallet of KWallet.
+  func kwalletPlaces() throws(Failure) -> KWalletPlaces {
+    guard let data = BaseDirectories.data else { throw .noHome }
+    return KWalletPlaces(data: data, runtime: BaseDirectories.runtime)
+  }
+
+  /// Manages whether logins open the wallet of KWallet. A private vault derives its key.
+  func kwalletChoice(in store: any VaultService) throws(Failure) -> KWalletChoice {
+    KWalletChoice(try kwalletPlaces(), in: store) { [self] password, salt in
+      let connection = try await explained { () async throws(VaultError) in
+        try VaultConnector.connectPrivately(configuration)
+      }
+      let key: Result<SharedSecret, VaultError>
+      do throws(VaultError) {
+        key = .success(SharedSecret(try await connection.walletKey(from: password.copy(), salt: salt)))
+      } catch {
+        key = .failure(error)
+      }
+      await connection.close()
+      return try key.get()
+    }
+  }
+
+  /// Hands over the secrets chosen for the login.
+  func handover(in store: any VaultService) throws(Failure) -> LoginHandover {
+    LoginHandover(
+      in: store, keyring: try keyringPlaces(),
+      kwallet: KWalletOpening(try kwalletPlaces(), environment: environment), delivery: delivery)
+  }
+
+  /// Delivers secrets into the user's session. Commands get this program's environment.
+  var delivery: Delivery { Delivery(runtime: BaseDirectories.runtime, environment: environment) }
+}
+
+/// Asks for passwords of wallets, without the vault.
+struct WalletPasswords {
+  let answers: Answers
+  /// A script's descriptor with a line for each password.
+  let descriptor: Int32?
+
+  /// Asks for a wallet's current password.
+  func current(_ what: String) throws(Failure) -> SecretBytes {
+    if let descriptor { return try answers.line(of: descriptor, what) }
+    do { return try terminal(what).readSecret("The \(what)") } catch { throw Failure(unanswered: error) }
+  }
+
+  /// Asks for a wallet's new password, which is typed twice.
+  func new(_ what: String) throws(Failure) -> SecretBytes {
+    if let descriptor { return try answers.line(of: descriptor, what) }
+    do { return try terminal(what).readNewSecret(what) } catch { throw Failure(unanswered: error) }
+  }
+
+  /// Whether anybody can be asked.
+  var canAsk: Bool { descriptor != nil || (!answers.noPrompt && Terminal.exists) }
+
+  private func terminal(_ what: String) throws(Failure) -> Terminal {
+    if !answers.noPrompt, let terminal = Terminal() { return terminal }
+    throw .interactionNotAllowed(
+      "the \(what) is needed and there is no terminal to ask at", advice: "give it with --password-fd")
+  }
+}
+
+extension Failure {
+  fileprivate static let noHome = Failure(
+    .configuration, "there is no home directory whose name is text", advice: "set HOME")
+
+  /// The failure for a question that was not answered, or could not be asked.
+  init(unanswered error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let reason as Unanswered: self = Failure(reason)
+    default: self = .cancelled
+    }
+  }
+}
+
+/// Opens sealed copies with the passcode or the recovery key of their store.
+struct SealedCopyAnswers {
+  let session: Session
+  let recoveryFd: Int32?
+  let answers: Answers
+
+  var canAsk: Bool { recoveryFd != nil || answers.passcode != nil || (!answers.noPrompt && Terminal.exists) }
+
+  func secret(in copy: SealedCopy) async throws(Failure) -> SecretBytes {
+    let answer = SharedSecret(try answer(copy))
+    let connection = try await session.explained { () async throws(VaultError) in
+      try VaultConnector.connectPrivately(session.configuration)
+    }
+    let result: Result<SharedSecret, Failure>
+    do throws(Failure) {
+      let secret = try await session.explained { () async throws(VaultError) in
+        let opening: SealedCopy.Opening =
+          if usesRecoveryKey(copy) { .recoveryKey(answer.copy()) } else { .passcode(answer.copy()) }
+        return SharedSecret(try await connection.openCopy(copy, with: opening))
+      }
+      result = .success(secret)
+    } catch {
+      result = .failure(error)
+    }
+    await connection.close()
+    return try result.get().copy()
+  }
+
+  private func usesRecoveryKey(_ copy: SealedCopy) -> Bool { recoveryFd != nil || copy.keys == .recoveryKey }
+
+  private func answer(_ copy: SealedCopy) throws(Failure) -> SecretBytes {
+    try answers.answer(usesRecoveryKey(copy) ? .recoveryKey : .passcode(attempt: 1))
+  }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import SecretModel
+import SecureMemory
+import Wallets
+import Whorl
+
+struct LoginRepair: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "repair",
+    abstract: "Find out what opens the wallets, and set the rest right.",
+    discussion: """
+      For after an interrupted 'enable' or 'disable', a damaged keyring, and a store that is lost: it tries the secret of \
+      the store, the file from before, the sealed copy beside the keyring (with the passcode or the recovery key of the \
+      store that it is from), and at last a password that you type, each on a copy of the keyring. A secret is removed \
+      only after the keyring has been seen to open with something else.
+
+      Of KWallet, it tries the key that 'enable kwallet' has kept, and asks for the wallet's password where that was \
+      changed.
+
+      Examples:
+        whorl login repair
+        whorl login repair --recovery-fd 4 4<recovery
+      """)
+
+  static var spoken: String { "login repair" }
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(
+    help: ArgumentHelp("Read the passwords of the wallets from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var passwordFd: Int32?
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key of the sealed copy's store from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var recoveryFd: Int32?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let places = try session.keyringPlaces()
+    let store = try await session.store()
+    let answers = session.answers(recoveryKey: recoveryFd)
+    let passwords = WalletPasswords(answers: answers, descriptor: passwordFd)
+    let copies = SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers)
+    let isQuiet = options.json
+    let questions = KeyringRepair.Questions {
+      guard passwords.canAsk else { return nil }
+      if !isQuiet { StandardError.line("The keyring does not open with a secret of Whorl's.") }
+      return SharedSecret(try passwords.current("password of the login keyring"))
+    } sealedSecret: { copy in
+      guard copies.canAsk else { return nil }
+      if !isQuiet { StandardError.line("The store does not have the keyring's secret: the sealed copy is opened.") }
+      return SharedSecret(try await copies.secret(in: copy))
+    }
+    let outcome: KeyringRepair.Outcome
+    do {
+      outcome = try await KeyringRepair(places, in: store).run(asking: questions)
+    } catch {
+      throw session.explained(error)
+    }
+    if outcome == .unknown {
+      throw .interactionNotAllowed(
+        "the login keyring does not open with its own secret, and nobody said what else opens it",
+        advice: "give its password with --password-fd, or the recovery key with --recovery-fd")
+    }
+    let wallet = try await repairKWallet(store, session, passwords)
+    if options.json { return try JSON.print(["keyring": outcome.rawValue, "kwallet": wallet.rawValue]) }
+    StandardError.line(outcome.words)
+    if wallet != .nothing { StandardError.line(wallet.words) }
+  }
+
+  private func repairKWallet(
+    _ store: any VaultService, _ session: Session, _ passwords: WalletPasswords
+  ) async throws(Failure) -> KWalletChoice.Outcome {
+    let isQuiet = options.json
+    let outcome: KWalletChoice.Outcome
+    do {
+      outcome = try await session.kwalletChoice(in: store).repair {
+        guard passwords.canAsk else { return nil }
+        if !isQuiet { StandardError.line("The key that was kept does not open the wallet kdewallet.") }
+        return SharedSecret(try passwords.current("password of the wallet"))
+      }
+    } catch {
+      throw session.explained(error)
+    }
+    guard outcome != .unknown else {
+      throw .interactionNotAllowed(
+        "the wallet kdewallet does not open with the key that was kept, and nobody said its password",
+        advice: "give it with --password-fd, or 'whorl login disable kwallet' removes the key")
+    }
+    return outcome
+  }
+}
+
+extension KeyringRepair.Outcome {
+  fileprivate var words: String {
+    switch self {
+    case .nothing: "There is nothing to repair: the login keyring never had a secret of its own here."
+    case .ownSecret: "The login keyring opens with its own secret, which the store has; 'whorl login open' opens it."
+    case .password: "The login keyring opens with a password, and nothing is left of another secret."
+    case .unknown: "Nobody has said what opens the login keyring."
+    }
+  }
+}
+
+extension KWalletChoice.Outcome {
+  fileprivate var words: String {
+    switch self {
+    case .nothing: "Nobody has chosen that logins open KWallet."
+    case .opens: "The wallet kdewallet opens with the key that the store has."
+    case .replaced: "The wallet kdewallet has another password, and the store its new key."
+    case .unknown: "Nobody has said the password of the wallet kdewallet."
+    }
+  }
+}

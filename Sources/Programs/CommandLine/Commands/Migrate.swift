@@ -1,0 +1,141 @@
+import ArgumentParser
+import Fingerprint
+import SecretModel
+import Whorl
+
+struct Migrate: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate",
+    abstract: "Copy a private store into the system service.",
+    discussion: """
+      Copies every item with its attributes, its rule and its class, from the private store into your store in the \
+      service ('whorl init' makes that first). What the private store asks for is asked once: its passcode, and one \
+      touch of a finger that is enrolled there. Fingers are not copied: --enroll enrols one in the service first, and \
+      items with --access current-set are then bound to the service's fingers. Keys that never leave their store, and \
+      items with an application password, stay, and are listed.
+
+      In the service, items with --accessible when-unlocked are open only while a session of yours is unlocked. They are \
+      listed; --after-first-unlock copies them as after-first-unlock instead.
+
+      The private store stays as it is. It can be migrated again: what the service has already is not copied twice. When \
+      everything is there, --remove-old removes it. A script's --passcode-fd has a line for each passcode: the service's \
+      where a finger is enrolled or the store is closed, then the private store's where an item asks for it.
+
+      Examples:
+        whorl migrate --dry-run
+        whorl migrate --enroll right-index
+        whorl migrate --from ~/old-store --after-first-unlock
+        whorl migrate --remove-old
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "The directory of the private store.",
+      discussion: "Default: that of the configuration, else $XDG_DATA_HOME/whorl.", valueName: "dir"),
+    completion: .directory)
+  var from: String?
+
+  @Flag(help: "Only tell what would be copied.")
+  var dryRun = false
+
+  @Option(help: ArgumentHelp("Enrol this finger in the service first.", valueName: "finger"))
+  var enroll: Finger?
+
+  @Flag(help: "Open items of the class when-unlocked from the first unlock on.")
+  var afterFirstUnlock = false
+
+  @Flag(help: "Remove the private store, if everything in it that can be read is in the service.")
+  var removeOld = false
+
+  func validate() throws {
+    if options.store != nil { throw ValidationError("Name the private store with --from.") }
+    if options.reader != nil {
+      throw ValidationError("The private store's reader is that of the configuration; name it there.")
+    }
+    if removeOld, dryRun || enroll != nil || afterFirstUnlock {
+      throw ValidationError("--remove-old goes with --from alone.")
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    guard case .own = try session.place() else {
+      throw Failure(
+        .unavailable, "the system service is not installed", name: "errSecNotAvailable",
+        advice: "install it first; a private store needs no migration without it")
+    }
+    let source = try await session.explained { () async throws(VaultError) in
+      try StorePlace.privateStore(directory: from, session.configuration)
+    }
+    let service = try await session.store()
+    let connection = try await session.explained { () async throws(VaultError) in
+      try await VaultConnector.connect(to: source, session.configuration)
+    }
+    let result: Result<Void, Failure>
+    do throws(Failure) {
+      let old = try await session.explained { () async throws(VaultError) in try await connection.open(source) }
+      result = .success(try await perform(Migration(from: old, to: service), old, service, session))
+    } catch {
+      result = .failure(error)
+    }
+    await connection.close()
+    try result.get()
+    if removeOld, case .folder(let folder) = source { try remove(folder.directory) }
+  }
+
+  private func perform(
+    _ migration: Migration, _ old: any VaultService, _ service: any VaultService, _ session: Session
+  ) async throws(Failure) {
+    let answers = session.answers()
+    if !dryRun, !removeOld { try await prepare(service, session, answers) }
+    let plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
+    if removeOld {
+      guard plan.isDone else { throw notDone(plan) }
+      return
+    }
+    if dryRun { return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json) }
+    var context = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
+    // One touch and one passcode serve all items.
+    context.keepsEvidence = true
+    let opensLater = afterFirstUnlock
+    let outcome = try await session.asking(
+      old, answers, options: context, reason: "copy your items into the system service"
+    ) { asking in
+      try await migration.move(plan, asking) { item in
+        opensLater && item.accessibility == .whenUnlocked ? .afterFirstUnlock : item.accessibility
+      }
+    }
+    try MigrationReport(outcome, afterFirstUnlock: afterFirstUnlock).print(json: options.json)
+  }
+
+  /// Opens the service's store if it is closed, and enrols a finger if the options say so.
+  private func prepare(_ service: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure) {
+    let status = try await session.explained { () async throws(VaultError) in try await service.status() }
+    if let enroll {
+      try await EnrolmentChange.allow(service, session, answers, yes: false)
+      _ = try await session.withPasswordAgent { () async throws(Failure) in
+        try await session.asking(service, answers) { try await service.enroll(enroll, $0) }
+      }
+      StandardError.line("\(Spoken.leadingFinger(enroll)) is enrolled in the service.")
+    } else if status.firstUnlock == .passcode, status.openClasses.isEmpty {
+      StandardError.line("The service's store is closed until its passcode.")
+      try await session.asking(service, answers) { try await service.unlock($0) }
+    }
+  }
+
+  private func notDone(_ plan: MigrationPlan) -> Failure {
+    let staying = plan.staying.map(\.item).filter { $0.state == .living }
+    let left: [String] = (plan.movable + staying).map(\.called)
+    let names = left.count > 5 ? left[..<5].joined(separator: ", ") + ", ..." : left.joined(separator: ", ")
+    return Failure(
+      .refused, "the private store has \(Spoken.plural(left.count, "item")) that the service does not have: \(names)",
+      name: "errSecParam", advice: "'whorl migrate' copies what can be, 'whorl rm --store' removes the others")
+  }
+
+  private func remove(_ directory: String) throws(Failure) {
+    try PrivateStoreFiles.remove(directory)
+    if options.json { return try JSON.print(["removed": directory]) }
+    StandardError.line("Removed \(Visible.text(directory)).")
+  }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// The files of a private store.
+enum PrivateStoreFiles {
+  /// All files that a store may have.
+  private static let names = [
+    "device.key", "vault.db", "vault.db-wal", "vault.db-shm", "state", "commit.lock", "scan.lock",
+  ]
+
+  /// Removes a store: first its key file, without which the rest cannot be decrypted, and finally the folder if it is
+  /// empty.
+  static func remove(_ directory: String) throws(Failure) {
+    for name in names {
+      guard unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
+        throw Failure(
+          .inputOutput, "cannot remove \(directory)/\(name): \(String(cString: strerror(errno)))", name: "errSecIO",
+          advice: "remove the folder yourself")
+      }
+    }
+    guard rmdir(directory) == 0 || errno == ENOTEMPTY || errno == EEXIST else {
+      throw Failure(
+        .inputOutput, "cannot remove \(directory): \(String(cString: strerror(errno)))", name: "errSecIO",
+        advice: "the store in it is gone; remove the folder yourself")
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import Whorl
+
+extension Session {
+  /// This program's own environment, as `NAME=value`.
+  var environment: [String] {
+    var environment: [String] = []
+    var next = environ
+    // `environ` and its strings belong to the C library.
+    while let entry = next.pointee {
+      if let text = String(validatingCString: entry) { environment.append(text) }
+      next += 1
+    }
+    return environment
+  }
+
+  /// Nil where it is not set, or empty.
+  private func variable(_ name: String) -> String? {
+    environment.first { $0.hasPrefix("\(name)=") && $0.utf8.count > name.utf8.count + 1 }
+      .map { String($0.dropFirst(name.count + 1)) }
+  }
+
+  /// The folder of `pass`, where `pass` itself looks for it.
+  var passwordStore: String { variable("PASSWORD_STORE_DIR") ?? "\(variable("HOME") ?? "")/.password-store" }
+
+  /// The address of the message bus of the user's session.
+  var bus: String {
+    let own = "unix:path=\(BaseDirectories.runtime)/bus"
+    guard let given = variable("DBUS_SESSION_BUS_ADDRESS") else { return own }
+    // The id of the bus, which some sessions append, is not needed to reach it.
+    return String(given.prefix { $0 != "," })
+  }
+}

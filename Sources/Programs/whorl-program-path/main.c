@@ -1,0 +1,131 @@
+// Tells the system service which file a process runs. Reading /proc/PID/exe of another user's process takes
+// CAP_SYS_PTRACE, with which a program can read the memory of every process. So this program is kept small: it serves
+// one user on the socket that systemd passes, and its seccomp filter allows little more than reading symbolic links.
+//
+// A request is one connection: a process number (pid_t). The answer is the path, or nothing, and the end of the
+// connection. The service holds a pidfd of the process, and checks itself that the number has not been reused.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__riscv)
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#error "an architecture whose system calls are not known here"
+#endif
+
+// The first descriptor that systemd passes (sd_listen_fds(3)).
+enum { LISTENER = 3 };
+// The program ends after this time without a request. systemd starts it again for the next one.
+enum { IDLE_SECONDS = 30 };
+// How long a client may take to send its request.
+enum { REQUEST_SECONDS = 1 };
+
+static int fail(int status, const char *problem) {
+  fprintf(stderr, "whorl-program-path: %s\n", problem);
+  return status;
+}
+
+static int is_listening(int descriptor) {
+  int kind = 0, domain = 0, listens = 0;
+  socklen_t size = sizeof kind;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &kind, &size) != 0 || kind != SOCK_STREAM) return 0;
+  size = sizeof domain;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return 0;
+  size = sizeof listens;
+  return getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens;
+}
+
+// Installs a filter: from here on, every system call except those that `serve` needs ends the process.
+static int confine(void) {
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      ALLOW(SYS_ppoll),
+      ALLOW(SYS_accept4),
+      ALLOW(SYS_getsockopt),
+      ALLOW(SYS_recvfrom),
+      ALLOW(SYS_readlinkat),
+      ALLOW(SYS_sendto),
+      ALLOW(SYS_close),
+      ALLOW(SYS_restart_syscall),
+      ALLOW(SYS_exit_group),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+  };
+#undef ALLOW
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  struct rlimit none = {0, 0};
+  return clearenv() == 0 && setrlimit(RLIMIT_CORE, &none) == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 &&
+         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// Waits until the descriptor is readable or has a connection to accept. False after the time limit.
+static int is_ready(int descriptor, int seconds) {
+  struct pollfd waiting = {.fd = descriptor, .events = POLLIN};
+  struct timespec limit = {.tv_sec = seconds};
+  int ready;
+  do ready = ppoll(&waiting, 1, &limit, NULL);
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+static void answer(int client, uid_t user) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != user) return;
+  pid_t process = 0;
+  // A Unix socket delivers so small a write in one piece.
+  if (!is_ready(client, REQUEST_SECONDS) || recv(client, &process, sizeof process, 0) != sizeof process) return;
+  if (process <= 0) return;
+  char link[64], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
+  ssize_t length = readlinkat(AT_FDCWD, link, path, sizeof path);
+  // A path that fills the buffer may be cut off.
+  if (length <= 0 || length >= (ssize_t)sizeof path) return;
+  // Ignore errors: the client may have disconnected.
+  (void)!send(client, path, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void serve(uid_t user) {
+  while (is_ready(LISTENER, IDLE_SECONDS)) {
+    int client = accept4(LISTENER, NULL, NULL, SOCK_CLOEXEC);
+    if (client < 0) continue;
+    answer(client, user);
+    close(client);
+  }
+}
+
+int main(int count, char **words) {
+  if (count != 3 || strcmp(words[1], "--unit-for") != 0)
+    return fail(64, "started by systemd; usage: whorl-program-path --unit-for USER");
+  // Belongs to libc and is valid until the next such call (transfer none).
+  const struct passwd *user = getpwnam(words[2]);
+  if (user == NULL) return fail(64, "there is no such user");
+  uid_t served = user->pw_uid;
+  if (!is_listening(LISTENER)) return fail(64, "systemd has passed no listening socket");
+  if (!confine()) return fail(70, "cannot be confined");
+  serve(served);
+  _exit(0);
+}

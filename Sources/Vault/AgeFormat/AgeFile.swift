@@ -1,0 +1,181 @@
+internal import Glibc
+internal import Keys
+package import SecretModel
+package import SecureMemory
+
+/// Encrypts and decrypts files in the format age-encryption.org/v1. Calls block their thread.
+///
+/// A file is never in memory as a whole. Its contents come and go over a socket, so that they are in no other file.
+package enum AgeFile {
+  /// The cost of trying a passphrase on a new file, as age has it: 2^18 rounds of scrypt, which take 256 MiB and about a
+  /// second.
+  package static let logN = 18
+
+  /// Encrypts what a socket gives, up to its end, into a new file, and syncs that.
+  ///
+  /// - Parameters:
+  ///   - source: a connected socket.
+  ///   - target: an empty file, open for writing.
+  /// - Throws: `invalidRequest` for other descriptors, and for a public key that nothing can be encrypted to;
+  ///   `inputOutput`.
+  package static func encrypt(
+    from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient, logN: Int = logN
+  ) throws(VaultError) {
+    try require(source, is: S_IFSOCK)
+    try require(target, is: S_IFREG)
+    let fileKey = try random { () throws(KeysError) in try Random.key(EncryptedFile.keyCount) }
+    let nonce = try random { () throws(KeysError) in try Random.bytes(AgePayload.nonceCount) }
+    let header = try AgeHeader(FileKeyWrapping.wrap(fileKey, for: recipient, logN: logN)) {
+      (covered) throws(VaultError) in try headerMAC(covered, fileKey)
+    }
+    try write(header.bytes + nonce, to: target)
+    var payload = try AgePayload(fileKey: fileKey, nonce: nonce)
+    var chunk = try read(source)
+    while true {
+      // Only an end of the input tells that a full chunk was the last one.
+      let next = chunk.count == AgePayload.chunkCount ? try read(source) : SecretBytes(count: 0)
+      try write(try payload.seal(chunk, isLast: next.isEmpty), to: target)
+      if next.isEmpty { break }
+      chunk = next
+    }
+    guard fsync(target) == 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
+  }
+
+  /// The key of a file's contents, from its header.
+  ///
+  /// - Throws: `wrongPassphrase`, `fileUnreadable`, `inputOutput`; `invalidRequest` for a descriptor of no file.
+  package static func key(
+    of file: Int32, with opening: EncryptedFile.Opening
+  ) throws(VaultError) -> SecretBytes {
+    try require(file, is: S_IFREG)
+    let header = try header(of: file)
+    let fileKey = try FileKeyWrapping.unwrap(header, with: opening)
+    try verify(header, fileKey)
+    return fileKey
+  }
+
+  /// Decrypts a file's contents into a socket. Each chunk is verified before it is written, and whether the file is
+  /// whole is known when this returns.
+  ///
+  /// - Throws: `fileUnreadable`, `inputOutput`; `invalidRequest` for other descriptors, and a key of another length.
+  package static func decrypt(
+    _ file: Int32, with fileKey: borrowing SecretBytes, to target: Int32
+  ) throws(VaultError) {
+    try require(file, is: S_IFREG)
+    try require(target, is: S_IFSOCK)
+    guard fileKey.count == EncryptedFile.keyCount else { throw .invalidRequest("the key of a file has 16 bytes") }
+    let header = try header(of: file)
+    try verify(header, fileKey)
+    var place = header.count
+    let nonce = try read(file, at: &place, upTo: AgePayload.nonceCount)
+    var payload = try AgePayload(fileKey: fileKey, nonce: nonce)
+    var box = try read(file, at: &place, upTo: AgePayload.boxCount)
+    while true {
+      let next = try read(file, at: &place, upTo: AgePayload.boxCount)
+      let chunk = try payload.open(box, isLast: next.isEmpty)
+      do throws(WriteError) { try chunk.write(to: target) } catch { throw .inputOutput("the decrypted file: \(error)") }
+      if next.isEmpty { return }
+      box = next
+    }
+  }
+
+  /// Makes a key pair to which files can be encrypted.
+  package static func makeKeyPair() throws(VaultError) -> EncryptedFile.KeyPair {
+    do throws(KeysError) {
+      let privateKey = try Random.key(X25519.count)
+      guard let publicKey = AgePublicKey(bytes: try X25519.publicKey(of: privateKey)) else {
+        throw KeysError.library("X25519 gives no public key")
+      }
+      return EncryptedFile.KeyPair(privateKey: SharedSecret(privateKey), publicKey: publicKey)
+    } catch {
+      throw VaultError(library: error)
+    }
+  }
+
+  // MARK: Header
+
+  private static func header(of file: Int32) throws(VaultError) -> AgeHeader {
+    var place = 0
+    return try AgeHeader(parsing: read(file, at: &place, upTo: AgeHeader.limit))
+  }
+
+  private static func random<Value: ~Copyable>(
+    _ bytes: () throws(KeysError) -> Value
+  ) throws(VaultError) -> Value {
+    do throws(KeysError) {
+      return try bytes()
+    } catch {
+      throw VaultError(library: error)
+    }
+  }
+
+  private static func headerMAC(_ covered: [UInt8], _ fileKey: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+    MAC.hmacSHA256(key: try headerKey(fileKey), covered)
+  }
+
+  private static func verify(_ header: AgeHeader, _ fileKey: borrowing SecretBytes) throws(VaultError) {
+    guard MAC.verify(header.mac, key: try headerKey(fileKey), header.covered) else {
+      throw .fileUnreadable("its header was damaged")
+    }
+  }
+
+  private static func headerKey(_ fileKey: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
+    do throws(KeysError) {
+      return try KDF.hkdf(key: fileKey, info: Array("header".utf8))
+    } catch {
+      throw VaultError(library: error)
+    }
+  }
+
+  // MARK: Descriptors
+
+  private static func require(_ descriptor: Int32, is kind: mode_t) throws(VaultError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == kind else {
+      throw .invalidRequest(kind == S_IFREG ? "the encrypted file is no file" : "the decrypted contents need a socket")
+    }
+  }
+
+  private static func read(_ source: Int32) throws(VaultError) -> SecretBytes {
+    do throws(ReadError) {
+      return try SecretBytes.read(from: source, upTo: AgePayload.chunkCount)
+    } catch {
+      throw .inputOutput("what is to be encrypted: \(error)")
+    }
+  }
+
+  /// Reads on in a file; fewer bytes only at its end.
+  private static func read(_ file: Int32, at place: inout Int, upTo count: Int) throws(VaultError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      // Borrows the unread rest of the array for the call.
+      let received = bytes.withUnsafeMutableBytes {
+        pread(file, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, count - filled, place + filled)
+      }
+      if received < 0, errno == EINTR { continue }
+      guard received >= 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
+      if received == 0 { break }
+      filled += received
+    }
+    place += filled
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+
+  private static func write(_ bytes: [UInt8], to file: Int32) throws(VaultError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      // Borrows the rest for the call.
+      let written = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
+      guard written >= 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
+      rest = rest.dropFirst(written)
+    }
+  }
+}
+
+extension VaultError {
+  /// For a failure of the cryptographic library that no file causes.
+  init(library error: KeysError) { self = .internalError("OpenSSL: \(error)") }
+}

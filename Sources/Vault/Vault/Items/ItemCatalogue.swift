@@ -1,0 +1,156 @@
+import Fingerprint
+import KeySchemes
+import Keys
+import Primitives
+import SecureMemory
+
+/// Finds, stores, changes and removes the items of a store. The caller must have asked the person for what the items
+/// require.
+struct ItemCatalogue {
+  let store: Store
+  let fingers: CurrentFingers
+  let passcodes: Passcodes
+
+  /// The items of a request, before anybody is asked.
+  enum Found {
+    /// They ask for nothing, and were released in the same transaction.
+    case released([ReleasedItem])
+    case protected([WantedItem])
+  }
+
+  /// The items that a search finds, a page at a time.
+  func page(_ search: ItemSearch, _ context: Context?) throws(VaultError) -> ItemPage {
+    try store.read { moment in try ItemSearcher(moment).page(search, Shown(in: context, at: moment)) }
+  }
+
+  func find(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> Found {
+    try store.read { moment in
+      let wanted = try moment.wanted(selection, Shown(in: context, at: moment))
+      for item in wanted { try item.requireReleasable() }
+      if wanted.allSatisfy(\.isOpen) { return .released(try moment.release(wanted, Evidence())) }
+      for item in wanted { try moment.requireOpen(item) }
+      return .protected(wanted)
+    }
+  }
+
+  func release(_ wanted: [WantedItem], _ evidence: Evidence) throws(VaultError) -> [ReleasedItem] {
+    try store.read { moment in try moment.release(wanted, evidence) }
+  }
+
+  // MARK: Storing
+
+  /// Stores an item.
+  ///
+  /// - Parameter password: returns the application password; called if the item is to have one.
+  func add(
+    _ item: NewItem, secret: SecretBox, replacing: Bool,
+    password: (ItemName) async throws(VaultError) -> SecretBox
+  ) async throws(VaultError) -> Item {
+    let record = ItemRecord(
+      itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
+    try record.check()
+    var protection = ItemProtection(access: item.access, accessibility: item.accessibility)
+    let requirement = protection.requirement
+    let needsPasscode = item.accessibility == .passcodeSet || requirement.mentions(.passcode)
+    if needsPasscode { guard try passcodes.isSet else { throw .passcodeNotSet } }
+    if item.access.applicationPassword {
+      protection.password = try await passcodes.stretchNew(try await password(record.name))
+    }
+    if requirement.mentions(.boundFinger) { protection.bound = try await fingers.setForBinding() }
+    if requirement.mentions(.finger), protection.bound == nil, !requirement.mentions(.passcodeGate) {
+      _ = try await fingers.anyEnrolled()
+    }
+    let stored = protection
+    let added = try store.commit(items: true) { change in
+      try ItemWriter(change).insert(record, stored, secret: secret.secret, replacing: replacing)
+    }
+    // Otherwise the write-ahead log would still hold the replaced secret and its key.
+    if replacing { store.database.forgetOldPages() }
+    return added
+  }
+
+  /// The items of a change, each once.
+  func toChange(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> [WantedItem] {
+    try store.read { moment in
+      var seen: Set<[UInt8]> = []
+      let wanted = try moment.wanted(selection, Shown(in: context, at: moment)).filter {
+        seen.insert($0.row.id).inserted
+      }
+      for item in wanted { try moment.requireOpen(item) }
+      return wanted
+    }
+  }
+
+  /// The new protection of changed items; nil where their access control stays the same.
+  func protection(after change: ItemChange, _ context: Context?) async throws(VaultError) -> ItemProtection? {
+    guard let access = change.access else { return nil }
+    // Each item keeps its own accessibility where the change names none.
+    var protection = ItemProtection(access: access, accessibility: change.accessibility ?? .whenUnlocked)
+    if access.applicationPassword {
+      guard let given = context?.applicationPassword else { throw .interactionNotAllowed }
+      protection.password = try await passcodes.stretchNew(given)
+    }
+    if protection.requirement.mentions(.boundFinger) { protection.bound = try await fingers.setForBinding() }
+    return protection
+  }
+
+  /// Changes items, all of them or none.
+  ///
+  /// - Parameters:
+  ///   - secret: replaces the secret of each item; nil keeps it.
+  ///   - protection: the result of ``protection(after:_:)``.
+  func rewrite(
+    _ wanted: [WantedItem], _ evidence: Evidence, _ change: ItemChange, secret: SecretBox?,
+    _ protection: ItemProtection?
+  ) throws(VaultError) {
+    try store.commit(items: true) { transaction in
+      for (item, released) in zip(wanted, try transaction.release(wanted, evidence)) {
+        if let secret {
+          try ItemWriter(transaction).rewrite(item, change, secret: secret.secret, protection)
+        } else {
+          try ItemWriter(transaction).rewrite(item, change, secret: released.secret, protection)
+        }
+      }
+    }
+  }
+
+  /// Removes all of the items or none, and returns their number.
+  ///
+  /// - Throws: `itemGone` where a name or a search finds none; ids that are gone are ignored. `invalidRequest` for a
+  ///   search without a class, ids and attributes, which would empty the store.
+  func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
+    switch selection {
+    case .ids(let ids): if ids.isEmpty { return 0 }
+    case .names(let names): if names.isEmpty { return 0 }
+    case .search(let search):
+      guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
+    }
+    return try store.commit(items: true) { change in try ItemWriter(change).delete(selection) }
+  }
+
+  // MARK: Keys
+
+  /// The private key with this id.
+  ///
+  /// - Throws: `invalidRequest` where the item is no private key, or where a key that never leaves the vault is to be
+  ///   exported.
+  func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
+    let wanted = try toChange(.ids([id]), nil)
+    guard let item = wanted.first, item.record.itemClass == .key, let family = item.record.keyFamily else {
+      throw .invalidRequest("this item is not a private key")
+    }
+    if case .export = use { try item.requireReleasable() }
+    return (wanted, family)
+  }
+
+  /// Uses a private key: it is unwrapped for this one use and wiped.
+  func use(_ wanted: [WantedItem], _ evidence: Evidence, _ family: KeyFamily, _ use: KeyUse) throws(VaultError)
+    -> SecretBox
+  {
+    SecretBox(try use.answer(of: try release(wanted, evidence)[0].secret, family))
+  }
+}
+
+func secondsSince1970() -> Double {
+  Double(SystemClock.calendar.nanoseconds) / 1e9
+}

@@ -1,0 +1,123 @@
+import GRDB
+import Keys
+import SecureMemory
+
+/// Sets, changes and removes the passcode of a store.
+struct PasscodeChanges {
+  let passcodes: Passcodes
+
+  private var store: Store { passcodes.store }
+
+  /// Changes the passcode, or sets the first one with the recovery key. Items that need the passcode are resealed for a
+  /// new passcode key: the old passcode no longer opens any of them.
+  func change(_ context: Context) async throws(VaultError) {
+    let proof: PasscodeProof =
+      try passcodes.isSet
+      ? .passcode(try await passcodes.prove(context)) : .recoveryKey(try await passcodes.proveRecoveryKey(context))
+    _ = try await putNew(context, after: proof)
+  }
+
+  /// The items that die when the passcode is removed: those that need the passcode, and those of `passcode-set`.
+  func losses() throws(VaultError) -> [ItemName] {
+    try store.read { moment in
+      var seen: Set<[UInt8]> = []
+      let rows = try Self.neededBy.flatMap { try moment.doomed(where: $0.condition, [$0.value], by: $0.gone) }
+      return store.names(of: rows.filter { seen.insert($0.id).inserted })
+    }
+  }
+
+  /// Removes the passcode. Items that need it, or need one to be set, die. Returns their names.
+  func remove(_ context: Context) async throws(VaultError) -> [ItemName] {
+    try store.read { moment in try Self.requireRemovable(moment) }
+    let passcode = try await passcodes.prove(context)
+    let lost = try store.commit { change in
+      try passcode.requireCurrent(change)
+      try Self.requireRemovable(change)
+      for name in [
+        Slot.Name.passcode, .passcodeKeyByRecovery, .recoveryPublicKey, .passcodePublicKey, .classKey(.passcodeSet),
+      ] {
+        try change.remove(name)
+      }
+      change.authority.lockout.clear()
+      return try Self.neededBy.flatMap { try change.kill(where: $0.condition, [$0.value], by: $0.gone) }
+    }
+    store.database.forgetOldPages()
+    return lost
+  }
+
+  /// - Throws: `passcodeNotSet`; `invalidRequest` where the class keys are wrapped with the passcode's key.
+  private static func requireRemovable(_ moment: Moment) throws {
+    guard try moment.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
+    guard try moment.firstUnlock() == .none else {
+      throw VaultError.invalidRequest("this store asks for its passcode after each start, so that it has to have one")
+    }
+  }
+
+  /// The items that the removal of the passcode affects: those that it can open, and those of `passcode-set`.
+  private static var neededBy: [(condition: String, value: any DatabaseValueConvertible, gone: Requirement.Factor?)] {
+    [
+      ("access & ? != 0", AccessControl.passcodeFlag, .passcode),
+      ("accessibility = ?", Accessibility.passcodeSet.rawValue, nil),
+    ]
+  }
+
+  /// Recovers the store with the recovery key: sets a new passcode, clears lockout and delays, and accepts a restore.
+  /// Returns the items that died with dropped fingers.
+  ///
+  /// - Parameter restore: the restore that ``Restores/detected()`` showed, if there is one.
+  /// - Throws: `restoreDetected` where there is a restore and none was given.
+  func recover(accepting restore: DetectedRestore.ID?, _ context: Context) async throws(VaultError) -> [ItemName] {
+    let recoveryKey = try await passcodes.proveRecoveryKey(context, evenRestored: restore != nil)
+    return try await putNew(context, after: .recoveryKey(recoveryKey), accepting: restore)
+  }
+
+  /// What allows a new passcode to be set.
+  private enum PasscodeProof {
+    case passcode(ProvenPasscode)
+    case recoveryKey(SecretBox)
+  }
+
+  /// Asks for the new passcode, makes a new passcode key, and reseals for it what the old one opens, in one
+  /// transaction.
+  private func putNew(
+    _ context: Context, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil
+  ) async throws(VaultError) -> [ItemName] {
+    guard let passcode = try await context.ask(.newPasscode) else { throw .interactionNotAllowed }
+    try Passcodes.check(passcode.secret, shortest: passcodes.shortest)
+    let stretched = try await passcodes.stretchNew(passcode)
+    let (lost, first) = try store.commit(evenRestored: restore != nil) { change in
+      let lost = try restore.map { try change.accept($0) } ?? []
+      let (old, recoveryPublicKey) = try Self.keys(of: proof, change)
+      let key = try Random.key()
+      var first: SecretBox?
+      if let old {
+        try change.moveItems(from: old.secret, to: key)
+        first = try change.openClassKeys(with: old.secret)
+      }
+      try change.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey)
+      if let first { try change.putFirstKey(first, under: key) } else { first = try change.openClassKeys(with: key) }
+      change.authority.lockout.clear()
+      return (lost, first)
+    }
+    store.database.forgetOldPages()
+    if let first { passcodes.opened(first) }
+    return lost
+  }
+
+  /// The old passcode key, if there is one, and the recovery key's public key, for which the new one is sealed as well.
+  private static func keys(of proof: PasscodeProof, _ moment: Moment) throws
+    -> (old: SecretBox?, recoveryPublicKey: [UInt8])
+  {
+    switch proof {
+    case .passcode(let passcode):
+      try passcode.requireCurrent(moment)
+      return (passcode.key, try moment.recoveryPublicKey(passcode.key.secret))
+    case .recoveryKey(let recoveryKey):
+      let old: SecretBox? =
+        if let key = try moment.passcodeKey(byRecovery: recoveryKey.secret) { SecretBox(key) } else {
+          nil
+        }
+      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.secret, moment.store.keys.databaseID))
+    }
+  }
+}

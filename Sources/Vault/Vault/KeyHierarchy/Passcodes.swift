@@ -1,0 +1,138 @@
+import Keys
+import SecureMemory
+
+/// Asks for the passcode or the recovery key, and checks it.
+struct Passcodes {
+  /// The most bytes of a passcode.
+  private static let longest = 1024
+
+  let store: Store
+  /// The queue that runs scrypt on passcodes and passwords.
+  let scrypt: ScryptQueue
+  /// The fewest bytes of a new passcode.
+  let shortest: Int
+
+  /// Refuses a new passcode that is too short or too long.
+  static func check(_ passcode: borrowing SecretBytes, shortest: Int) throws(VaultError) {
+    guard passcode.count >= shortest else { throw .invalidPasscode("it is shorter than \(shortest) characters") }
+    guard passcode.count <= longest else { throw .invalidPasscode("it is longer than \(longest) bytes") }
+  }
+
+  /// Whether a passcode is set. Reads only its slot, so that damage elsewhere does not prevent its use.
+  var isSet: Bool {
+    get throws(VaultError) { try store.read { moment in try moment.slot(.passcode) != nil } }
+  }
+
+  /// A new passcode or password through scrypt, with a new salt.
+  func stretchNew(_ passcode: SecretBox) async throws(VaultError) -> StretchedPasscode {
+    try await scrypt.stretchNew(passcode, for: store.owner, store.floor)
+  }
+
+  /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
+  func authorizeChange(_ context: Context) async throws(VaultError) {
+    if try isSet {
+      _ = try await prove(context)
+    } else {
+      _ = try await proveRecoveryKey(context)
+      // The right recovery key clears every count of failures, as the right passcode does.
+      try store.commit(evenRestored: true) { change in change.authority.lockout.clear() }
+    }
+  }
+
+  /// Asks for the passcode and returns its key. The right passcode clears every count of failures.
+  ///
+  /// Each try is counted before it is made. Allows three tries, unless a delay from earlier ones begins.
+  func prove(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> ProvenPasscode {
+    for attempt in 1...3 {
+      let slot = try slot(evenRestored: evenRestored)
+      try store.requireNoDelay(.passcode)
+      guard let passcode = try await context.ask(.passcode(attempt: attempt)) else {
+        throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
+      }
+      // Wait before the charge, so that a call that is refused or cancelled in the queue does not count as a try.
+      let turn = try await scrypt.turn(for: store.owner)
+      try store.commit(evenRestored: true, charge: true) { change in
+        try Self.requireCounts(change.authority, evenRestored: evenRestored)
+        try change.charge(.passcode)
+      }
+      let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
+      do throws(VaultError) {
+        let key = try slot.unwrap(under: stretched.secret, databaseID: store.keys.databaseID, otherwise: .wrongPasscode)
+        try accept(key)
+        // The call may have been cancelled while scrypt ran.
+        try context.requireRunning()
+        return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
+      } catch .wrongPasscode {
+        context.events.noteWrongPasscode()
+        let delay = try store.read { moment in moment.authority.lockout.passcode.remainingDelay(store.clock) }
+        if delay > 0 {
+          context.events.yield(.notice(.passcodeDelay(delay)))
+          throw .wrongPasscode
+        }
+      }
+    }
+    throw .wrongPasscode
+  }
+
+  /// Asks for the recovery key and returns the key of the recovery slot. It is too long to guess, so wrong ones are not
+  /// counted.
+  func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> SecretBox {
+    let slot = try store.read { moment in
+      guard evenRestored || !moment.authority.restored else { throw VaultError.restoreDetected }
+      return try moment.slot(.recovery)
+    }
+    guard let slot else { throw .storeDamaged("it has no recovery slot") }
+    guard let text = try await context.ask(.recoveryKey) else { throw .interactionNotAllowed }
+    let key = try RecoveryKey.slotKey(of: text.secret)
+    _ = try slot.unwrap(under: key, databaseID: store.keys.databaseID, otherwise: .wrongRecoveryKey)
+    return SecretBox(key)
+  }
+
+  /// Keeps the key of `after-first-unlock`, which the passcode has opened.
+  func opened(_ first: SecretBox) {
+    store.classKeys.open(first, of: store.keys.databaseID, store.clock)
+  }
+
+  /// The right passcode clears every count of failures, and opens the classes that are closed until then.
+  private func accept(_ passcodeKey: borrowing SecretBytes) throws(VaultError) {
+    let (first, sealed) = try store.commit(evenRestored: true) { change in
+      change.authority.lockout.clear()
+      let before = change.authority.digest(of: .slots)
+      let first = try change.openClassKeys(with: passcodeKey)
+      return (first, change.authority.digest(of: .slots) != before)
+    }
+    // Otherwise the log would still hold the wrappings that need no passcode.
+    if sealed { store.database.forgetOldPages() }
+    if let first { opened(first) }
+  }
+
+  /// After a restore the passcode is tried only to accept the restore, and not even then if no record shows that its
+  /// slot is the last one.
+  private static func requireCounts(_ authority: Authority, evenRestored: Bool) throws {
+    guard authority.restored else { return }
+    guard !authority.doubts.contains(.slots) else { throw VaultError.recoveryKeyRequired }
+    guard evenRestored else { throw VaultError.restoreDetected }
+  }
+
+  private func slot(evenRestored: Bool) throws(VaultError) -> Slot {
+    try store.read { moment in
+      try Self.requireCounts(moment.authority, evenRestored: evenRestored)
+      guard let slot = try moment.slot(.passcode) else { throw VaultError.passcodeNotSet }
+      return slot
+    }
+  }
+}
+
+/// The passcode key, and the slot that it came from.
+struct ProvenPasscode {
+  let key: SecretBox
+  /// The digest of the passcode's slot.
+  let slot: [UInt8]
+
+  /// Throws if the passcode was changed or removed since: the store may no longer use this key.
+  func requireCurrent(_ moment: Moment) throws {
+    guard try moment.slot(.passcode)?.digest() == slot else {
+      throw VaultError.busy("the passcode was changed meanwhile")
+    }
+  }
+}

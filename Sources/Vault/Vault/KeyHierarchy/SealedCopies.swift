@@ -1,0 +1,171 @@
+package import Keys
+package import SecretModel
+package import SecureMemory
+
+// A sealed copy carries the wrapped keys between a passcode or a recovery key and its secret: the slot of the passcode
+// key, and the slot of the root key for the recovery key. The secret is sealed for the passcode's key pair and under a
+// key derived from the root key, so that sealing asks nobody (docs/decisions/0066).
+
+extension Vault {
+  /// Seals a copy of a secret, to be opened without this store. Asks nobody.
+  ///
+  /// - Throws: `restoreDetected` where an earlier copy of the store was put back, whose passcode may be an older one.
+  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) throws(VaultError) -> SealedCopy {
+    guard secret.count <= SealedCopy.secretLimit else { throw .secretTooLong(limit: SealedCopy.secretLimit) }
+    let store = store
+    let secret = SecretBox(secret)
+    return try store.read { moment in
+      guard !moment.authority.restored else { throw VaultError.restoreDetected }
+      guard let recovery = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
+      let passcode = keys == .passcodeAndRecoveryKey ? try moment.slot(.passcode) : nil
+      let head = SealedCopyHead(databaseID: store.keys.databaseID, recovery: recovery, passcode: passcode)
+      do {
+        var boxes = CanonicalEncoding()
+        boxes.append(
+          tag: 1, try AEAD.seal(secret.secret, key: head.recoveryKey(store.keys.root), aad: head.bytes))
+        if passcode != nil, let publicKey = try moment.passcodePublicKey() {
+          let own = try Random.key()
+          let share = try X25519.publicKey(of: own)
+          let key = try head.passcodeKey(X25519.sharedSecret(own, with: publicKey), share)
+          boxes.append(tag: 2, share)
+          boxes.append(tag: 3, try AEAD.seal(secret.secret, key: key, aad: head.bytes))
+        }
+        return SealedCopy(under: keys, head: head.bytes, boxes: boxes.bytes)
+      } catch let error as KeysError {
+        throw VaultError(keys: error)
+      }
+    }
+  }
+
+  /// Opens a copy with the passcode or the recovery key of the time when it was sealed. Needs no store, so tries are
+  /// not counted.
+  ///
+  /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no
+  ///   passcode opens; `invalidRequest` for bytes that are no sealed copy; `newerFormat` or `olderFormat` for a copy of
+  ///   another version.
+  package static func openCopy(
+    _ copy: SealedCopy, with opening: consuming SealedCopy.Opening, user: UInt32, scrypt: ScryptQueue = ScryptQueue(),
+    floor: Scrypt.Floor = .standard
+  ) async throws(VaultError) -> SecretBytes {
+    let head = try SealedCopyHead(copy.head)
+    let boxes = try SealedCopyBoxes(copy.boxes)
+    switch consume opening {
+    case .recoveryKey(let text):
+      let root = try head.recovery.unwrap(
+        under: RecoveryKey.slotKey(of: text), databaseID: head.databaseID, otherwise: .wrongRecoveryKey)
+      return try boxes.opened { () throws(KeysError) in
+        try AEAD.open(boxes.recovery, key: head.recoveryKey(root), aad: head.bytes)
+      }
+    case .passcode(let passcode):
+      guard let slot = head.passcode, let share = boxes.share, let box = boxes.passcode else {
+        throw .passcodeNotSet
+      }
+      let turn = try await scrypt.turn(for: user)
+      let stretched = try await turn.stretch(SecretBox(passcode), .init(encoded: slot.parameters), floor)
+      let key = try slot.unwrap(
+        under: stretched.secret, databaseID: head.databaseID, otherwise: .wrongPasscode)
+      return try boxes.opened { () throws(KeysError) in
+        let own = try DerivedPair.passcode.privateKey(of: key, head.databaseID)
+        return try AEAD.open(box, key: head.passcodeKey(X25519.sharedSecret(own, with: share), share), aad: head.bytes)
+      }
+    }
+  }
+}
+
+extension SealedCopy {
+  /// The longest secret that is sealed, in bytes.
+  fileprivate static let secretLimit = 4096
+}
+
+/// The wrapped keys of a sealed copy. Both boxes are bound to all of it.
+private struct SealedCopyHead {
+  let databaseID: [UInt8]
+  let recovery: Slot
+  let passcode: Slot?
+  let bytes: [UInt8]
+
+  init(databaseID: [UInt8], recovery: Slot, passcode: Slot?) {
+    self.databaseID = databaseID
+    self.recovery = recovery
+    self.passcode = passcode
+    var head = CanonicalEncoding()
+    head.append(tag: 1, UInt64(StoreDatabase.format))
+    head.append(tag: 2, databaseID)
+    head.append(tag: 3, recovery.box)
+    head.append(tag: 4, optional: passcode?.parameters)
+    head.append(tag: 5, optional: passcode?.box)
+    bytes = head.bytes
+  }
+
+  init(_ bytes: [UInt8]) throws(VaultError) {
+    do {
+      var head = CanonicalDecoder(bytes)
+      let format = try head.number(1)
+      guard format == StoreDatabase.format else {
+        throw format > StoreDatabase.format
+          ? VaultError.newerFormat(Int(clamping: format)) : .olderFormat(Int(clamping: format))
+      }
+      databaseID = try head.bytes(2)
+      recovery = Slot(name: .recovery, parameters: [], box: try head.bytes(3))
+      let parameters = try head.optionalBytes(4)
+      let box = try head.optionalBytes(5)
+      passcode = parameters.flatMap { parameters in
+        box.map { Slot(name: .passcode, parameters: parameters, box: $0) }
+      }
+      guard head.isAtEnd else { throw VaultError.noSealedCopy }
+    } catch let error as VaultError {
+      throw error
+    } catch {
+      throw .noSealedCopy
+    }
+    self.bytes = bytes
+  }
+
+  /// The key of the recovery box, derived from the root key, which the recovery key opens.
+  func recoveryKey(_ root: borrowing SecretBytes) throws(KeysError) -> SecretBytes {
+    try KDF.hkdf(key: root, salt: databaseID, info: Array("whorl root sealed copy".utf8))
+  }
+
+  /// The key of the passcode box, derived from the secret agreed with the passcode's key pair.
+  func passcodeKey(_ agreed: borrowing SecretBytes, _ share: [UInt8]) throws(KeysError) -> SecretBytes {
+    var info = CanonicalEncoding()
+    info.append(tag: 1, "sealed copy")
+    info.append(tag: 2, share)
+    return try KDF.hkdf(key: agreed, salt: databaseID, info: info.bytes)
+  }
+}
+
+/// The sealed secret, once for each way to open it.
+private struct SealedCopyBoxes {
+  let recovery: [UInt8]
+  /// The public key of the pair that was made for this copy alone.
+  let share: [UInt8]?
+  let passcode: [UInt8]?
+
+  init(_ bytes: [UInt8]) throws(VaultError) {
+    do {
+      var boxes = CanonicalDecoder(bytes)
+      recovery = try boxes.bytes(1)
+      share = boxes.isAtEnd ? nil : try boxes.bytes(2)
+      passcode = boxes.isAtEnd ? nil : try boxes.bytes(3)
+      guard boxes.isAtEnd else { throw VaultError.noSealedCopy }
+    } catch {
+      throw .noSealedCopy
+    }
+  }
+
+  /// Opens a box with a key that is known to be right, so that a failure means damage.
+  func opened(_ open: () throws(KeysError) -> SecretBytes) throws(VaultError) -> SecretBytes {
+    do {
+      return try open()
+    } catch .authenticationFailed {
+      throw .noSealedCopy
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}
+
+extension VaultError {
+  fileprivate static let noSealedCopy = invalidRequest("this is no sealed copy, or it was damaged")
+}

@@ -1,0 +1,92 @@
+import Keys
+import SecretModel
+import SecureMemory
+
+/// How logins open a store of the service after its start.
+struct LoginUnlock {
+  /// After this many wrong passcodes in a row, login passwords are no longer tried as the passcode. So login passwords
+  /// that are not the passcode cannot use up the tries that a person has without a delay.
+  private static let wrongTriesOfLogins: UInt32 = 2
+
+  let passcodes: Passcodes
+
+  private var store: Store { passcodes.store }
+
+  /// Chooses what opens the items after each start. Asks for the passcode.
+  ///
+  /// - Throws: `invalidRequest` for `none`, in a store whose first unlock takes no passcode, and for `login` where the
+  ///   administrator requires the passcode.
+  func setRule(_ rule: FirstUnlock, _ context: Context) async throws(VaultError) {
+    guard rule != .none, store.classKeys.firstUnlock != .none else {
+      throw .invalidRequest("what opens a store after a start can be chosen in the service alone: passcode or login")
+    }
+    guard rule == .passcode || store.classKeys.firstUnlock == .login else {
+      throw .invalidRequest(
+        "the administrator asks for the passcode after each start (require-passcode-after-boot in whorld.conf)")
+    }
+    let passcode = try await passcodes.prove(context)
+    try store.commit { change in
+      try passcode.requireCurrent(change)
+      guard rule == .login else { return try change.remove(.loginKey) }
+      guard let first = try change.openClassKeys(with: passcode.key.secret) else {
+        throw VaultError.storeDamaged("the key of \(Accessibility.afterFirstUnlock.rawValue) is gone")
+      }
+      try change.put(
+        Slot(.loginKey, wrapping: first.secret, under: store.keys.root, databaseID: store.keys.databaseID))
+    }
+    // Otherwise the log would still hold a wrapping that needs no passcode.
+    if rule != .login { store.database.forgetOldPages() }
+  }
+
+  /// Opens `after-first-unlock` for a login, if the store's rule allows it.
+  ///
+  /// - Returns: whether the class is open now.
+  /// - Throws: `restoreDetected` where an earlier copy of the store was put back.
+  func open() throws(VaultError) -> Bool {
+    let (isOpen, first) = try store.read { moment -> (Bool, SecretBox?) in
+      if try moment.closed(.afterFirstUnlock) == nil { return (true, nil) }
+      // The administrator may require the passcode although the user has chosen the login before.
+      guard store.classKeys.firstUnlock != .passcode, let slot = try moment.slot(.loginKey) else { return (false, nil) }
+      guard !moment.authority.restored else { throw VaultError.restoreDetected }
+      do {
+        return (false, SecretBox(try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)))
+      } catch let error as KeysError {
+        throw VaultError(keys: error)
+      }
+    }
+    guard let first else { return isOpen }
+    passcodes.opened(first)
+    return true
+  }
+
+  /// Whether a login password may be tried as the passcode.
+  var takesPasscode: Bool {
+    get throws(VaultError) {
+      try store.read { moment in
+        try moment.slot(.passcode) != nil && !moment.authority.restored
+          && moment.authority.lockout.passcode.failures < Self.wrongTriesOfLogins
+      }
+    }
+  }
+}
+
+/// The calls about logins.
+extension Vault {
+  private var loginUnlock: LoginUnlock { LoginUnlock(passcodes: passcodes) }
+
+  /// Chooses what opens the items of a store of the service after each start. Asks for the passcode.
+  package func setFirstUnlock(_ rule: FirstUnlock, _ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in try await self.loginUnlock.setRule(rule, context) }
+  }
+
+  /// Opens `after-first-unlock` for a login of the owner, if the store's rule allows it. Returns whether it is open.
+  func openForLogin() throws(VaultError) -> Bool { try loginUnlock.open() }
+
+  /// Whether a login password may be tried as the passcode.
+  func takesPasscodeOfLogin() throws(VaultError) -> Bool { try loginUnlock.takesPasscode }
+
+  /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
+  func verifyForLogin(_ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in try await self.authorizer.verifyForLogin(context) }
+  }
+}

@@ -1,0 +1,14 @@
+import SecretModel
+
+/// Updates whether the user's login sessions are locked, for the classes of items that depend on it.
+struct SessionLock {
+  let gate: any SessionGate
+  let store: Store
+
+  /// Asks the gate, before items are read.
+  func follow() async {
+    let locks = store.classKeys.locks
+    let unlocked = await gate.isUnlocked(store.owner)
+    store.classKeys.note(sessionsUnlocked: unlocked, asOf: locks)
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Synchronization
+
+/// Records the requests of one session in the log of its store.
+final class SessionLog: Sendable {
+  /// The most items in an entry.
+  static let itemLimit = 64
+
+  let log: any AuditLog
+  private let caller: Caller
+  /// The events of the session's contexts, whose tallies say what was asked.
+  private let contexts = Mutex<[ContextHandle: ContextEvents]>([:])
+
+  init(_ log: any AuditLog, of caller: Caller) {
+    self.log = log
+    self.caller = caller
+  }
+
+  func opened(_ handle: ContextHandle, _ events: ContextEvents) { contexts.withLock { $0[handle] = events } }
+  func closed(_ handle: ContextHandle) { _ = contexts.withLock { $0.removeValue(forKey: handle) } }
+
+  /// The tally of a context so far.
+  func tally(of context: ContextHandle?) -> EventTally? {
+    guard let context else { return nil }
+    return contexts.withLock { $0[context] }?.tally
+  }
+
+  /// Writes an entry for a call that has ended.
+  ///
+  /// - Parameters:
+  ///   - context: the context of the call; nil where nobody could be asked.
+  ///   - earlier: the context's tally before the call.
+  func record(
+    _ request: AuditEntry.Request, in context: ContextHandle?, since earlier: EventTally?, items: [ItemID],
+    _ error: VaultError?
+  ) {
+    var entry = AuditEntry(
+      time: Int64(time(nil)), program: caller.label, process: caller.process.map { Int($0.id) }, request: request,
+      items: Array(items.prefix(Self.itemLimit)), outcome: error.map { .failed($0.name) } ?? .done)
+    entry.isSetChanged = error == nil && request.changesSet
+    if let now = tally(of: context), let earlier { now.describe(since: earlier, in: &entry) }
+    log.record(entry)
+  }
+}
+
+extension AuditEntry.Request {
+  fileprivate var changesSet: Bool {
+    switch self {
+    case .enroll, .unenroll: true
+    default: false
+    }
+  }
+
+  /// Whether the request may change which items a search finds.
+  var changesItems: Bool {
+    switch self {
+    case .change, .delete: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import GRDB
+import Glibc
+package import Keys
+package import SecureMemory
+
+/// Creates stores and their key files.
+package enum StoreCreation {
+  /// Makes a new store beside its place. Without a passcode the root key has two slots, for the key file and the
+  /// recovery key. A passcode can be set later.
+  ///
+  /// - Parameters:
+  ///   - floor: the lowest permitted cost of scrypt; lower in tests alone.
+  ///   - shortestPasscode: the fewest bytes of a passcode.
+  ///   - classKeys: says what the store's first unlock requires. The new store stays unlocked as long as the caller
+  ///     keeps this value.
+  /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the text of the recovery key, which is
+  ///   shown once and kept nowhere.
+  /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `passcodeNotSet` where the first unlock
+  ///   requires a passcode.
+  package static func newStore(
+    at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
+    floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
+    classKeys: ClassKeys = ClassKeys()
+  )
+    async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
+  {
+    let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
+    guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
+    var stretched: StretchedPasscode?
+    if let passcodeBox {
+      try Passcodes.check(passcodeBox.secret, shortest: shortestPasscode)
+      stretched = try await scrypt.stretchNew(passcodeBox, for: owner, floor)
+    }
+    let new = try NewStore(at: path)
+    do {
+      let recovery = try RecoveryKey.generate()
+      try fill(new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys)
+      try new.directory.sync()
+      return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+
+  private static func fill(
+    _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
+    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys
+  ) throws {
+    let deviceKey = try Random.key(DeviceKey.count)
+    try DeviceKey.write(deviceKey, in: directory)
+    let database = try StoreDatabase(at: directory.database, creating: true)
+    let databaseID = try Random.bytes(16)
+    let store = Store(
+      directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
+      owner: owner, clock: .system, floor: floor, classKeys: classKeys)
+    let empty = try Authority().sealed(store.keys)
+    try database.queue.write { db in
+      try db.execute(
+        sql: "INSERT INTO store (id, database_id, authority) VALUES (1, ?, ?)",
+        arguments: [databaseID.data, empty.data])
+    }
+    try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
+    let first: SecretBox? = try store.commit { change in
+      try change.put(
+        Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
+      try change.put(
+        Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID))
+      try change.putClassKey(.whenUnlocked)
+      try change.putClassKey(.afterFirstUnlock)
+      guard let stretched else { return nil }
+      let key = try Random.key()
+      try change.putPasscodeKey(
+        key, under: stretched, recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
+      return try change.openClassKeys(with: key)
+    }
+    if let first { classKeys.open(first, of: databaseID, .system) }
+    try database.queue.close()
+  }
+
+  /// Makes a new key file with the recovery key, for a store whose key file is missing.
+  ///
+  /// The passcode cannot do this: the count of wrong passcodes is sealed under the root key, so without the key file
+  /// tries could not be counted.
+  package static func rebuildDeviceKey(
+    at path: String, recoveryKey text: consuming SecretBytes, owner: UInt32 = geteuid(),
+    floor: Scrypt.Floor = .standard
+  ) throws(VaultError) {
+    let directory = try StoreDirectory.open(at: path)
+    let database = try StoreDatabase(at: directory.database)
+    let databaseID = try database.identity()
+    guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
+    let root = try slot.unwrap(
+      under: RecoveryKey.slotKey(of: text), databaseID: databaseID, otherwise: .wrongRecoveryKey)
+    let store = Store(
+      directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
+      clock: .system, floor: floor, classKeys: ClassKeys())
+    do {
+      let deviceKey = try Random.key(DeviceKey.count)
+      try DeviceKey.write(deviceKey, in: directory)
+      try store.commit(evenRestored: true) { change in
+        try change.put(
+          Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
+      }
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package import Fingerprint
+package import SecretModel
+
+/// The calls about the owner's fingers and passcode.
+extension Vault {
+  /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
+  package func biometry() async throws(VaultError) -> Biometry { try await fingers.biometry() }
+
+  /// The digest of the attached reader's enrolment set, or of the only set; nil where no finger is enrolled.
+  package func enrolmentState() async throws(VaultError) -> [UInt8]? { try await fingers.state() }
+
+  /// The items that a change would destroy.
+  package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
+    switch change {
+    case .fingers: try await fingers.boundItems()
+    case .passcode: try passcodeChanges.losses()
+    }
+  }
+
+  package func enroll(_ finger: Finger, _ request: Request) async throws(VaultError) -> SetChange {
+    try await asking(request) { context throws(VaultError) in try await self.enrolment.enroll(finger, context) }
+  }
+
+  package func unenroll(_ finger: Finger?, _ request: Request) async throws(VaultError) -> SetChange {
+    try await asking(request) { context throws(VaultError) in try await self.enrolment.unenroll(finger, context) }
+  }
+
+  /// Opens the classes of items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery
+  /// key where none is set).
+  ///
+  /// - Throws: `restoreDetected` where an earlier copy was put back; ``acceptRestore(_:_:)`` accepts it.
+  package func unlock(_ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in try await self.passcodes.authorizeChange(context) }
+  }
+
+  /// Closes the classes that ``unlock(_:)`` has opened, until the passcode is given again.
+  ///
+  /// - Throws: `invalidRequest` in a store that is open from the start.
+  package func lock() throws(VaultError) {
+    let firstUnlock = try store.read { moment in try moment.firstUnlock() }
+    guard firstUnlock != .none else {
+      throw .invalidRequest("the items of this store are open without an unlock, so there is nothing to lock")
+    }
+    store.classKeys.close()
+    // Otherwise a passcode kept in a context would still open items.
+    contexts.forgetPasscodes()
+  }
+
+  /// Closes the classes that need an unlocked session. Called when all sessions of the owner are locked, or before
+  /// sleep.
+  package func sessionsLocked() { store.classKeys.sessionsLocked() }
+
+  package func changePasscode(_ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.change(context) }
+  }
+
+  package func removePasscode(_ request: Request) async throws(VaultError) -> [ItemName] {
+    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.remove(context) }
+  }
+
+  /// Recovers the store with the recovery key: sets a new passcode, clears lockout and delays, and accepts a restore.
+  package func recover(accepting restore: DetectedRestore.ID?, _ request: Request) async throws(VaultError)
+    -> [ItemName]
+  {
+    try await asking(request) { context throws(VaultError) in
+      try await self.passcodeChanges.recover(accepting: restore, context)
+    }
+  }
+
+  /// What a detected restore would bring back; nil where none was detected.
+  package func detectedRestore() throws(VaultError) -> DetectedRestore? { try restores.detected() }
+
+  package func acceptRestore(_ id: DetectedRestore.ID, _ request: Request) async throws(VaultError) -> [ItemName] {
+    try await asking(request) { context throws(VaultError) in try await self.restores.accept(id, context) }
+  }
+
+  /// The attached readers, and the one that this store would use.
+  package func readerList() async -> ReaderList { await readers.list() }
+
+  /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set),
+  /// since polkit decides who may enrol a finger through fprintd. The adapter is recorded with the first finger and
+  /// changed only by this call, so that items stay usable when fingers are enrolled in the desktop's settings later, or
+  /// fprintd is installed or removed.
+  ///
+  /// No set is changed, and bound items stay with their reader. Only if a configuration replaces the machine's own
+  /// fprintd by another, its current fingers are taken over here.
+  ///
+  /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
+  package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
+    guard try self.adapter() != adapter || adapter == .fprintd else { return }
+    try await asking(request) { context throws(VaultError) in
+      try await self.passcodes.authorizeChange(context)
+      try self.store.commit { change in change.authority.adapter = adapter }
+      if adapter == .fprintd { try await self.fprintd.accept(context) }
+    }
+  }
+
+  /// The recorded adapter; nil before any finger was enrolled.
+  package func adapter() throws(VaultError) -> ReaderAdapter? {
+    try store.read { moment in moment.authority.adapter }
+  }
+}

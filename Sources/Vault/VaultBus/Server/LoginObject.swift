@@ -1,0 +1,167 @@
+package import SDBus
+package import SecretModel
+internal import SecureMemory
+
+/// The D-Bus object that root's PAM module calls, for one connection. It runs on the bus loop.
+package actor LoginObject {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let caller: Caller
+  private let service: any LoginService
+  private let log: @Sendable (String) -> Void
+  private var request = Request.none
+  /// The state of the connection's request. There is one at a time.
+  private enum Request {
+    case none, running
+    case trying(Task<LoginOutcome, Never>)
+    case verifying(any LoginVerification)
+    /// The connection has ended.
+    case closed
+  }
+  /// The running request for a finger, also during a wait for its next step.
+  private var verification: (any LoginVerification)?
+
+  /// - Parameters:
+  ///   - caller: the client: only user id 0 is served.
+  ///   - log: called with a line for the journal about each request.
+  package init(serving service: any LoginService, to caller: Caller, log: @escaping @Sendable (String) -> Void) {
+    self.service = service
+    self.caller = caller
+    self.log = log
+  }
+
+  /// Handles a call; for `BusConnection.Handlers.call`, which runs on the loop.
+  package nonisolated func handle(_ call: BusCall) {
+    assumeIsolated { $0.begin(call) }
+  }
+
+  /// Ends the request for a finger when the connection has ended. Call it on the loop.
+  package nonisolated func connectionEnded() {
+    assumeIsolated { $0.end() }
+  }
+
+  private func end() {
+    request = .closed
+    guard let verification else { return }
+    self.verification = nil
+    Task { await verification.end() }
+  }
+
+  private func begin(_ call: BusCall) {
+    guard caller.user == 0 else {
+      log("user \(caller.user), process \(caller.process?.id ?? 0), called \(LoginInterface.target.interface): refused")
+      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "only root tells of logins")
+    }
+    guard call.path == LoginInterface.target.path, let method = LoginInterface.Method(rawValue: call.member) else {
+      return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")
+    }
+    guard call.signature == method.arguments else {
+      return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)")
+    }
+    switch method {
+    case .openSession:
+      run(call) { () async throws(LoginRefusal) in
+        guard let user = call.arguments[0].asUInt32, let session = call.arguments[1].asString,
+          let pamService = call.arguments[2].asString
+        else { throw .failed(.unreadable("a session")) }
+        let password = try Self.password(call.arguments[3])
+        return try await self.service.openSession(session, of: user, by: pamService, password: password)
+      }
+    case .firstFactor:
+      run(call) { () async throws(LoginRefusal) in
+        guard let user = call.arguments[0].asUInt32 else { throw .failed(.unreadable("a user")) }
+        return .settled(try await self.service.firstFactor(of: user))
+      }
+    case .verify:
+      run(call) { () async throws(LoginRefusal) in
+        try await self.service.verify(try self.caller(verifying: call.arguments))
+      }
+    case .changePassword:
+      run(call) { () async throws(LoginRefusal) in
+        guard let user = call.arguments[0].asUInt32 else { throw .failed(.unreadable("a user")) }
+        let old = try Self.password(call.arguments[1])
+        guard let new = try Self.password(call.arguments[2]) else { throw .failed(.unreadable("a new password")) }
+        return try await self.service.changePassword(of: user, from: old, to: new)
+      }
+    case .await: awaitOutcome(call)
+    }
+  }
+
+  private func run(_ call: BusCall, _ body: @escaping () async throws(LoginRefusal) -> LoginAnswer) {
+    guard case .none = request else {
+      return call.fail(LoginInterface.errorPrefix + "Busy", "a request of this connection is being tried")
+    }
+    request = .running
+    Task.immediate {
+      do throws(LoginRefusal) {
+        switch try await body() {
+        case .settled(let outcome): settle(call, outcome)
+        case .trying(let task): tell(call, LoginInterface.trying, .trying(task))
+        case .verifying(let verification):
+          if case .closed = request { return await verification.end() }
+          self.verification = verification
+          tell(call, LoginInterface.trying, .verifying(verification))
+        }
+      } catch {
+        become(.none)
+        fail(call, error)
+      }
+    }
+  }
+
+  private func awaitOutcome(_ call: BusCall) {
+    switch request {
+    case .trying(let task): Task.immediate { settle(call, await task.value) }
+    case .verifying(let verification):
+      request = .running
+      Task.immediate {
+        switch await verification.next() {
+        case .prompt(let prompt): tell(call, prompt.rawValue, .verifying(verification))
+        case .settled(let outcome):
+          self.verification = nil
+          settle(call, outcome)
+        }
+      }
+    case .none, .running, .closed:
+      call.fail(LoginInterface.errorPrefix + "InvalidRequest", "nothing is being tried")
+    }
+  }
+
+  private func settle(_ call: BusCall, _ outcome: LoginOutcome) { tell(call, outcome.rawValue, .none) }
+
+  private func tell(_ call: BusCall, _ word: String, _ next: Request) {
+    become(next)
+    call.answer([.string(word)])
+  }
+
+  private func become(_ next: Request) {
+    if case .closed = request { return }
+    request = next
+  }
+
+  /// The user whose finger is wanted, and the login program as the module describes it.
+  private func caller(verifying arguments: [BusValue]) throws(LoginRefusal) -> Caller {
+    guard let user = arguments[0].asUInt32, let isGreeter = arguments[1].asBoolean,
+      let pamService = arguments[2].asString, let seat = arguments[3].asString, let terminal = arguments[4].asString
+    else { throw .failed(.unreadable("a login program")) }
+    return Caller(
+      user: user, process: caller.process, label: pamService,
+      login: LoginProgram(isGreeter: isGreeter, seat: seat, terminal: terminal))
+  }
+
+  private static func password(_ value: BusValue) throws(LoginRefusal) -> SecretBytes? {
+    do throws(VaultError) {
+      return try SecretBytes.optional(sealed: value, limit: LoginInterface.passwordLimit)
+    } catch {
+      throw .failed(error)
+    }
+  }
+
+  private func fail(_ call: BusCall, _ refusal: LoginRefusal) {
+    switch refusal {
+    case .noSuchLogin: call.fail(LoginInterface.errorPrefix + "NoSuchLogin", "no local login of this user")
+    case .failed(.invalidRequest(let why)): call.fail(LoginInterface.errorPrefix + "InvalidRequest", why)
+    case .failed(let error): call.fail(LoginInterface.errorPrefix + "Failed", error.busForm.name.rawValue)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+internal import Dispatch
+internal import SecretModel
+
+/// Runs what encrypts and decrypts files on threads of its own: it blocks them while the other end of a socket works.
+enum FileEncryption {
+  private static let threads = DispatchQueue(label: "whorl.files", attributes: .concurrent)
+
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let result = await withCheckedContinuation { (ended: CheckedContinuation<Result<Value, VaultError>, Never>) in
+      threads.async {
+        ended.resume(returning: Result { () throws(VaultError) in try body() })
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,269 @@
+import Executors
+import Fingerprint
+import SDBus
+import SecretModel
+import Vault
+
+/// A reader of the service, lent to one program that tests readers (`whorl reader test`). The program may use only the
+/// prints that it has enrolled itself. It gets no picture of a finger and no template of another print on the chip, and
+/// it cannot erase the chip.
+///
+/// It runs on the bus loop, like the object that serves it.
+actor LentReader: FingerprintReader {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  /// How long a person has to type a password for polkit. polkit's own limit is shorter.
+  private static let questionLimit = Duration.seconds(200)
+  /// How long the program may wait for its turn at the reader.
+  private static let turnLimit = Duration.seconds(30)
+  /// How long a scan may take, or all touches of an enrolment.
+  private static let scanLimit = Duration.seconds(180)
+  /// How long an unused reader stays open.
+  private static let idleLimit = Duration.seconds(60)
+
+  private let desk: ReaderDesk
+  private let caller: Caller
+  private let sessions: any SessionGate
+  private let authorize: @Sendable (Caller) async throws(VaultError) -> Void
+  private var isAuthorized = false
+  private var isEnded = false
+  private var loan: ReaderLoan?
+  /// The prints that were enrolled through this reader and not deleted.
+  private var prints: Set<Template> = []
+  /// The action that is running.
+  private var action: (cancel: @Sendable () -> Void, end: Task<Void, Never>)?
+  /// Why the service cancelled the action; nil where it did not.
+  private var refusal: ReaderError?
+  private var idle: LoopTimer?
+  private var returning: Task<Void, Never>?
+
+  /// - Parameters:
+  ///   - caller: the program that tests.
+  ///   - sessions: must allow each scan.
+  ///   - authorize: called once, before the first reader is opened. Throws where the program may not test readers.
+  init(
+    of desk: ReaderDesk, to caller: Caller, under sessions: any SessionGate,
+    authorize: @escaping @Sendable (Caller) async throws(VaultError) -> Void
+  ) {
+    self.desk = desk
+    self.caller = caller
+    self.sessions = sessions
+    self.authorize = authorize
+  }
+
+  /// Deletes the program's prints from the chip and gives the reader back. Called when the program or the service ends.
+  func end() async {
+    isEnded = true
+    refuse(.cancelled)
+    await giveBack()
+  }
+
+  // MARK: FingerprintReader
+
+  func readers() async throws(ReaderError) -> [ReaderDescription] { try await desk.lendable() }
+
+  /// - Parameter user: ignored: none of these readers is fprintd's.
+  func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
+    guard loan == nil else { throw .device("a reader is open already") }
+    let (desk, caller, sessions, authorize) = (desk, caller, sessions, authorize)
+    if !isAuthorized {
+      try await act(within: Self.questionLimit, else: .notLent("nobody answered polkit's question")) {
+        try await authorize(caller)
+      }
+      isAuthorized = true
+    }
+    let lent = try await act(within: Self.turnLimit, else: .busy(holder: "another request")) {
+      try await Self.requireAllowed(caller, sessions)
+      return try await desk.lend(id, to: caller)
+    }
+    // The program may have ended during the wait.
+    guard !isEnded, loan == nil else {
+      lent.end()
+      throw .cancelled
+    }
+    loan = lent
+    rest()
+    return lent.description
+  }
+
+  /// Leaves prints on the chip: a test unplugs the reader, and opens it again to find them.
+  func close() async throws(ReaderError) {
+    idle?.cancel()
+    loan?.end()
+    loan = nil
+  }
+
+  func shutdown() async { await giveBack() }
+
+  func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
+    let template = try await scan(observer) { try await $0.enroll(as: finger, observer: $1) }
+    prints.insert(template)
+    return template
+  }
+
+  func identify(
+    _ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    try requireOwn(prints.map(\.template))
+    return try await scan(observer) { try await $0.identify(prints, nonce: nonce, observer: $1) }
+  }
+
+  func verify(
+    _ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> ScanAnswer {
+    try requireOwn([print.template])
+    return try await scan(observer) { try await $0.verify(print, nonce: nonce, observer: $1) }
+  }
+
+  /// Judges a picture of a finger without handing it out: the picture would be enough to make a copy of the finger.
+  func capture(
+    includingImage: Bool, observer: @escaping ScanObserver
+  ) async throws(ReaderError) -> CaptureOutcome {
+    guard !includingImage else { throw .notLent("the picture of a finger stays in the reader's process") }
+    return try await scan(observer) { try await $0.capture(includingImage: false, observer: $1) }
+  }
+
+  /// Tells only the number of the prints on the chip that this program has not enrolled.
+  func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
+    try requireOwn(prints.map(\.template))
+    var list = try await ask { try await $0.storedPrints(knowing: prints) }
+    list.unknown = list.unknown.map { _ in Template(bytes: []) }
+    return list
+  }
+
+  func delete(_ template: Template) async throws(ReaderError) {
+    try requireOwn([template])
+    try await ask { try await $0.delete(template) }
+    prints.remove(template)
+  }
+
+  func clearStorage() async throws(ReaderError) {
+    throw .notLent("its chip may hold the fingers of others")
+  }
+
+  func suspend() async throws(ReaderError) {
+    try await ask { try await $0.suspend() }
+  }
+
+  func resume() async throws(ReaderError) {
+    try await ask { try await $0.resume() }
+  }
+
+  // MARK: What is refused
+
+  /// Refuses prints that this program has not enrolled, such as those that open a store.
+  private func requireOwn(_ templates: [Template]) throws(ReaderError) {
+    guard prints.isSuperset(of: templates) else { throw .notLent("the print was not enrolled in this test") }
+  }
+
+  private static func requireAllowed(_ caller: Caller, _ sessions: any SessionGate) async throws(VaultError) {
+    if let refusal = await sessions.refusal(for: caller, at: .inReach) { throw .sessionRefused(refusal) }
+  }
+
+  // MARK: The loan
+
+  private func opened() throws(ReaderError) -> ReaderLoan {
+    guard let loan else { throw .device("no reader is open") }
+    return loan
+  }
+
+  private func ask<T: Sendable>(
+    _ question: @escaping @Sendable (any FingerprintReader) async throws -> T
+  ) async throws(ReaderError) -> T {
+    let loan = try opened()
+    do {
+      return try await loan.ask(question)
+    } catch {
+      throw ReaderError(ofLoan: error)
+    }
+  }
+
+  private func scan<T: Sendable>(
+    _ observer: @escaping ScanObserver,
+    _ question: @escaping @Sendable (any FingerprintReader, @escaping ScanObserver) async throws -> T
+  ) async throws(ReaderError) -> T {
+    let (loan, caller, sessions) = (try opened(), caller, sessions)
+    return try await act(within: Self.scanLimit, else: .notLent("the scan took too long")) {
+      try await Self.requireAllowed(caller, sessions)
+      return try await loan.scan(observer, question)
+    }
+  }
+
+  /// Runs one action as long as the program's session allows it, and for no longer than the limit.
+  private func act<T: Sendable>(
+    within limit: Duration, else overdue: ReaderError, _ action: @escaping @Sendable () async throws -> T
+  ) async throws(ReaderError) -> T {
+    guard !isEnded else { throw .cancelled }
+    guard self.action == nil else { throw .busy(holder: "this test") }
+    idle?.cancel()
+    refusal = nil
+    let running = Task(executorPreference: BackgroundThread.shared) { try await action() }
+    let end = Task(executorPreference: BackgroundThread.shared) { _ = await running.result }
+    self.action = ({ running.cancel() }, end)
+    let (caller, sessions) = (caller, sessions)
+    let watching = Task(executorPreference: BackgroundThread.shared) { [weak self] in
+      let refusal = await sessions.untilRefused(for: caller)
+      if !Task.isCancelled { await self?.refuse(ReaderError(ofLoan: VaultError.sessionRefused(refusal))) }
+    }
+    let timer = LoopTimer(after: limit) { [weak self] in self?.assumeIsolated { $0.refuse(overdue) } }
+    let result = await withTaskCancellationHandler {
+      await running.result
+    } onCancel: {
+      running.cancel()
+    }
+    watching.cancel()
+    timer.cancel()
+    self.action = nil
+    rest()
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw refusal ?? ReaderError(ofLoan: error)
+    }
+  }
+
+  private func refuse(_ error: ReaderError) {
+    guard let action else { return }
+    refusal = error
+    action.cancel()
+  }
+
+  /// Gives the reader back when the program has not used it for a while, so that others can.
+  private func rest() {
+    guard loan != nil else { return }
+    idle = LoopTimer(after: Self.idleLimit) { [weak self] in
+      Task(executorPreference: BackgroundThread.shared) { await self?.giveBack() }
+    }
+  }
+
+  private func giveBack() async {
+    idle?.cancel()
+    if let loan {
+      self.loan = nil
+      let (prints, action) = (prints, action)
+      self.prints = []
+      returning = Task(executorPreference: BackgroundThread.shared) {
+        await action?.end.value
+        if loan.description.features.contains(.storageDelete) {
+          for print in prints { try? await loan.ask { try await $0.delete(print) } }
+        }
+        loan.end()
+      }
+    }
+    await returning?.value
+  }
+}
+
+extension ReaderError {
+  fileprivate init(ofLoan error: any Error) {
+    self =
+      switch error {
+      case let error as ReaderError: error
+      case VaultError.reader(let error): error
+      case VaultError.cancelled, is CancellationError: .cancelled
+      case VaultError.notAuthorized(let why): .notLent(why)
+      case VaultError.sessionRefused(let refusal): .notLent("the login session does not allow it (\(refusal.rawValue))")
+      case VaultError.serviceUnavailable(let why): .notLent(why)
+      default: .device("\(error)")
+      }
+  }
+}

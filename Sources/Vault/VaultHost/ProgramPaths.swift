@@ -1,0 +1,65 @@
+import Executors
+import Fingerprint
+import Glibc
+package import Processes
+import SecretModel
+import Synchronization
+import SystemPolicy
+
+/// Finds the file that a calling program runs, for its name on prompts and never for a permission. The service itself
+/// may not inspect the processes of other users, so it asks a system unit that may (`whorl-program-path`).
+package final class ProgramPaths: Sendable {
+  /// How long the unit may take, its start included. After that the program is served without its path.
+  private static let answerMilliseconds: Int32 = 500
+  /// How long the unit is not asked again after it did not answer, in nanoseconds.
+  private static let pause: UInt64 = 10_000_000_000
+
+  private let unit: UnitPath
+  // Blocks while the unit is asked.
+  private let thread = BackgroundThread()
+  private let failedAt = Mutex<UInt64?>(nil)
+
+  package init(unit: UnitPath = UnitPath("/run/whorl-program-path/socket")) { self.unit = unit }
+
+  /// The caller with the path of its program in its label, where the path can be found.
+  func named(_ caller: Caller) async -> Caller {
+    guard let process = PinnedProcess(of: caller), let path = await path(of: process.id), process.isRunning else {
+      return caller
+    }
+    var named = caller
+    named.label = ProgramLabel.text(caller.label, path: path)
+    return named
+  }
+
+  /// - Parameter process: its ID. The caller must check afterwards that the process still runs; otherwise the ID may
+  ///   have been reused.
+  private func path(of process: Int32) async -> String? {
+    await Task(executorPreference: thread) { () -> String? in
+      let now = ScanClock.now()
+      guard self.failedAt.withLock({ failedAt in failedAt.map { now - $0 >= Self.pause } ?? true }) else { return nil }
+      guard let answer = self.ask(about: process) else {
+        self.failedAt.withLock { $0 = now }
+        return nil
+      }
+      self.failedAt.withLock { $0 = nil }
+      return answer.isEmpty ? nil : String(validating: answer, as: UTF8.self)
+    }.value
+  }
+
+  /// Asks the unit for the path of a process. Nil where it did not answer; empty where it does not know.
+  private func ask(about process: Int32) -> [UInt8]? {
+    guard let socket = try? unit.connect() else { return nil }
+    defer { close(socket) }
+    var request = process
+    // send: reads as many bytes as it is told
+    guard
+      send(socket, &request, MemoryLayout<Int32>.size, Int32(MSG_NOSIGNAL)) == MemoryLayout<Int32>.size
+    else { return nil }
+    var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, Self.answerMilliseconds) > 0 else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      // recv: writes at most as many bytes as it is told
+      count = max(0, recv(socket, buffer.baseAddress, buffer.count, 0))
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import SecureMemory
+import Testing
+import VaultDriver
+import Whorl
+
+@testable import OtherStores
+
+@Suite("XML exports of KeePassXC")
+struct KeePassExportTests {
+  /// As `keepassxc-cli export -f xml` writes it.
+  private static let export = """
+    <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+    <KeePassFile>
+     <Meta><Generator>KeePassXC</Generator><RecycleBinUUID>bin==</RecycleBinUUID></Meta>
+     <Root><Group><UUID>root==</UUID><Name>Root</Name>
+      <Entry><UUID>e==</UUID>
+       <String><Key>Notes</Key><Value>line 1
+    line 2 &amp; more</Value></String>
+       <String><Key>Password</Key><Value ProtectInMemory="True">p&lt;w</Value></String>
+       <String><Key>Title</Key><Value>Mail</Value></String>
+       <String><Key>URL</Key><Value>https://mail.example</Value></String>
+       <String><Key>UserName</Key><Value ProtectInMemory="True">alice</Value></String>
+       <String><Key>otp</Key><Value ProtectInMemory="True">otpauth://totp/x</Value></String>
+       <String><Key>PIN</Key><Value ProtectInMemory="True">1234</Value></String>
+       <String><Key>Branch</Key><Value>Main</Value></String>
+       <Binary><Key>file</Key><Value Ref="0"/></Binary>
+       <History><Entry>
+        <String><Key>Title</Key><Value>Old</Value></String><String><Key>Password</Key><Value>old</Value></String>
+       </Entry></History>
+      </Entry>
+      <Group><UUID>bin==</UUID><Name>Recycle Bin</Name><Group><UUID>in==</UUID><Name>In it</Name><Entry>
+       <String><Key>Title</Key><Value>Gone</Value></String><String><Key>Password</Key><Value>gone</Value></String>
+      </Entry></Group></Group>
+      <Group><UUID>g==</UUID><Name>Work</Name><Group><UUID>h==</UUID><Name>Inner</Name><Entry>
+       <String><Key>Title</Key><Value>Forge</Value></String><String><Key>Password</Key><Value>f</Value></String>
+      </Entry></Group></Group>
+     </Group></Root>
+    </KeePassFile>
+    """
+
+  private func read(_ text: String) throws -> ReadEntries { try KeePassExport.read(SecretBytes(text: text)) }
+
+  @Test("entries come with their fields, without their history and what is in the recycle bin")
+  func entries() async throws {
+    let read = try read(Self.export)
+    var items: [String: String] = [:]
+    var attributes: [String: [String]] = [:]
+    for entry in read.entries {
+      for item in try await read.items(of: entry) {
+        items[item.name.description] = item.secret.text
+        attributes[item.name.description] = item.attributes.map { "\($0.key.rawValue)=\($0.value)" }.sorted()
+      }
+    }
+    #expect(
+      items == [
+        "Mail/alice": "p<w", "Mail/alice#notes": "line 1\nline 2 & more", "Mail/alice#totp": "otpauth://totp/x",
+        "Mail/alice#PIN": "1234", "Forge": "f",
+      ])
+    #expect(
+      attributes["Mail/alice"] == [
+        #"labl=text("Mail")"#, #"whorl.field.Branch=text("Main")"#, #"whorl.url=text("https://mail.example")"#,
+      ])
+    #expect(attributes["Forge"] == [#"labl=text("Forge")"#, #"whorl.folder=text("Work/Inner")"#])
+    #expect(
+      read.unusable == [
+        UnusableEntry("Mail", .source("has attachments, which stay behind")),
+        UnusableEntry("Gone", .source("is in the recycle bin")),
+      ])
+  }
+
+  @Test(
+    "what is no such export is refused, with its line",
+    arguments: [
+      ("<a/>", "line 1: it is no export of KeePassXC: it begins with a"),
+      ("<!DOCTYPE a [<!ENTITY b \"c\">]>\n<KeePassFile/>", "line 1: it declares a document type, which no export does"),
+      ("<KeePassFile>\n<Root>", "line 2: no element found"),
+      ("<KeePassFile>" + String(repeating: "<a>", count: 100), "line 1: its elements are nested too deep"),
+      (
+        "<KeePassFile><Root><Group><Entry><String><Key>Password</Key><Value Protected=\"True\">QUJD</Value></String>",
+        "line 1: its values are encrypted: export it from KeePassXC itself"
+      ),
+    ])
+  func refused(file: String, why: String) throws {
+    #expect(throws: ImportError.malformed(why)) { try read(file) }
+  }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import MemorySearch
+import ProgramDriver
+import SecureMemory
+import Testing
+import VaultDriver
+import Whorl
+
+@testable import OtherStores
+
+@Suite("Secrets of files that were read", .serialized)
+struct MemoryTests {
+  /// A random text that is in no other memory than its own.
+  private func randomSecret() -> SecretBytes {
+    var secret = SecretBytes(count: 40)
+    secret.withUnsafeMutableBytes { bytes in
+      for index in bytes.indices { bytes[index] = UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z")) }
+    }
+    return secret
+  }
+
+  /// Many copies of the secret: what else uses the memory of the parser afterwards overwrites only some.
+  private static let copies = 100
+
+  private func write(
+    _ head: String, _ before: String, _ secret: borrowing SecretBytes, _ after: String, _ tail: String, to path: String
+  ) throws {
+    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    try #require(file >= 0)
+    defer { close(file) }
+    try SecretBytes(text: head).write(to: file)
+    for number in 0..<Self.copies {
+      try SecretBytes(text: before.replacing("@", with: "\(number)")).write(to: file)
+      try secret.write(to: file)
+      try SecretBytes(text: after).write(to: file)
+    }
+    try SecretBytes(text: tail).write(to: file)
+  }
+
+  private func names(_ read: ReadEntries) async throws -> [String] {
+    var names: [String] = []
+    for entry in read.entries { names += try await read.items(of: entry).map(\.name.description) }
+    return names
+  }
+
+  @Test("are nowhere in memory after a CSV file was read")
+  func csv() async throws {
+    try await withFolder { folder in
+      let secret = randomSecret()
+      try write("title,password\n", "A@,", secret, "\n", "", to: "\(folder)/file")
+      let names = try await names(EntryFile.csv("\(folder)/file"))
+      #expect(names.count == Self.copies)
+      let found = MemoryScan(for: secret).occurrences()
+      #expect(found == 1)
+    }
+  }
+
+  @Test("are nowhere in memory after an XML export was read, which its parser copies")
+  func xml() async throws {
+    try await withFolder { folder in
+      let secret = randomSecret()
+      try write(
+        "<KeePassFile><Root><Group>",
+        "<Entry><String><Key>Title</Key><Value>A@</Value></String><String><Key>Password</Key><Value>", secret,
+        "</Value></String></Entry>", "</Group></Root></KeePassFile>", to: "\(folder)/file")
+      let names = try await names(EntryFile.keepassxc("\(folder)/file"))
+      #expect(names.count == Self.copies)
+      let found = MemoryScan(for: secret).occurrences()
+      #expect(found == 1)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@testable import Wallets
+
+/// The commands on the command line, with a real daemon.
+@Suite("whorl login", .withKeyring, .serialized)
+struct LoginCommandTests {
+  private func whorl(
+    _ store: TestStore, _ daemon: KeyringDaemon, _ words: String..., lines: [String] = []
+  ) -> Invocation {
+    Invocation(
+      arguments: store.arguments(words), descriptors: lines.isEmpty ? [] : [lines.map { $0 + "\n" }.joined()],
+      environment: [
+        "XDG_DATA_HOME": "\(daemon.folder)/data", "XDG_RUNTIME_DIR": daemon.runtime, "HOME": daemon.folder,
+      ])
+  }
+
+  private func enable(_ store: TestStore, _ daemon: KeyringDaemon) -> Invocation {
+    whorl(
+      store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3",
+      lines: [KeyringDaemon.password])
+  }
+
+  @Test("enables, opens at a login, and disables")
+  func wholeWay() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        try await enable(store, daemon).run().mustSucceed()
+        #expect(try await !daemon.fileOpens(with: KeyringDaemon.password))
+        let again = try await enable(store, daemon).run()
+        #expect(again.status == 73)
+        let status = try await whorl(store, daemon, "login", "status", "--json").run()
+        #expect(status.text.contains(#""ownSecret":true"#) && status.text.contains(#""running":true"#))
+
+        try await daemon.restart()
+        let opened = try await whorl(store, daemon, "login", "open", "--at-login").run()
+        #expect(opened.status == 0 && opened.diagnostics.isEmpty && opened.output.isEmpty)
+        #expect(!daemon.files.contains("login.keyring.before-whorl"))
+
+        let disabled = try await whorl(
+          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]
+        ).run()
+        #expect(disabled.status == 0, "\(disabled.diagnostics)")
+        #expect(try await daemon.fileOpens(with: "new"))
+        #expect(daemon.files.filter { $0.contains("whorl") } == [])
+      }
+    }
+  }
+
+  @Test("killed after any step, it leaves a keyring that opens, and repair finds with what")
+  func killed() async throws {
+    let steps = [
+      "Tried on a copy.", "The secret is in the store.", "The secret is sealed beside the keyring.",
+      "The keyring's file is kept as it was.", "The keyring has been changed.", "Its file opens as it should.",
+      "The keyring is open.",
+    ]
+    for step in steps {
+      try await TestStore.with { store in
+        try await KeyringDaemon.with { daemon in
+          let killed = try await enable(store, daemon).run { line, program in
+            if line == step { program.signal(SIGKILL) }
+          }
+          #expect([0, 128 + SIGKILL].contains(killed.status), "\(step): \(killed.diagnostics)")
+          let repaired = try await whorl(
+            store, daemon, "login", "repair", "--password-fd", "3", "--json", lines: [KeyringDaemon.password]
+          ).run()
+          #expect(repaired.status == 0, "\(step): \(repaired.diagnostics)")
+          try await daemon.restart()
+          let opened = try await whorl(store, daemon, "login", "open", "--at-login").run()
+          #expect(opened.status == 0)
+          // Either it has its own secret, or the password still opens it.
+          let own = repaired.text.contains("own-secret")
+          #expect(try await daemon.fileOpens(with: KeyringDaemon.password) == !own, "\(step)")
+          #expect(daemon.files.contains("login.keyring.whorl") == own)
+        }
+      }
+    }
+  }
+
+  @Test("refuses where no login would open the keyring, and a wrong password, and changes nothing")
+  func refusals() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        let files = daemon.files
+        let noGain = try await whorl(
+          store, daemon, "login", "enable", "gnome-keyring", "--password-fd", "3", lines: [KeyringDaemon.password]
+        ).run()
+        #expect(noGain.status == 77 && noGain.failure.contains("--anyway"), "\(noGain.failure)")
+        let wrong = try await whorl(
+          store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", lines: ["wrong"]
+        ).run()
+        #expect(wrong.status == 77, "\(wrong.failure)")
+        let nobody = try await whorl(store, daemon, "login", "enable", "gnome-keyring", "--anyway").run()
+        #expect(nobody.status == 77 && nobody.failure.contains("--password-fd"))
+        #expect(daemon.files == files)
+      }
+    }
+  }
+
+  @Test("with the store gone, repair brings the secret into a new one with the old recovery key")
+  func lostStore() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        try await enable(store, daemon).run().mustSucceed()
+        try await TestStore.withoutPasscode { other in
+          let repaired = try await whorl(
+            other, daemon, "login", "repair", "--recovery-fd", "3", "--json", lines: [store.recoveryKey]
+          ).run()
+          #expect(repaired.status == 0 && repaired.text.contains("own-secret"), "\(repaired.diagnostics)")
+          try await daemon.restart()
+          let opened = try await whorl(other, daemon, "login", "open").run()
+          #expect(opened.status == 0, "\(opened.diagnostics)")
+        }
+      }
+    }
+  }
+
+  @Test("delivers a secret to a file and to a command, lists it, and takes it back")
+  func delivery() async throws {
+    try await TestStore.with { store in
+      try await withFolder { folder in
+        func run(_ words: String...) async throws -> Invocation.Result {
+          try await Invocation(
+            arguments: store.arguments(words), environment: ["XDG_RUNTIME_DIR": folder, "HOME": folder]
+          ).run()
+        }
+        try await store.set("ssh/key", "passphrase", "--access", "none", "--accessible", "after-first-unlock")
+        try await store.set("other", "x", "--access", "presence")
+        try await run("login", "add", "ssh/key", "--to", "file:ssh").mustSucceed()
+        try await run("login", "add", "ssh/key", "--to", "command:cat > \(folder)/taken").mustSucceed()
+        #expect(try await run("login", "add", "other", "--to", "file:x").status == 64)
+        #expect(try await run("login", "add", "ssh/key", "--to", "file:../x").status == 64)
+        #expect(try await run("login", "add", "ssh/key", "--to", "env:A-B").status == 64)
+        let list = try await run("login", "ls")
+        #expect(list.text.contains("file:ssh\tssh/key"))
+
+        try await run("login", "open").mustSucceed()
+        #expect(try readFile("\(folder)/whorl-login/ssh") == Array("passphrase".utf8))
+        #expect(try readFile("\(folder)/taken") == Array("passphrase".utf8))
+        var status = stat()
+        #expect(stat("\(folder)/whorl-login/ssh", &status) == 0 && status.st_mode & 0o777 == 0o600)
+
+        try await run("login", "rm", "file:ssh").mustSucceed()
+        #expect(access("\(folder)/whorl-login/ssh", F_OK) != 0)
+        #expect(try await run("login", "rm", "file:ssh").status == 66)
+        // The item is gone: its entry reports that, and the others are still delivered.
+        try await store.whorl("rm", "ssh/key").mustSucceed()
+        let gone = try await run("login", "open", "--json")
+        #expect(gone.status == 66 && gone.text.contains(#""handedOver":false"#), "\(gone.diagnostics)")
+      }
+    }
+  }
+
+  @Test("at a login, a user without a store is done at once, and nothing is printed")
+  func withoutStore() async throws {
+    try await withFolder { folder in
+      let result = try await Invocation(
+        arguments: ["login", "open", "--at-login", "--store", "\(folder)/none"],
+        environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder]
+      ).run()
+      #expect(result.status == 0 && result.diagnostics.isEmpty)
+    }
+  }
+
+  @Test("the login password becomes the passcode only by being it")
+  func passcode() async throws {
+    try await TestStore.with { store in
+      let wrong = try await Invocation(
+        arguments: store.arguments(["login", "enable", "passcode", "--passcode-fd", "3"]), descriptors: ["wrong\n"]
+      ).run()
+      #expect(wrong.status == 77)
+      #expect(try await store.whorl("login", "ls").text.isEmpty)
+      try await store.unlocked("login", "enable", "passcode").mustSucceed()
+      #expect(try await store.whorl("login", "ls").text.contains("passcode"))
+      try await store.whorl("login", "disable", "passcode").mustSucceed()
+      #expect(try await store.whorl("login", "ls").text.isEmpty)
+    }
+  }
+}

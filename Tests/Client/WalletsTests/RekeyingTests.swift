@@ -1,0 +1,211 @@
+import ProgramDriver
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+
+@testable import Wallets
+
+@Suite("Giving the login keyring a secret of its own", .withKeyring, .serialized)
+struct RekeyingTests {
+  private struct Stopped: Error {}
+
+  @Test("the keyring opens with the secret alone, keeps what is in it, and gets a password back")
+  func wholeWay() async throws {
+    try await PrivateBus.with { bus in
+      try await KeyringDaemon.with(bus: bus.address) { daemon in
+        let stored = try await daemon.secretTool(
+          "store", "--label=x", "--collection=login", "site", "a", input: "in the keyring")
+        #expect(stored.status == 0, "\(stored.diagnostics)")
+        let store = try await ScratchStore()
+        let vault = VaultSession(of: try store.open())
+        let steps = Mutex<[KeyringRekeying.Step]>([])
+        let rekeying = KeyringRekeying(daemon.places, in: vault) { step in steps.withLock { $0.append(step) } }
+        try await rekeying.enable(
+          password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+        #expect(steps.withLock { $0 } == KeyringRekeying.Step.allCases)
+
+        let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)).bytes.text
+        #expect(secret.count == 64)
+        #expect(try await daemon.fileOpens(with: secret))
+        #expect(try await !daemon.fileOpens(with: KeyringDaemon.password))
+        #expect(daemon.files.contains("login.keyring.before-whorl"), "kept until a login has opened the keyring")
+
+        // The next session: the keyring is locked, and opened as at a login.
+        try await daemon.restart()
+        #expect(try await daemon.secretTool("lookup", "site", "a").text == "")
+        let handed = try await LoginHandover(
+          in: vault, keyring: daemon.places,
+          kwallet: KWalletOpening(KWalletPlaces(data: daemon.folder, runtime: daemon.runtime), environment: []),
+          delivery: Delivery(runtime: daemon.runtime, environment: [])
+        ).run(at: .login)
+        #expect(handed.map(\.outcome) == [.handedOver])
+        #expect(try await daemon.secretTool("lookup", "site", "a").text == "in the keyring")
+        #expect(!daemon.files.contains("login.keyring.before-whorl"))
+
+        try await rekeying.disable(secret: SecretBytes(text: secret), password: SecretBytes(text: "another"))
+        #expect(try await daemon.fileOpens(with: "another"))
+        #expect(try await !daemon.fileOpens(with: secret))
+        #expect(daemon.files.filter { $0.contains("whorl") } == [])
+        #expect(try await LoginEntries(in: vault).all().isEmpty)
+        #expect(try await daemon.secretTool("lookup", "site", "a").text == "in the keyring")
+      }
+    }
+  }
+
+  @Test("a wrong password changes nothing, and the user's daemon never sees it")
+  func wrongPassword() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      let before = try readFile(daemon.places.file)
+      let files = daemon.files
+      await #expect(throws: WalletError.wrongSecret) {
+        try await KeyringRekeying(daemon.places, in: vault).enable(
+          password: SecretBytes(text: "wrong"), sealedUnder: .recoveryKey)
+      }
+      #expect(try readFile(daemon.places.file) == before)
+      #expect(daemon.files == files)
+      #expect(try await LoginEntries(in: vault).all().isEmpty)
+      let log = String(decoding: try readFile("\(daemon.folder)/log"), as: UTF8.self)
+      #expect(!log.contains("incorrect"))
+    }
+  }
+
+  @Test(
+    "an interruption after any step leaves a keyring that opens, and repair finds with what",
+    arguments: KeyringRekeying.Step.allCases)
+  func interruptedEnabling(_ last: KeyringRekeying.Step) async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      await #expect(throws: Stopped.self) {
+        try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.enable(
+          password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+      }
+      let isChanged = ![.rehearsed, .stored, .sealed, .kept].contains(last)
+      #expect(try await daemon.fileOpens(with: KeyringDaemon.password) == !isChanged)
+      let asked = Mutex(0)
+      let outcome = try await KeyringRepair(daemon.places, in: vault).run(
+        asking: .init {
+          asked.withLock { $0 += 1 }
+          return SharedSecret(SecretBytes(text: KeyringDaemon.password))
+        } sealedSecret: { _ in
+          nil
+        })
+      #expect(outcome == (last == .rehearsed ? .nothing : isChanged ? .ownSecret : .password))
+      // Before a copy of the file is kept, only the person can tell that the password still opens it.
+      #expect(asked.withLock { $0 } == ([.stored, .sealed].contains(last) ? 1 : 0))
+      let secret = try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)?.bytes.text
+      #expect((secret != nil) == isChanged)
+      if let secret { #expect(try await daemon.fileOpens(with: secret)) }
+      #expect(daemon.files.contains("login.keyring.whorl") == isChanged)
+      if !isChanged { #expect(daemon.files.filter { $0.contains("whorl") } == []) }
+    }
+  }
+
+  @Test(
+    "an interruption of the way back leaves a keyring that opens, and repair finds with what",
+    arguments: [KeyringRekeying.Step.rehearsed, .changed, .verified, .opened])
+  func interruptedDisabling(_ last: KeyringRekeying.Step) async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      try await KeyringRekeying(daemon.places, in: vault).enable(
+        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+      let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry))
+      await #expect(throws: Stopped.self) {
+        try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.disable(
+          secret: secret.bytes, password: SecretBytes(text: "another"))
+      }
+      let outcome = try await KeyringRepair(daemon.places, in: vault).run(
+        asking: .init {
+          SharedSecret(SecretBytes(text: "another"))
+        } sealedSecret: { _ in
+          nil
+        })
+      #expect(outcome == (last == .rehearsed ? .ownSecret : .password))
+      #expect(try await daemon.fileOpens(with: "another") == (last != .rehearsed))
+      #expect(try await LoginEntries(in: vault).has(KeyringRekeying.entry) == (last == .rehearsed))
+    }
+  }
+
+  @Test("repair removes nothing where it does not know what opens the keyring")
+  func unknown() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      try await LoginEntries(in: vault).put(KeyringRekeying.entry, secret: SecretBytes(text: "of another time"))
+      let repair = KeyringRepair(daemon.places, in: vault)
+      #expect(
+        try await repair.run(
+          asking: .init {
+            nil
+          } sealedSecret: { _ in
+            nil
+          }) == .unknown)
+      await #expect(throws: WalletError.wrongSecret) {
+        try await repair.run(
+          asking: .init {
+            SharedSecret(SecretBytes(text: "wrong"))
+          } sealedSecret: { _ in
+            nil
+          })
+      }
+      #expect(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)?.bytes.text == "of another time")
+    }
+  }
+
+  @Test("with the store gone, the sealed copy beside the keyring brings the secret into another store")
+  func lostStore() async throws {
+    try await KeyringDaemon.with { daemon in
+      let lost = try await ScratchStore()
+      let vault = VaultSession(of: try lost.open())
+      try await KeyringRekeying(daemon.places, in: vault).enable(
+        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+      let new = try await ScratchStore(passcode: "another passcode")
+      let other = VaultSession(of: try new.open())
+      let outcome = try await KeyringRepair(daemon.places, in: other).run(
+        asking: .init {
+          nil
+        } sealedSecret: { copy in
+          SharedSecret(
+            try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
+        })
+      #expect(outcome == .ownSecret)
+      let secret = try #require(try await LoginEntries(in: other).secret(of: KeyringRekeying.entry)).bytes.text
+      #expect(try await daemon.fileOpens(with: secret))
+      // It is now sealed for the new store.
+      let copy = try #require(daemon.places.sealedCopy)
+      let opened = try await ScratchStore.open(copy, with: .recoveryKey(SecretBytes(text: new.recoveryKey)))
+      #expect(opened.text == secret)
+    }
+  }
+
+  @Test("a keyring that is gone or cut off is put back from before the change", arguments: [false, true])
+  func lostFile(isCut: Bool) async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      try await KeyringRekeying(daemon.places, in: vault).enable(
+        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .recoveryKey)
+      daemon.end()
+      if isCut {
+        try writeFile(daemon.places.file, Array(try readFile(daemon.places.file).prefix(60)))
+      } else {
+        removeFolder(daemon.places.file)
+      }
+      let outcome = try await KeyringRepair(daemon.places, in: vault).run(
+        asking: .init {
+          nil
+        } sealedSecret: { _ in
+          nil
+        })
+      #expect(outcome == .password)
+      #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
+      #expect(daemon.files.contains("login.keyring.damaged") == isCut)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@Suite("Packages")
+struct PackagingTests {
+  /// The output of `whorl --version`.
+  private func version() async throws -> String {
+    try await run(Repository.products.appending(path: "whorl").path, "--version").output
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  @Test("have the version of the program")
+  func versions() async throws {
+    let version = try await version()
+    #expect(version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+/) != nil)
+    let debian = try Repository.text("packaging/debian/changelog").split(separator: "\n")[0]
+    #expect(debian.hasPrefix("whorl (\(version)"))
+    let rpm = try Repository.text("packaging/rpm/whorl.spec")
+    #expect(rpm.contains("\nVersion:        \(version)\n"))
+    let arch = try Repository.text("packaging/arch/PKGBUILD")
+    #expect(arch.contains("\npkgver=\(version)\n"))
+  }
+
+  @Test("of Debian and RPM ask for the libraries that the build asks for")
+  func dependencies() throws {
+    let table = try Repository.text("scripts/packages.txt").split(separator: "\n").map { $0.split(separator: " ") }
+    let libraries = table.filter { $0.count == 5 && $0[0] == "build" && $0[1].hasPrefix("pc:") }
+    #expect(libraries.count > 4)
+    let debian = try Repository.text("packaging/debian/control")
+    let rpm = try Repository.text("packaging/rpm/whorl.spec")
+    for library in libraries {
+      #expect(debian.contains("\n \(library[2]),\n"), "\(library[2])")
+      #expect(rpm.contains("\nBuildRequires:  \(library[3])\n"), "\(library[3])")
+    }
+  }
+
+  // Programs expect the service as soon as the marker exists.
+  @Test("make the marker of the service last and take it away first")
+  func marker() throws {
+    let made = try Repository.text("packaging/debian/whorl.postinst")
+    let units = try #require(made.range(of: "\n#DEBHELPER#\n"))
+    let marker = try #require(made.range(of: ">/etc/whorl/system"))
+    #expect(units.upperBound <= marker.lowerBound)
+    let taken = try Repository.text("packaging/debian/whorl.prerm")
+    let gone = try #require(taken.range(of: "rm -f /etc/whorl/system"))
+    let stopped = try #require(taken.range(of: "\n#DEBHELPER#\n"))
+    #expect(gone.upperBound <= stopped.lowerBound)
+  }
+
+  @Test("delete no store", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
+  func stores(script: String) throws {
+    let lines = try Repository.text(script).split(separator: "\n").filter { $0.contains("/var/lib/whorl") }
+    #expect(!lines.isEmpty)
+    for line in lines {
+      let words = line.trimmingCharacters(in: .whitespaces)
+      // A line for an administrator, a question, a label, or a command that takes only an empty folder.
+      let isHarmless = ["if [ -d ", "if selinuxenabled; then restorecon ", "#"].contains { words.hasPrefix($0) }
+      #expect(words.hasPrefix("echo ") || (isHarmless && !words.contains("rm -")), "\(line)")
+    }
+  }
+
+  /// Only a clone has the commit from which an archive is made.
+  private static var isClone: Bool {
+    FileManager.default.fileExists(atPath: Repository.root.appending(path: ".git").path)
+  }
+
+  @Test(
+    "the source archive of a commit has the same bytes whoever makes it, and every dependency", .enabled(if: isClone))
+  func sourceArchive() async throws {
+    let first = try await run("scripts/dist", environment: ["TZ": "Asia/Tokyo"])
+    #expect(first.status == 0, "\(first.errors)")
+    let second = try await run("sh", "-c", "umask 077; scripts/dist", environment: ["TZ": "UTC"])
+    #expect(second.status == 0, "\(second.errors)")
+    #expect(first.output.wholeMatch(of: /[0-9a-f]{64}  whorl-[0-9.]+\.tar\.gz\n/) != nil, "\(first.output)")
+    #expect(first.output == second.output)
+
+    let name = "whorl-\(try await version())"
+    let archive = ".build/dist/\(name).tar.gz"
+    let manifest = try await run("tar", "-xzOf", archive, "\(name)/Package.swift").output
+    #expect(!manifest.contains("package(url:"))
+    let files = try await run("tar", "-tzf", archive).output
+    for dependency in manifest.matches(of: /\.package\(path: "([^"]+)"\)/).map(\.1) {
+      #expect(files.contains("\n\(name)/\(dependency)/Package.swift\n"), "\(dependency)")
+    }
+  }
+}

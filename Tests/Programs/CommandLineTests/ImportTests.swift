@@ -1,0 +1,145 @@
+import ProgramDriver
+import Testing
+
+@Suite("import")
+struct ImportTests {
+  private static let file = """
+    title,username,password,notes
+    Forge,alice,of the forge,a note
+    Mail,,of the mail,
+    Mail,,another,
+    Broken,x
+
+    """
+
+  private func with(_ body: (TestStore, _ file: String) async throws -> Void) async throws {
+    try await TestStore.with { store in
+      let path = "\(store.folder)/passwords.csv"
+      try writeFile(path, Array(Self.file.utf8))
+      try await body(store, path)
+    }
+  }
+
+  @Test("--dry-run tells what would be brought in, and brings in nothing")
+  func dryRun() async throws {
+    try await with { store, file in
+      let told = try await store.whorl("import", "--from", "csv", file, "--dry-run")
+      #expect(told.status == 0 && told.output.isEmpty)
+      #expect(
+        told.diagnostics == """
+          Would bring in 2 entries:
+            Forge/alice
+            Mail
+          1 entry of a name that an earlier entry has: rename one of them, and import again:
+            Mail
+          1 entry would stay, wholly or in part:
+            line 5: it has 2 fields, and the first line names 4
+
+          """)
+      #expect(try await store.whorl("ls").text.isEmpty)
+    }
+  }
+
+  @Test("items come in under the rule that is named, and a second import brings in nothing")
+  func again() async throws {
+    try await with { store, file in
+      let first = try await store.whorl("import", "--from", "csv", file, "--yes", "--access", "none", "--json")
+      #expect(
+        first.text == #"{"alreadyThere":[],"brought":["Forge/alice#notes","Forge/alice","Mail"],"dryRun":false,"#
+          + #""duplicates":["Mail"],"staying":[{"entry":"line 5","reason":"has 2 fields, and the first line names 4"}]}"#
+          + "\n")
+      #expect(first.diagnostics.isEmpty, "\(first.diagnostics)")
+      #expect(try await store.whorl("get", "Forge/alice").text == "of the forge")
+      #expect(try await store.whorl("get", "Forge/alice#notes").text == "a note")
+      #expect(try await store.whorl("get", "Mail").text == "of the mail")
+      let second = try await store.whorl("import", "--from", "csv", file, "--json")
+      #expect(second.status == 0, "\(second.diagnostics)")
+      #expect(second.text.contains(#""alreadyThere":["Forge/alice","Mail"],"brought":[],"#), "\(second.text)")
+      #expect(try await store.whorl("ls").text.split(separator: "\n").count == 3)
+    }
+  }
+
+  @Test("what the store has of that name stays as it is, and an entry that was brought in by half is completed")
+  func kept() async throws {
+    try await with { store, file in
+      try await store.set("Mail", "typed", "--access", "none")
+      try await store.set("Forge/alice#notes", "of before", "--access", "none")
+      let result = try await store.whorl("import", "--from", "csv", file, "--yes", "--access", "none")
+      #expect(result.status == 0, "\(result.diagnostics)")
+      #expect(try await store.whorl("get", "Mail").text == "typed")
+      #expect(try await store.whorl("get", "Forge/alice").text == "of the forge")
+      #expect(try await store.whorl("get", "Forge/alice#notes").text == "of before")
+    }
+  }
+
+  @Test("it needs a yes: typed at the terminal, or given before")
+  func question() async throws {
+    try await with { store, file in
+      let refused = try await store.whorl("import", "--from", "csv", file)
+      #expect(refused.status == 77)
+      #expect(refused.failure.contains("this needs a yes"), "\(refused.failure)")
+      #expect(try await store.whorl("ls").text.isEmpty)
+      let no = try PseudoTerminal(store.arguments(["import", "--from", "csv", file]))
+      try await no.waits(for: "Go on?")
+      #expect(no.shown.contains("Would bring in 2 entries"))
+      no.type("n\n")
+      #expect(try await no.status() == 77)
+      #expect(try await store.whorl("ls").text.isEmpty)
+      let yes = try PseudoTerminal(store.arguments(["import", "--from", "csv", file]))
+      try await yes.waits(for: "Go on?")
+      yes.type("y\n")
+      #expect(try await yes.status() == 0)
+      #expect(yes.shown.contains("holds its secrets unencrypted"))
+      #expect(try await store.whorl("ls").text.split(separator: "\n").count == 3)
+    }
+  }
+
+  @Test("a file comes from standard input, and an item is asked for as its rule says")
+  func standardInput() async throws {
+    try await TestStore.with { store in
+      let result = try await store.whorl(
+        "import", "--from", "keepassxc", "-", "--yes", "--access", "passcode", input: Array(Self.file.utf8))
+      #expect(result.status == 0, "\(result.diagnostics)")
+      #expect(try await store.whorl("get", "Mail").status == 77)
+      #expect(try await store.unlocked("get", "Mail").text == "of the mail")
+    }
+  }
+
+  @Test("an item that is too long for a store stays, and the others come in")
+  func tooLong() async throws {
+    try await TestStore.with { store in
+      let text = "title,password\nLong,\(String(repeating: "x", count: (1 << 20) + 1))\nShort,x\n"
+      let result = try await store.whorl(
+        "import", "--from", "csv", "-", "--yes", "--access", "none", "--json", input: Array(text.utf8))
+      #expect(result.status == 0, "\(result.diagnostics)")
+      #expect(result.text.contains(#""brought":["Short"]"#), "\(result.text.prefix(300))")
+      #expect(result.text.contains(#"{"entry":"Long","reason":"is not taken by the store: "#))
+    }
+  }
+
+  @Test("bad input is one line, and its status says which kind")
+  func badInput() async throws {
+    try await TestStore.with { store in
+      let bad: [([String], Int32, String)] = [
+        (["--from", "csv", "-"], 65, "there is nothing in it"),
+        (["--from", "csv", "/nonexistent"], 66, "there is nothing at /nonexistent"),
+        (["--from", "csv", "/"], 74, "cannot read /: Is a directory"),
+        (["--from", "csv"], 64, "Name the file"),
+        (["--from", "secret-service", "x"], 64, "The Secret Service has no path"),
+        (["--from", "what"], 64, "what"),
+        (["--from", "pass"], 66, "there is nothing at /nonexistent/.password-store"),
+      ]
+      for (words, status, line) in bad {
+        let result = try await Invocation(arguments: store.arguments(["import"] + words)).run()
+        #expect(result.status == status, "\(words): \(result.diagnostics)")
+        #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+        #expect(result.diagnostics.contains(line), "\(result.diagnostics)")
+      }
+      let none = try await store.whorl(
+        "import", "--from", "secret-service",
+        environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus,guid=1"])
+      #expect(none.status == 69)
+      #expect(none.failure.contains("there is no Secret Service"), "\(none.failure)")
+    }
+  }
+}

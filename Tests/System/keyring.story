@@ -1,0 +1,160 @@
+# GNOME Keyring in a booted system: what opens it at a login, within a session and after it, and the way back.
+. /usr/share/whorl-tests/common.sh
+. /usr/share/whorl-tests/desktop.sh
+
+user alice
+user bob
+virtual_reader
+own_password_is_typed
+echo 'alice:open sesame, please' | chpasswd
+echo 'bob:another password' | chpasswd
+gdm_files
+
+# is_open, is_locked: how the login keyring stands; an open one answers without a prompt, which nobody could.
+locked() {
+  in_session "$who" 'busctl --user get-property org.freedesktop.secrets /org/freedesktop/secrets/collection/login \
+    org.freedesktop.Secret.Collection Locked'
+}
+is_open() {
+  expect 0 "b false" locked
+  expect 0 "in the keyring" in_session "$who" 'timeout 10 secret-tool lookup site a'
+}
+is_locked() { expect 0 "b true" locked; }
+
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+expect 0 "" env DEBIAN_FRONTEND=noninteractive pam-auth-update --enable whorl
+
+# Without Whorl: the first login makes the keyring, a typed password opens it, and a finger leaves it locked.
+for name in alice bob; do
+  password=$([ "$name" = alice ] && echo 'open sesame, please' || echo 'another password')
+  log_in gdm-password "$name" "$password"
+  log_out
+  log_in gdm-password "$name" "$password"
+  expect 0 "" in_session "$name" 'printf "in the keyring" | secret-tool store --label=x --collection=login site a'
+  is_open
+  log_out
+done
+enrol alice right-index
+log_in gdm-fingerprint alice
+is_locked
+log_out
+
+# The choice, refused while the first login after a start would ask for the passcode besides.
+at_seat alice 'umask 077; echo "open sesame, please" >passcode; echo "open sesame, please" >keyring-password'
+expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+log_in gdm-password alice 'open sesame, please'
+expect 77 "the first login would" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
+expect 0 "" in_session alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
+expect 0 "has a secret of its own" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
+is_open
+expect 0 "tells Whorl, takes a finger" in_session alice 'whorl login status'
+expect 1 "login keyring of: alice" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
+log_out
+
+# After a start of the machine, by finger.
+restart
+log_in gdm-fingerprint alice
+is_open
+[ ! -e /home/alice/.local/share/keyrings/login.keyring.before-whorl ] || fail "the file from before is still there"
+desktop
+is_open
+# A daemon that is killed in the session, and one that ends by itself.
+for signal in KILL TERM; do
+  daemon=$(pgrep -u alice -f gnome-keyring-daemon)
+  in_session alice "systemctl --user kill --signal=$signal gnome-keyring-daemon.service"
+  wait_for "the end of the daemon" test ! -e "/proc/$daemon"
+  in_session alice 'systemctl --user start gnome-keyring-daemon.service'
+  is_open
+done
+log_out
+[ -z "$(pgrep -u alice || :)" ] || fail "something of alice's runs after the last logout: $(pgrep -a -u alice)"
+
+# By password: GNOME's own module pushes what opens nothing, and the keyring keeps its own secret when something is
+# stored in it.
+log_in gdm-password alice 'open sesame, please'
+desktop
+is_open
+expect 0 "" in_session alice 'printf more | secret-tool store --label=y --collection=login site b'
+log_out
+log_in gdm-fingerprint alice
+expect 0 more in_session alice 'timeout 10 secret-tool lookup site b'
+
+# A variable for what the user's service manager starts.
+expect 0 "" in_session alice 'printf "for the session" | whorl set token --access none --accessible after-first-unlock'
+expect 0 "Each login delivers token" in_session alice 'whorl login add token --to env:STORY_TOKEN'
+log_out
+log_in gdm-password alice 'open sesame, please'
+expect 0 "for the session" in_session alice 'systemctl --user show-environment | grep ^STORY_TOKEN='
+expect 0 "for the session" in_session alice 'systemd-run --user --quiet --pipe --wait sh -c "echo \$STORY_TOKEN"'
+expect 0 "" in_session alice 'whorl login rm env:STORY_TOKEN'
+expect 1 "" in_session alice 'systemctl --user show-environment | grep ^STORY_TOKEN='
+log_out
+
+# The service manager of a user who lingers stays, and its keyring daemon; the end of the desktop locks the keyring, and
+# the next login opens it.
+loginctl enable-linger alice
+log_in gdm-fingerprint alice
+desktop
+is_open
+end_of_desktop
+is_locked
+exec 9>&-
+wait "$session"
+is_locked
+log_in gdm-fingerprint alice
+is_open
+loginctl disable-linger alice
+log_out
+
+# Another set of fingers, and a password that root has set, change nothing: the store is open, and opens the keyring.
+enrol alice left-index
+echo 'alice:set by root' | chpasswd
+log_in gdm-password alice 'set by root'
+is_open
+log_out
+echo 'alice:open sesame, please' | chpasswd
+
+# The passcode alone opens the store after a start: the login password is the passcode, and a finger is not enough.
+expect 0 "" at_seat alice 'whorl passcode --first-unlock passcode --passcode-fd 3 3<passcode'
+expect 0 "" at_seat alice 'whorl login enable passcode --passcode-fd 3 3<passcode'
+wait_for "the end of the service manager of alice" has_ended "user@$(id -u alice).service"
+restart
+log_in gdm-fingerprint alice
+is_locked
+# By hand, with the passcode.
+expect 0 "Handed over: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
+is_open
+log_out
+restart
+log_in gdm-password alice 'open sesame, please'
+is_open
+
+# The way back: GNOME's own module opens the keyring, and a finger does not.
+expect 0 "has its new password" in_session alice 'whorl login disable gnome-keyring --password-fd 3 3<keyring-password'
+is_open
+log_out
+for left in /home/alice/.local/share/keyrings/*whorl*; do [ ! -e "$left" ] || fail "left behind: $left"; done
+log_in gdm-fingerprint alice
+is_locked
+log_out
+log_in gdm-password alice 'open sesame, please'
+is_open
+desktop
+is_open
+end_of_desktop
+is_open
+log_out
+
+# Who has chosen nothing has what there was before.
+log_in gdm-password bob 'another password'
+desktop
+is_open
+end_of_desktop
+is_open
+log_out
+
+expect 0 "/etc/whorl/system" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
+case $(journalctl -q --no-pager -t whorld -t whorl -t python3) in
+  *sesame* | *"in the keyring"* | *"for the session"*) fail "a secret is in the journal" ;;
+esac
+exit 0

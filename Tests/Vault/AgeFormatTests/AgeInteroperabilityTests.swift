@@ -1,0 +1,57 @@
+import Keys
+import Primitives
+import SecretModel
+import SecureMemory
+import Testing
+
+@Suite("Files in age's format, with the program age")
+struct AgeInteroperabilityTests {
+  /// Around the lengths of one and two chunks.
+  static let lengths = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
+
+  @Test("age reads what was encrypted to a public key", arguments: lengths)
+  func ageReadsPublicKey(length: Int) throws {
+    let age = try AgeProgram()
+    let key = try #require(AgePublicKey(parsing: try age.makeKey().public))
+    try Transfer(path: age.path("file")).encrypt(pattern(length), for: .publicKey(key))
+    #expect(try age.decrypt("file") == pattern(length))
+  }
+
+  @Test("what age encrypted to a public key is read", arguments: lengths)
+  func readsAgesPublicKey(length: Int) throws {
+    let age = try AgeProgram()
+    let privateKey = try Random.key()
+    let key = try #require(AgePublicKey(bytes: try X25519.publicKey(of: privateKey)))
+    try age.write("plain", pattern(length))
+    try age.encrypt("plain", to: key.description, into: "file")
+    #expect(
+      try Transfer(path: age.path("file")).decrypt(with: .privateKey(SharedSecret(privateKey))) == pattern(length))
+  }
+
+  @Test("age reads what was encrypted under a passphrase")
+  func ageReadsPassphrase() throws {
+    let age = try AgeProgram()
+    let file = Transfer(path: age.path("file"))
+    try file.encrypt(pattern(70_000), for: .passphrase(shared("correct horse")), logN: 18)
+    #expect(try age.decrypt("file", under: "correct horse") == pattern(70_000))
+  }
+
+  @Test("what age encrypted under a passphrase is read")
+  func readsAgesPassphrase() throws {
+    let age = try AgeProgram()
+    try age.write("plain", pattern(70_000))
+    try age.encrypt("plain", under: "correct horse", into: "file")
+    #expect(
+      try Transfer(path: age.path("file")).decrypt(with: .passphrase(shared("correct horse"))) == pattern(70_000))
+  }
+
+  @Test("age's keys are read as age means them")
+  func keys() throws {
+    let age = try AgeProgram()
+    let pair = try age.makeKey()
+    let privateKey = try #require(Bech32.bytes(in: pair.private.lowercased(), prefix: "age-secret-key-"))
+    let publicKey = AgePublicKey(bytes: try X25519.publicKey(of: secret(privateKey)))
+    #expect(publicKey == AgePublicKey(parsing: pair.public))
+    #expect(publicKey?.description == pair.public)
+  }
+}

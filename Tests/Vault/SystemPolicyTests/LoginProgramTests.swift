@@ -1,0 +1,130 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import SystemPolicy
+import Testing
+
+@Suite("A finger is asked for, to let somebody in", .timeLimit(.minutes(2)))
+struct LoginProgramTests {
+  private static let stranger = LogindStandIn.ownUser + 1
+
+  /// This process as a login program for its user.
+  private func caller(
+    _ machine: Machine, isGreeter: Bool, seat: String = "", terminal: String = ""
+  ) -> Caller {
+    var caller = machine.caller
+    caller.login = LoginProgram(isGreeter: isGreeter, seat: seat, terminal: terminal)
+    return caller
+  }
+
+  /// A machine on which this process is a system service.
+  private func outside(_ body: (Machine) async throws -> Void) async throws {
+    try await Machine.with { machine in
+      machine.logind.remove("c1")
+      try await body(machine)
+    }
+  }
+
+  @Test("in a session as for a program of its user, and polkit has no say in it", arguments: RefusalTests.cases)
+  func inside(_ one: RefusalTests.Case) async throws {
+    try await Machine.with { machine in
+      machine.polkit.manner = .answers(authorized: false, challenge: false)
+      machine.logind.add("c1", process: getpid(), one.session)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: false)) == one.refusal)
+      // The same in another user's session, where an administrator authenticates.
+      machine.logind.add("c1", user: Self.stranger, process: getpid(), one.session)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: false)) == one.refusal)
+    }
+  }
+
+  @Test("among the services of a user as for that user's display session")
+  func services() async throws {
+    try await outside { machine in
+      machine.logind.setOwner(Self.stranger, of: getpid())
+      machine.logind.setDisplay(nil, of: Self.stranger)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .noSession)
+      machine.logind.add("c2", user: Self.stranger)
+      machine.logind.setDisplay("c2", of: Self.stranger)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: false)) == nil)
+      machine.logind.change("c2", ["Remote": .boolean(true)])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .remote)
+    }
+  }
+
+  @Test("outside of any session for a greeter at the seat that it shows, and for nothing else")
+  func greeter() async throws {
+    try await outside { machine in
+      machine.logind.add("c2", user: Self.stranger, ["Class": .string("greeter")])
+      machine.logind.show("c2")
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == nil)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true, seat: "seat0")) == nil)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true, seat: "seat1")) == .inactive)
+      #expect(await machine.refusal(for: caller(machine, isGreeter: false)) == .noSession, "such as polkit's helper")
+      machine.logind.change("c2", ["Remote": .boolean(true)])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .remote)
+      machine.logind.add("c2", user: Self.stranger, process: getpid(), ["Class": .string("greeter")])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == nil, "in the greeter's own session")
+      machine.logind.change("c2", ["State": .string("online")])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .inactive)
+    }
+  }
+
+  @Test("to unlock the user's own session, and not while it is open or another's is shown")
+  func unlocking() async throws {
+    try await outside { machine in
+      machine.logind.add("c2", ["LockedHint": .boolean(true)])
+      machine.logind.show("c2")
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == nil)
+      machine.logind.change("c2", ["LockedHint": .boolean(false)])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .inactive)
+      machine.logind.add("c2", user: Self.stranger, ["LockedHint": .boolean(true)])
+      #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .inactive)
+    }
+  }
+
+  @Test(
+    "at a virtual console that nobody has logged in at",
+    arguments: [
+      ("tty1", true), ("/dev/tty63", true), ("tty0", false), ("tty64", false), ("ttyS0", false), ("/dev/pts/1", false),
+      ("tty", false), (":0", false), ("", false),
+    ])
+  func console(_ terminal: String, _ isAllowed: Bool) async throws {
+    try await outside { machine in
+      let refusal = await machine.refusal(for: caller(machine, isGreeter: true, terminal: terminal))
+      #expect(refusal == (isAllowed ? nil : .noSession))
+    }
+  }
+
+  @Test("never under a closed lid, while the machine sleeps, and where logind cannot be asked")
+  func machine() async throws {
+    try await Machine.with { machine in
+      let sudo = caller(machine, isGreeter: false)
+      machine.logind.set("LidClosed", true)
+      #expect(await machine.refusal(for: sudo, at: .underLid) == .lidClosed)
+      #expect(await machine.refusal(for: sudo) == nil)
+      machine.logind.set("PreparingForSleep", true)
+      #expect(await machine.refusal(for: sudo) == .sleeping)
+      machine.logind.set("PreparingForSleep", false)
+      for manner in [LogindStandIn.Manner.nonsense, .silent] {
+        machine.logind.manner = manner
+        #expect(await machine.refusal(for: sudo) == .unknown)
+      }
+    }
+  }
+
+  @Test("until the seat shows something else")
+  func switched() async throws {
+    try await outside { machine in
+      machine.logind.add("c2", user: Self.stranger, ["Class": .string("greeter")])
+      machine.logind.add("c3", user: Self.stranger)
+      machine.logind.show("c2")
+      let greeter = caller(machine, isGreeter: true)
+      let ending = Task { await machine.sessions.untilRefused(for: greeter) }
+      let before = machine.logind.calls
+      try #require(try await eventually { machine.logind.calls > before + 2 })
+      machine.logind.show("c3")
+      #expect(await ending.value == .inactive)
+    }
+  }
+}

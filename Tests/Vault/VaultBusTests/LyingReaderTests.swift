@@ -1,0 +1,109 @@
+import Fingerprint
+import Glibc
+import SecretModel
+import Testing
+import VaultDriver
+
+@Suite("A reader process that lies", .timeLimit(.minutes(120)))
+struct LyingReaderTests {
+  @Test("can claim a match, and nothing else", arguments: LyingStore.Kind.allCases)
+  func touches(_ kind: LyingStore.Kind) async {
+    // In a new process, which a fault ends alone, and whose memory is its own.
+    await #expect(processExitsWith: .success) { [kind = kind.rawValue as String, seed = Campaign.seed as UInt64] in
+      try await lie(kind, "touches", seed: seed, count: Campaign.count(short: 30, long: 20_000)) {
+        try await ToldLies($0, in: $1, $2).touch()
+      }
+    }
+  }
+
+  @Test("changes fingers only by an enrolment that the passcode allowed", arguments: LyingStore.Kind.allCases)
+  func enrolments(_ kind: LyingStore.Kind) async {
+    await #expect(processExitsWith: .success) { [kind = kind.rawValue as String, seed = Campaign.seed as UInt64] in
+      try await lie(kind, "enrolments", seed: seed, count: Campaign.count(short: 10, long: 10_000)) {
+        try await ToldLies($0, in: $1, $2).enroll()
+      }
+    }
+  }
+}
+
+/// Makes requests of a vault whose reader lies. Then the truthful reader has to open everything.
+private func lie(
+  _ kind: String, _ name: String, seed: UInt64, count: Int,
+  request: @Sendable (LyingStore, any VaultService, Campaign.Generator) async throws -> Void
+) async throws {
+  let store = try await LyingStore(try #require(LyingStore.Kind(rawValue: kind)))
+  try ScratchStore.run("/bin/mkdir", ["\(store.store.folder)/beside"])
+  try ScratchStore.run("/bin/cp", ["/etc/passwd", "\(store.store.folder)/beside/file"])
+  let others = try names(in: store.store.folder)
+  store.reader.lie(ReaderLies(from: store.reader.recorded, "lies about \(name) on \(kind)", seed: seed))
+  var memory: Int?
+  try await store.connected(answersWithin: .milliseconds(300)) { vault in
+    for number in 1...count {
+      let place = "request \(number) of WHORL_SEED=\(seed)"
+      let watch = Task {
+        try await Task.sleep(for: .seconds(25))
+        print("\(place) was not answered")
+        exit(3)
+      }
+      let random = Campaign.Generator("request \(number)", seed: seed)
+      try await attributed(to: place) { try await request(store, vault, random) }
+      watch.cancel()
+      // From the second quarter on, so that what is allocated once is there.
+      if number == count / 4 { memory = try residentBytes() }
+    }
+  }
+  let limit = try #require(memory) + 128 << 20
+  #expect(try residentBytes() < limit, "WHORL_SEED=\(seed)")
+  store.reader.lie(nil)
+  #expect(try names(in: store.store.folder) == others)
+  #expect(
+    try ScratchStore.contents(of: "\(store.store.folder)/beside/file") == ScratchStore.contents(of: "/etc/passwd"))
+  try await store.connected { try await truth($0, of: store, name: name) }
+  await store.end()
+}
+
+/// With its truthful reader the store is as it was; after lies about enrolments with other fingers.
+private func truth(_ vault: any VaultService, of store: LyingStore, name: String) async throws {
+  if name == "enrolments" {
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { handle in
+      try await vault.unenroll(nil, Asking(in: handle))
+    }
+    _ = try await store.enroll(.leftRing, in: vault)
+    try await store.addItems(in: vault)
+  } else if try await vault.status().lockedOut {
+    try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+  }
+  let finger: Finger = name == "enrolments" ? .leftRing : .rightIndex
+  for item in LyingStore.items.keys.sorted() {
+    let person = Person(
+      passcodes: [ScratchStore.passcode], applicationPassword: LyingStore.password, touches: [store.touch(finger)])
+    #expect(try await store.read(item, in: vault, by: person) == item)
+  }
+}
+
+/// Names the request in the record of a failure.
+private func attributed(to place: String, _ body: () async throws -> Void) async throws {
+  do {
+    try await body()
+  } catch {
+    Issue.record("\(place): \(error)")
+    throw error
+  }
+}
+
+private func names(in folder: String) throws -> [String] {
+  let directory = try #require(opendir(folder))
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    names.append(withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) })
+  }
+  // A reader's sensor is there while the reader is open.
+  return names.filter { $0 != "sensor" }.sorted()
+}
+
+/// The memory of this process.
+private func residentBytes() throws -> Int {
+  let fields = String(decoding: try ScratchStore.contents(of: "/proc/self/statm"), as: UTF8.self).split(separator: " ")
+  return try #require(fields.count > 1 ? Int(fields[1]) : nil) * Int(getpagesize())
+}

@@ -1,0 +1,87 @@
+import Fingerprint
+import Glibc
+import KeySchemes
+import SDBus
+import SecretModel
+import SecureMemory
+import VaultBus
+import VaultDriver
+
+/// The calls of the interface as the client sends them, without their numbers. Random calls start from these.
+struct RecordedCalls: Sendable {
+  private(set) var all: [(member: String, arguments: [BusValue])] = []
+
+  /// The bytes that stand for a context, an item and a draft in the recorded calls.
+  static let identifier: [UInt8] = Array(repeating: 7, count: 16)
+
+  init() async throws {
+    let calls = HeldCalls()
+    let raw = try RawVault { call in
+      calls.append(call)
+      switch call.member {
+      case "OpenContext": call.answer([.bytes(Self.identifier)])
+      case "Respond", "SetApplicationPassword", "CloseContext": call.answer()
+      default: call.fail("\(VaultInterface.errorPrefix)ItemGone", "")
+      }
+    }
+    try await Self.callEverything(raw)
+    all = calls.all.map { ($0.member, Array($0.arguments.dropFirst())) }
+  }
+
+  private static func callEverything(_ raw: RawVault) async throws {
+    let vault = try await raw.open()
+    let (handle, _) = try await vault.openContext(ContextOptions(timeout: .seconds(1)))
+    let asking = Asking(in: handle, options: ContextOptions(timeout: .seconds(1)), reason: "a test")
+    let name = try ItemName(service: "service", account: "account")
+    let id = ItemID(bytes: identifier)
+    let search = ItemSearch(.genericPassword, [.account: .text("account")])
+    let item = NewItem(
+      .genericPassword, [.service: .text("service"), .account: .text("account")],
+      access: try AccessControl([.userPresence]))
+    func secret() -> SecretBytes { SecretBytes(text: "secret") }
+
+    _ = try? await vault.items(search, asking)
+    _ = try? await vault.secrets(.search(search), asking)
+    _ = try? await vault.secrets(.ids([id]), asking)
+    _ = try? await vault.secrets(.names([name]), .nobody)
+    _ = try? await vault.add(item, secret: secret(), replacing: true, asking)
+    let change = ItemChange(attributes: [.label: .text("label")])
+    _ = try? await vault.update(.names([name]), change, secret: secret(), asking)
+    _ = try? await vault.delete(.search(search))
+    _ = try? await vault.sealCopy(of: secret(), under: .recoveryKey)
+    _ = try? await vault.useKey(id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), asking)
+    _ = try? await vault.useKey(id, .export, asking)
+    _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
+    _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
+    _ = try? await vault.biometry()
+    _ = try? await vault.enroll(.rightIndex, asking)
+    _ = try? await vault.unenroll(nil, asking)
+    _ = try? await vault.losses(.passcode)
+    try? await vault.unlock(asking)
+    try? await vault.lock()
+    try? await vault.changePasscode(asking)
+    try? await vault.setFirstUnlock(.passcode, asking)
+    _ = try? await vault.removePasscode(asking)
+    _ = try? await vault.recover(accepting: nil, asking)
+    _ = try? await vault.detectedRestore()
+    _ = try? await vault.acceptRestore(DetectedRestore.ID(digest: identifier), asking)
+    try? await vault.useAdapter(.libfprint, asking)
+    _ = try? await vault.readers()
+    _ = try? await vault.status()
+    _ = try? await vault.problems()
+    _ = try? await vault.log(AuditSearch())
+    try? await raw.client.keep(StoreDraft.ID(bytes: identifier))
+    _ = try? await raw.client.walletKey(from: secret(), salt: Array(repeating: 1, count: 56))
+    // Descriptors of another kind: random ones take their place.
+    let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+    try? await raw.client.encryptFile(from: null, to: null, for: .passphrase(SharedSecret(secret())))
+    _ = try? await raw.client.fileKey(of: null, with: .privateKey(SharedSecret(secret())))
+    try? await raw.client.decryptFile(null, with: SecretBytes(count: EncryptedFile.keyCount), to: null)
+    close(null)
+    _ = try? await raw.client.makeKeyPair()
+    await vault.setApplicationPassword(secret(), of: handle)
+    await vault.respond(handle, .secret(question: 1, secret()))
+    await vault.respond(handle, .fallback)
+    await vault.closeContext(handle, reason: .program)
+  }
+}

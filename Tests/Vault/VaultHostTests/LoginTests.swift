@@ -1,0 +1,210 @@
+import Glibc
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+import VaultHost
+
+@Suite("A login, in the system service")
+struct LoginTests {
+  private static let item = NewItem(
+    .genericPassword, [.service: .text("wallet")], access: .none, accessibility: .afterFirstUnlock)
+
+  private let service: RunningService
+
+  init() async throws { service = try RunningService() }
+
+  /// Makes a store with an item, and puts the service into its state after a start.
+  private func makeStore(chosen: Bool = false, rule: FirstUnlock = .passcode) async throws {
+    try await service.makeStore()
+    try await with { vault in
+      _ = try await vault.add(Self.item, secret: SecretBytes(text: "gold"), replacing: false, .nobody)
+      if chosen {
+        _ = try await vault.add(
+          NewItem(LoginItem(.passcode)), secret: SecretBytes(text: ""), replacing: false, .nobody)
+      }
+      if rule != .passcode { try await set(rule, vault) }
+      try await vault.lock()
+    }
+  }
+
+  private func with<T: Sendable>(_ body: (any VaultService) async throws -> T) async throws -> T {
+    let connection = try service.connect()
+    let result = try await body(try await connection.open(.own))
+    await connection.close()
+    return result
+  }
+
+  private func set(_ rule: FirstUnlock, _ vault: any VaultService) async throws {
+    try await Person(passcodes: [RunningService.passcode]).with(vault) {
+      try await vault.setFirstUnlock(rule, Asking(in: $0))
+    }
+  }
+
+  /// The outcome of a login. Waits for it if a passcode is tried.
+  private func login(_ password: String? = nil, session: String = "c1", user: UInt32 = geteuid()) async throws
+    -> LoginOutcome
+  {
+    let secret: SecretBytes? = if let password { SecretBytes(text: password) } else { nil }
+    return try await outcome(
+      try await service.logins.openSession(session, of: user, by: "gdm-password", password: secret))
+  }
+
+  private func change(_ old: String?, _ new: String) async throws -> LoginOutcome {
+    let secret: SecretBytes? = if let old { SecretBytes(text: old) } else { nil }
+    return try await outcome(
+      try await service.logins.changePassword(of: geteuid(), from: secret, to: SecretBytes(text: new)))
+  }
+
+  private func outcome(_ answer: LoginAnswer) async throws -> LoginOutcome {
+    switch answer {
+    case .settled(let outcome): outcome
+    case .trying(let task): await task.value
+    case .verifying: throw RunningService.Failed(what: "a finger is asked for")
+    }
+  }
+
+  private func isReadable() async throws -> Bool {
+    try await with { vault in
+      do {
+        let found = try await vault.secrets(.search(ItemSearch(.genericPassword, [.service: .text("wallet")])), .nobody)
+        return found.first?.text == "gold"
+      } catch VaultError.notUnlocked {
+        return false
+      }
+    }
+  }
+
+  @Test("opens nothing where the passcode is asked for after a start, with or without a password")
+  func passcodeRule() async throws {
+    try await makeStore()
+    #expect(try await login() == .closed)
+    #expect(try await login(RunningService.passcode) == .closed, "nobody has chosen that the two are one")
+    #expect(try await !isReadable())
+    try await service.end()
+  }
+
+  @Test("opens the class where the store's rule says so, and no longer when the rule is taken back")
+  func loginRule() async throws {
+    try await makeStore(rule: .login)
+    #expect(try await with { try await $0.status().firstUnlock } == .login)
+    #expect(try await !isReadable(), "nobody has logged in")
+    #expect(try await login() == .open)
+    #expect(try await isReadable())
+    try await with { vault in
+      try await set(.passcode, vault)
+      try await vault.lock()
+    }
+    #expect(try await with { try await $0.status().firstUnlock } == .passcode)
+    #expect(try await login() == .closed)
+    #expect(try await !isReadable())
+    try await service.end()
+  }
+
+  @Test("opens the class with the passcode that was typed for it, where the user has chosen that")
+  func passwordIsPasscode() async throws {
+    try await makeStore(chosen: true)
+    #expect(try await login() == .closed)
+    #expect(try await login("") == .closed)
+    #expect(try await login(RunningService.passcode) == .open)
+    #expect(try await isReadable())
+    #expect(try await login() == .open, "a later login by finger finds it open")
+    try await service.end()
+  }
+
+  @Test("counts a wrong password as a try, and leaves the tries without a delay to whoever types the passcode")
+  func wrongPassword() async throws {
+    try await makeStore(chosen: true)
+    for _ in 1...10 { #expect(try await login("not the passcode") == .closed) }
+    #expect(try await with { try await $0.status().passcodeDelay } == 0)
+    #expect(try await login(RunningService.passcode) == .closed, "two wrong ones stand")
+    try await with { vault in
+      // After the two tries of logins, two more are free, and the third starts a delay.
+      await #expect(throws: VaultError.self) {
+        try await Person(passcodes: ["wrong", "wrong", "wrong"]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      }
+      let delay = try await vault.status().passcodeDelay
+      #expect(delay > 0)
+    }
+    try await service.end()
+  }
+
+  @Test("tries the password again when the passcode was right somewhere else")
+  func clearedTries() async throws {
+    try await makeStore(chosen: true)
+    for _ in 1...3 { #expect(try await login("not the passcode") == .closed) }
+    try await with { vault in
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      try await vault.lock()
+    }
+    #expect(try await login(RunningService.passcode) == .open)
+    try await service.end()
+  }
+
+  @Test("needs the password while that alone opens the class, and anything else before and afterwards")
+  func firstFactor() async throws {
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "there is no store")
+    try await makeStore()
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "nothing was chosen")
+    try await with { vault in
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      _ = try await vault.add(NewItem(LoginItem(.passcode)), secret: SecretBytes(text: ""), replacing: false, .nobody)
+      try await vault.lock()
+    }
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .password)
+    #expect(try await login(RunningService.passcode) == .open)
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "it is open")
+    try await with { vault in
+      try await set(.login, vault)
+      try await vault.lock()
+    }
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "any login opens it")
+    try await with { vault in
+      try await set(.passcode, vault)
+      try await vault.lock()
+    }
+    for _ in 1...2 { #expect(try await login("not the passcode") == .closed) }
+    #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "no password is tried now")
+    try await service.end()
+  }
+
+  @Test("is refused where logind has no such session of the user", arguments: ["c2", ""])
+  func otherSession(_ name: String) async throws {
+    try await makeStore(rule: .login)
+    await #expect(throws: LoginRefusal.noSuchLogin) { try await login(session: name) }
+    await #expect(throws: LoginRefusal.noSuchLogin) { try await login(user: geteuid() + 1) }
+    #expect(try await !isReadable())
+    try await service.end()
+  }
+
+  @Test("of a user without a store has nothing to open")
+  func noStore() async throws {
+    #expect(try await login() == .noStore)
+    #expect(try await change("old password", "new password") == .noStore)
+    try await service.end()
+  }
+
+  @Test("has the passcode follow a new password of the account, where the two are one")
+  func newPassword() async throws {
+    try await makeStore(chosen: true)
+    #expect(try await change(RunningService.passcode, "a new passcode") == .changed)
+    try await with { try await $0.lock() }
+    #expect(try await login("a new passcode") == .open)
+    #expect(try await change("not the passcode", "another") == .kept)
+    #expect(try await change(nil, "another") == .kept, "root has set it")
+    #expect(try await change("a new passcode", "abc") == .unfit)
+    try await with { try await $0.lock() }
+    #expect(try await login("a new passcode") == .open)
+    try await service.end()
+  }
+
+  @Test("leaves the passcode alone where the user has not chosen that it is the login password")
+  func notChosen() async throws {
+    try await makeStore()
+    #expect(try await change(RunningService.passcode, "a new passcode") == .notChosen)
+    try await with { vault in
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+    }
+    try await service.end()
+  }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import Processes
+import ProgramDriver
+import SecretModel
+import Synchronization
+import Testing
+import VaultDriver
+import VaultHost
+
+@Suite("The paths of the programs that call", .timeLimit(.minutes(2)))
+struct ProgramPathTests {
+  private static func arguments(for user: String) throws -> [String] {
+    [try Programs.path("whorl-program-path"), "--unit-for", user]
+  }
+
+  /// The unit's answer about a process, as the service asks.
+  private func answer(about process: Int32, at path: String) throws -> String {
+    let socket = try UnitPath(path, madeBy: getuid()).connect()
+    defer { close(socket) }
+    var request = process
+    guard send(socket, &request, MemoryLayout<Int32>.size, 0) == MemoryLayout<Int32>.size else {
+      throw RunningService.Failed(what: "send")
+    }
+    // The socket does not block.
+    var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    guard poll(&waiting, 1, 10_000) > 0 else { throw RunningService.Failed(what: "no answer") }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+      // recv: writes at most as many bytes as it is told
+      count = max(0, recv(socket, buffer.baseAddress, buffer.count, 0))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func ownPath() throws -> String {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    // readlink: writes at most as many bytes as it is told
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    try #require(count > 0)
+    return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  @Test("are told by a unit of their own, to the one user that it serves")
+  func unit() async throws {
+    let folder = try RunningService.makeFolder()
+    let own = try ownPath()
+    try await UnitLauncher.with(
+      program: Self.arguments(for: UnitLauncher.ownName()), at: folder + "/socket"
+    ) { unit in
+      let answers = try [getpid(), 0, -1, Int32.max, getpid()].map { try answer(about: $0, at: unit.path) }
+      #expect(answers == [own, "", "", "", own])
+      #expect(unit.starts == 1)
+    }
+    try await UnitLauncher.with(program: Self.arguments(for: "nobody"), at: folder + "/other") { unit in
+      let refused = try answer(about: getpid(), at: unit.path)
+      #expect(refused.isEmpty)
+      #expect(unit.starts == 1)
+    }
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test("are in the labels of the log, and a service without that unit does without", arguments: [true, false])
+  func labels(_ isInstalled: Bool) async throws {
+    let folder = try RunningService.makeFolder()
+    let socket = folder + "/socket"
+    let labels = Mutex<[String?]>([])
+    let make = { () async throws in
+      let service = try RunningService(
+        callers: { Caller(user: $0.user, process: $0.process, label: "program") },
+        programPaths: ProgramPaths(unit: UnitPath(socket, madeBy: getuid())),
+        journal: { entry, _ in labels.withLock { $0.append(entry.program) } })
+      try await service.makeStore()
+      let connection = try service.connect()
+      try await connection.open(.own).lock()
+      await connection.close()
+      try await service.end()
+    }
+    if isInstalled {
+      try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { _ in
+        try await make()
+      }
+    } else {
+      try await make()
+    }
+    let own = try ownPath()
+    let expected = isInstalled ? ProgramLabel.text("program", path: own) : "program"
+    #expect(try await eventually { labels.withLock { $0.count } == 2 })
+    #expect(labels.withLock { $0 } == [expected, expected])
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+}

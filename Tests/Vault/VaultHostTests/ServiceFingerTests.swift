@@ -1,0 +1,113 @@
+import Fingerprint
+import Glibc
+import ProgramDriver
+import ReaderClient
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+import VaultHost
+import VirtualFinger
+
+@Suite("The fingers of the service's users", .timeLimit(.minutes(5)))
+struct ServiceFingerTests {
+  private static let alice = SyntheticFinger(person: 1, finger: .rightIndex)
+  private static let bob = SyntheticFinger(person: 2, finger: .rightIndex)
+  /// Accounts that exist on every machine, since fprintd looks up their names.
+  private static let names = ["daemon", "bin"]
+
+  /// A service over fprintd's unit, which two users use.
+  private func withService(
+    names: [String] = names, _ body: (RunningService, PrivateFprintd, NextCaller) async throws -> Void
+  ) async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await withFolder { folder in
+        let place = FprintdPlace(bus: fprintd.bus, templates: fprintd.templates)
+        try await UnitLauncher.with(.fprintd(device: nil), in: folder, name: "fprintd", fprintd: place) { _, _ in
+          let units = try #require(
+            ReaderUnits(.fprintd(device: nil), in: folder, madeBy: getuid(), fprintd: place))
+          let next = NextCaller()
+          let service = try RunningService(
+            reader: .units(units), accountName: { names[Int($0 - geteuid())] },
+            callers: { Caller(user: geteuid() + next.number, process: $0.process) })
+          try await body(service, fprintd, next)
+          try await service.end()
+        }
+      }
+    }
+  }
+
+  /// The user whose program connects next.
+  private final class NextCaller: Sendable {
+    private let state = Mutex<UInt32>(0)
+    var number: UInt32 {
+      get { state.withLock { $0 } }
+      set { state.withLock { $0 = newValue } }
+    }
+  }
+
+  private func touches(_ finger: SyntheticFinger, _ fprintd: PrivateFprintd, _ count: Int)
+    -> [@Sendable () async throws -> Void]
+  {
+    (1...count).map { number in
+      {
+        // fprintd releases the reader a moment after its answer. A finger before that would not be seen.
+        try await Task.sleep(for: .milliseconds(300))
+        try await onThread { try fprintd.image.press(finger.impression(UInt64(number))) }
+      }
+    }
+  }
+
+  @Test("are apart in fprintd: each user's finger opens that user's items, and no other's")
+  func apart() async throws {
+    try await withService { service, fprintd, next in
+      var stores: [(vault: any VaultService, item: ItemID)] = []
+      for (number, finger) in [Self.alice, Self.bob].enumerated() {
+        next.number = UInt32(number)
+        try await service.makeStore()
+        let vault = try await service.connect().open(.own)
+        try await fprintd.enroll("right-index-finger", of: Self.names[number], pressing: finger)
+        // This is not the machine's own fprintd, so its fingers must be accepted.
+        let person = Person(passcodes: [RunningService.passcode])
+        try await person.with(vault) { try await vault.useAdapter(.fprintd, Asking(in: $0)) }
+        #expect(try await vault.status().sets.flatMap(\.fingers).map(\.finger) == [.rightIndex])
+        #expect(access("\(fprintd.templates)/\(Self.names[number])", F_OK) == 0)
+        let item = try await vault.add(
+          NewItem(.genericPassword, [.service: .text("bank")], access: AccessControl(.currentSet)),
+          secret: SecretBytes(text: "gold of \(number)"), replacing: false, .nobody)
+        stores.append((vault, item.id))
+      }
+      for (number, (vault, id)) in stores.enumerated() {
+        for (owner, finger) in [Self.alice, Self.bob].enumerated() {
+          let person = Person(touches: touches(finger, fprintd, 3))
+          if owner == number {
+            let released = try await person.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
+            #expect(released.first?.text == "gold of \(number)")
+          } else {
+            await #expect(throws: VaultError.authenticationFailed) {
+              _ = try await person.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
+            }
+          }
+        }
+      }
+      // No other user's templates: the unit's own user has none.
+      #expect(try folderEntries(fprintd.templates).sorted() == Self.names.sorted())
+    }
+  }
+
+  @Test("are not asked for where fprintd could not be told whose they are")
+  func strangeName() async throws {
+    try await withService(names: ["of two words"]) { service, fprintd, _ in
+      try await service.makeStore()
+      let vault = try await service.connect().open(.own)
+      let person = Person(passcodes: [RunningService.passcode], touches: touches(Self.alice, fprintd, 6))
+      await #expect {
+        _ = try await person.with(vault) { try await vault.enroll(.rightIndex, Asking(in: $0)) }
+      } throws: {
+        if case .reader(.cannotStart) = $0 as? VaultError { true } else { false }
+      }
+      #expect(try folderEntries(fprintd.templates).isEmpty)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@Suite("How much of the system service one user can take")
+struct ServiceLimitTests {
+  @Test("tells the connections over a user's limit to wait, and serves others when some have gone")
+  func connections() async throws {
+    let service = try RunningService(connections: 3)
+    try await service.makeStore()
+    var standing: [any VaultConnection] = []
+    for _ in 1...3 {
+      let connection = try service.connect()
+      _ = try await connection.open(.own)
+      standing.append(connection)
+    }
+    let refused = try service.connect()
+    await #expect(throws: VaultError.busy("3 connections of this user are open")) { _ = try await refused.open(.own) }
+    await refused.close()
+    await standing.removeLast().close()
+    #expect(
+      try await eventually {
+        let connection = try service.connect()
+        let vault = try? await connection.open(.own)
+        await connection.close()
+        return vault != nil
+      })
+    for connection in standing { await connection.close() }
+    try await service.end()
+  }
+
+  @Test("lets a user fill no more than the quota, and says so; what is there stays usable")
+  func quota() async throws {
+    let quota = 2 << 20
+    let service = try RunningService(quota: quota)
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let large = String(repeating: "x", count: 500_000)
+    var stored: [ItemID] = []
+    await #expect(throws: VaultError.storeFull(limit: quota)) {
+      for number in 0..<10 {
+        let item = NewItem(.genericPassword, [.service: .text("note"), .account: .text("\(number)")])
+        stored.append(try await vault.add(item, secret: SecretBytes(text: large), replacing: false, .nobody).id)
+      }
+    }
+    #expect((2...4).contains(stored.count))
+    #expect(try await vault.secrets(.ids(stored), .nobody).count == stored.count)
+    #expect(try await vault.delete(.ids([stored[0]])) == 1)
+    _ = try await vault.add(note, secret: SecretBytes(text: large), replacing: false, .nobody)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("bounds the memory that the open calls of one user take, over all of that user's connections")
+  func memory() async throws {
+    let service = try RunningService(callBytes: 3 << 20)
+    try await service.makeStore()
+    let reason = String(repeating: "x", count: 1 << 20)
+    var connections: [any VaultConnection] = []
+    var waiting: [Task<Void, any Error>] = []
+    for _ in 1...2 {
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      let (context, events) = try await vault.openContext(ContextOptions())
+      waiting.append(
+        Task { _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: context, reason: reason)) })
+      // The call is running when it asks for the passcode.
+      for await event in events {
+        if case .secretWanted = event.event { break }
+      }
+      connections.append(connection)
+    }
+    let third = try service.connect()
+    let vault = try await third.open(.own)
+    await #expect(throws: VaultError.busy("the open calls of this user take more than 3 MiB")) {
+      _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
+    }
+    for connection in connections { await connection.close() }
+    for task in waiting { await #expect(throws: (any Error).self) { try await task.value } }
+    #expect(
+      try await eventually {
+        do {
+          _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: nil, reason: reason))
+          return false
+        } catch {
+          return error as? VaultError == .interactionNotAllowed
+        }
+      })
+    await third.close()
+    try await service.end()
+  }
+}

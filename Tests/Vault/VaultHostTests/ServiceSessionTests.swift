@@ -1,0 +1,167 @@
+import Fingerprint
+import Glibc
+import Processes
+import ProgramDriver
+import SDBus
+import SecretModel
+import SecureMemory
+import SystemPolicy
+import Testing
+import VaultDriver
+import VaultHost
+import VirtualFinger
+
+@Suite("The service and its users' sessions", .timeLimit(.minutes(3)))
+struct ServiceSessionTests {
+  /// A service on a machine whose user sits at the seat.
+  private func withService(_ body: (RunningService, LogindStandIn, LoginSessions) async throws -> Void) async throws {
+    try await PrivateBus.withSession { bus, logind, polkit in
+      let sessions = LoginSessions(polkit: Polkit(bus: bus.address), bus: bus.address)
+      let service = try RunningService(sessions: sessions)
+      try await service.makeStore()
+      try await body(service, logind, sessions)
+      try await service.end()
+    }
+  }
+
+  private func add(_ name: String, _ constraint: AccessControl.Constraint, to vault: any VaultService) async throws
+    -> ItemID
+  {
+    try await vault.add(
+      NewItem(.genericPassword, [.service: .text(name)], access: AccessControl(constraint)),
+      secret: SecretBytes(text: "gold"), replacing: false, .nobody
+    ).id
+  }
+
+  @Test("releases nothing of the session's class that was asked for before the screen was locked")
+  func locked() async throws {
+    try await withService { service, logind, sessions in
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      let person = Person(passcodes: [RunningService.passcode])
+      let id = try await person.with(vault) { context in
+        try await vault.add(
+          NewItem(.genericPassword, [.service: .text("bank")], access: AccessControl(.passcode)),
+          secret: SecretBytes(text: "gold"), replacing: false, Asking(in: context)
+        ).id
+      }
+      for isLocked in [false, true] {
+        let (context, events) = try await vault.openContext(ContextOptions(timeout: .seconds(20)))
+        let reading = Task { try await vault.secrets(.ids([id]), Asking(in: context)) }
+        for await event in events {
+          guard case .secretWanted = event.event else { continue }
+          if isLocked {
+            logind.change("c1", ["LockedHint": .boolean(true)])
+            try #require(try await eventually { await sessions.state(of: geteuid()) == .locked })
+            // The stores receive the change a moment later.
+            try await Task.sleep(for: .milliseconds(200))
+          }
+          await vault.respond(context, .secret(question: event.number, SecretBytes(text: RunningService.passcode)))
+          break
+        }
+        if isLocked {
+          await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { _ = try await reading.value }
+        } else {
+          #expect(try await reading.value.first?.text == "gold")
+        }
+        await vault.closeContext(context, reason: .program)
+      }
+      await connection.close()
+    }
+  }
+
+  @Test("asks polkit about a change of fingers without a question, and takes nothing but yes")
+  func polkit() async throws {
+    try await PrivateBus.with { bus in
+      let standIn = try await PolkitStandIn(on: bus)
+      defer { standIn.close() }
+      let polkit = Polkit(bus: bus.address)
+      let caller = Caller(
+        user: getuid(), process: .init(id: getpid(), started: try #require(ProcessHandle.start(of: getpid()))))
+      try await polkit.authorizeFingers(caller)
+      #expect(standIn.questions.last?.action == "org.whorl.enroll")
+      #expect(standIn.questions.last?.flags == 0)
+      for challenge in [false, true] {
+        standIn.manner = .answers(authorized: false, challenge: challenge)
+        await #expect {
+          try await polkit.authorizeFingers(caller)
+        } throws: {
+          if case .notAuthorized(let words) = $0 as? VaultError { words.hasPrefix("org.whorl.enroll") } else { false }
+        }
+      }
+      standIn.manner = .error
+      await #expect {
+        try await polkit.authorizeFingers(caller)
+      } throws: {
+        if case .serviceUnavailable = $0 as? VaultError { true } else { false }
+      }
+    }
+  }
+
+  @Test("has polkit ask for an administrator before a test, and before an enrolment where only they may")
+  func administrators() async throws {
+    try await PrivateBus.with { bus in
+      let standIn = try await PolkitStandIn(on: bus)
+      defer { standIn.close() }
+      let polkit = Polkit(bus: bus.address)
+      let caller = Caller(
+        user: getuid(), process: .init(id: getpid(), started: try #require(ProcessHandle.start(of: getpid()))))
+      try await polkit.authorizeEnrolment(caller, by: .users)
+      #expect(standIn.questions.isEmpty)
+      try await polkit.authorizeEnrolment(caller, by: .administrators)
+      try await polkit.authorizeTest(caller)
+      #expect(standIn.questions.map(\.action) == ["org.whorl.enroll-as-administrator", "org.whorl.manage"])
+      #expect(standIn.questions.map(\.flags) == [1, 1])
+      standIn.manner = .answers(authorized: false, challenge: true)
+      await #expect {
+        try await polkit.authorizeEnrolment(caller, by: .administrators)
+      } throws: {
+        if case .notAuthorized = $0 as? VaultError { true } else { false }
+      }
+      await #expect {
+        try await polkit.authorizeTest(caller)
+      } throws: {
+        if case .notAuthorized = $0 as? VaultError { true } else { false }
+      }
+    }
+  }
+
+  @Test("puts the reader away before the machine sleeps, closes what follows the session, and serves when it is awake")
+  func sleep() async throws {
+    try await withService { service, logind, _ in
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      let sensor = service.folder + "/sensor"
+      let finger = SyntheticFinger(person: 1, finger: .rightIndex)
+      @Sendable func press(_ number: UInt64) async throws {
+        // The prompt is reported as shown before the reader is armed, by tasks of this process.
+        try await onThread {
+          try VirtualImageReader(socket: sensor, patience: .seconds(15)).press(finger.impression(number))
+        }
+      }
+      let enrolling = Person(
+        passcodes: [RunningService.passcode], touches: (1...6).map { number in { try await press(number) } })
+      _ = try await enrolling.with(vault) { try await vault.enroll(.rightIndex, Asking(in: $0)) }
+      let id = try await add("bank", .anyFinger, to: vault)
+      let note = try await add("note", .none, to: vault)
+      try #require(try await eventually { logind.holdsSleep })
+      let waiting = Person(touches: [{ logind.prepareForSleep(true) }])
+      do {
+        _ = try await waiting.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
+        Issue.record("released without a touch")
+      } catch VaultError.sessionRefused(.sleeping) {} catch VaultError.reader(.suspended) {}
+      try #require(try await eventually { !logind.holdsSleep })
+      #expect(processes(with: sensor).allSatisfy { $0 == getpid() }, "the reader's process has ended")
+      await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) {
+        _ = try await vault.secrets(.ids([note]), .nobody)
+      }
+      #expect(try await vault.status().failures == 0)
+      logind.prepareForSleep(false)
+      try #require(try await eventually { logind.holdsSleep })
+      let person = Person(touches: (100...102).map { number in { try await press(number) } })
+      let released = try await person.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
+      #expect(released.first?.text == "gold")
+      await connection.close()
+    }
+  }
+}

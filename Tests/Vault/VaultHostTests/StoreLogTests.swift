@@ -1,0 +1,188 @@
+import Executors
+import Glibc
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import VaultHost
+
+@Suite("The log of a store in the service")
+struct StoreLogTests {
+  private let folder: String
+
+  init() throws { folder = try RunningService.makeFolder() }
+
+  private func entry(_ request: AuditEntry.Request, at time: Int64 = 1_000_000, asks: Bool = false) -> AuditEntry {
+    AuditEntry(
+      time: time, program: "mail", process: 7, request: request, items: [ItemID(bytes: [0xAB, 1])],
+      prompts: asks ? [.touch, .passcode] : [], wrongPasscodes: 2, unmatchedTouches: 3, isSetChanged: true,
+      outcome: .failed(.cancelled))
+  }
+
+  private func log() -> StoreLog { StoreLog(of: 1000, in: folder, on: BackgroundThread()) { _, _ in } }
+
+  @Test("keeps every field, numbers the entries, and goes on where it ended after a restart")
+  func kept() async throws {
+    let first = log()
+    first.record(entry(.read))
+    var bare = AuditEntry(time: 5, program: nil, process: nil, request: .lock, outcome: .done)
+    first.record(bare)
+    #expect(try await first.entries(AuditSearch()).map(\.number) == [1, 2])
+    let second = log()
+    second.record(entry(.delete))
+    var expected = [entry(.read), bare, entry(.delete)]
+    for index in expected.indices { expected[index].number = index + 1 }
+    #expect(try await second.entries(AuditSearch()) == expected)
+    bare.number = 2
+    var search = AuditSearch()
+    search.after = 1
+    search.last = 1
+    #expect(try await second.entries(search).map(\.number) == [3])
+    search.last = 1_000
+    #expect(try await second.entries(search).map(\.number) == [2, 3])
+    search.since = 6
+    #expect(try await second.entries(search).map(\.number) == [3])
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test("has so many entries a minute for requests that asked nobody, says how many it left out, and has all others")
+  func omitted() async throws {
+    let log = log()
+    for _ in 1...StoreLog.unaskedLimit + 30 { log.record(entry(.read)) }
+    log.record(entry(.unlock, asks: true))
+    log.record(entry(.read))
+    log.record(entry(.read, at: 1_000_060))
+    let entries = try await log.entries(AuditSearch())
+    #expect(entries.count == StoreLog.unaskedLimit + 2)
+    #expect(entries.map(\.omitted).suffix(3) == [0, 30, 1])
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test("takes no more room than two files, and the newest entries stay")
+  func bounded() throws {
+    let file = LogFile(in: folder, limit: 4_096)
+    for number in 1...200 {
+      var each = entry(.read)
+      each.number = number
+      file.append([each])
+    }
+    let kept = file.entries().map(\.number)
+    #expect(kept.last == 200)
+    #expect(kept.count < 100 && kept == Array((201 - kept.count)...200))
+    for name in ["log", "log.old"] {
+      #expect(try ScratchStore.contents(of: "\(folder)/\(name)").count <= 4_096)
+    }
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test("passes over what was cut off or put in its place, and follows no link")
+  func damaged() throws {
+    let file = LogFile(in: folder)
+    file.append([entry(.read), entry(.add)])
+    let path = folder + "/log"
+    truncate(path, off_t(try ScratchStore.contents(of: path).count - 3))
+    #expect(file.entries().map(\.request) == [.read])
+    try RunningService.write("\u{FF}\u{FF}\u{FF}\u{FF}nonsense", to: path)
+    #expect(file.entries().isEmpty)
+    unlink(path)
+    try RunningService.write("mine", to: folder + "/other")
+    symlink(folder + "/other", path)
+    file.append([entry(.read)])
+    #expect(try ScratchStore.contents(of: folder + "/other").count == 4)
+    #expect(file.entries().isEmpty)
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test("writes an entry to the journal as fields, with an id for each kind of request")
+  func fields() {
+    var read = entry(.read, asks: true)
+    read.omitted = 4
+    let fields = JournalEntry(read, of: 1000).fields
+    #expect(
+      fields.filter { !$0.hasPrefix("MESSAGE_ID=") } == [
+        "MESSAGE=read by mail of user 1000: Cancelled", "PRIORITY=5", "WHORL_REQUEST=read", "WHORL_UID=1000",
+        "WHORL_OUTCOME=Cancelled", "WHORL_PROGRAM=mail", "WHORL_PID=7", "WHORL_ITEM=ab01", "WHORL_PROMPT=touch",
+        "WHORL_PROMPT=passcode", "WHORL_WRONG_PASSCODES=2", "WHORL_UNMATCHED_TOUCHES=3", "WHORL_SET_CHANGED=1",
+        "WHORL_OMITTED=4",
+      ])
+    let ids = Set(AuditEntry.Request.allCases.map { JournalEntry(entry($0), of: 1).fields[1] })
+    #expect(ids.count == AuditEntry.Request.allCases.count)
+    #expect(ids.allSatisfy { $0.utf8.count == "MESSAGE_ID=".utf8.count + 32 })
+  }
+}
+
+@Suite("The log of the system service")
+struct ServiceLogTests {
+  @Test("tells each user of their own requests alone, and the journal of all, without a secret or an attribute")
+  func users() async throws {
+    let others = Mutex(false)
+    let journal = Mutex<[(AuditEntry, UInt32)]>([])
+    let service = try RunningService(
+      callers: { caller in
+        var changed = caller
+        if others.withLock({ $0 }) { changed.user += 1 }
+        return changed
+      }, journal: { entry, user in journal.withLock { $0.append((entry, user)) } })
+    try await service.makeStore()
+    let alice = try service.connect()
+    let vault = try await alice.open(.own)
+    let item = try await vault.add(note, secret: SecretBytes(text: "gold"), replacing: false, .nobody)
+    _ = try await vault.secrets(.ids([item.id]), .nobody).count
+    others.withLock { $0 = true }
+    try await service.makeStore()
+    let bob = try service.connect()
+    let his = try await bob.open(.own)
+    await #expect(throws: VaultError.itemGone) { _ = try await his.secrets(.ids([item.id]), .nobody) }
+    let entries = try await vault.log(AuditSearch())
+    #expect(entries.map(\.request) == [.makeStore, .add, .read])
+    #expect(entries.map(\.items) == [[], [item.id], [item.id]])
+    #expect(entries.allSatisfy { $0.process == Int(getpid()) && $0.program?.isEmpty == false })
+    let his2 = try await his.log(AuditSearch())
+    #expect(his2.map(\.request) == [.makeStore, .read])
+    #expect(his2.last?.outcome == .failed(.itemGone))
+    let sent = journal.withLock { $0 }
+    #expect(sent.map(\.0.request) == [.makeStore, .add, .read, .makeStore, .read])
+    #expect(sent.map(\.1) == [0, 0, 0, 1, 1].map { geteuid() + $0 })
+    let text = sent.flatMap { JournalEntry($0.0, of: $0.1).fields }.joined(separator: "\n")
+    for word in ["gold", "note", RunningService.passcode] { #expect(!text.contains(word)) }
+    var search = AuditSearch()
+    search.last = AuditSearch.limit + 1
+    await #expect {
+      _ = try await vault.log(search)
+    } throws: {
+      if case .invalidRequest = $0 as? VaultError { true } else { false }
+    }
+    await alice.close()
+    await bob.close()
+    try await service.end()
+  }
+
+  @Test("has an entry for a store that is made, or refused, and for a new key file that is refused")
+  func whole() async throws {
+    let journal = Mutex<[AuditEntry]>([])
+    let allows = Mutex(false)
+    let service = try RunningService(
+      journal: { entry, _ in journal.withLock { $0.append(entry) } },
+      authorizeOwner: { _ throws(VaultError) in
+        guard allows.withLock({ $0 }) else { throw .notAuthorized("org.whorl.own") }
+      })
+    await #expect(throws: VaultError.notAuthorized("org.whorl.own")) { try await service.makeStore() }
+    allows.withLock { $0 = true }
+    try await service.makeStore()
+    allows.withLock { $0 = false }
+    let connection = try service.connect()
+    await #expect(throws: VaultError.notAuthorized("org.whorl.own")) {
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
+    }
+    let entries = try await connection.open(.own).log(AuditSearch())
+    #expect(entries.map(\.request) == [.makeStore, .rebuildDeviceKey])
+    #expect(entries.map(\.outcome) == [.done, .failed(.notAuthorized)])
+    #expect(
+      journal.withLock { $0.map(\.outcome) } == [.failed(.notAuthorized), .done, .failed(.notAuthorized)],
+      "where there is no store yet, the journal alone has it")
+    await connection.close()
+    try await service.end()
+  }
+}

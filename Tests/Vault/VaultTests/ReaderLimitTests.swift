@@ -1,0 +1,123 @@
+import Fingerprint
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("A reader that lies, or never has enough", .timeLimit(.minutes(2)))
+struct ReaderLimitTests {
+  private static let right = ScratchStore.passcode
+  private static let unreadable = VaultError.reader(.device("it could not read 10 touches"))
+
+  private let store: ScratchStore
+  private let reader = ScriptedReader()
+
+  init() async throws { store = try await ScratchStore() }
+
+  private func enroll(_ finger: Finger, in vault: Vault) async throws {
+    _ = try await Person(passcodes: [Self.right]).with(vault) { try await vault.enroll(finger, in: $0) }
+  }
+
+  private func spoil(_ count: Int) { for _ in 0..<count { reader.next(.retry) } }
+
+  @Test("ends a request with its tenth touch that could not be read, at no cost, and the passcode may take its place")
+  func unreadableTouches() async throws {
+    let vault = try store.open(reader: reader)
+    try await enroll(.rightIndex, in: vault)
+    try await vault.put("finger", "secret", .anyFinger)
+    try await vault.put("presence", "opened", .presence)
+    spoil(9)
+    #expect(try await vault.get("finger") == "secret")
+    spoil(10)
+    await #expect(throws: Self.unreadable) { try await vault.get("finger") }
+    #expect(try await vault.status().failures == 0)
+    spoil(10)
+    #expect(try await vault.get("presence", by: Person(passcodes: [Self.right])) == "opened")
+    #expect(try await vault.get("finger") == "secret")
+  }
+
+  @Test("ends an enrolment with its tenth touch that could not be read, and changes no finger")
+  func unreadableConfirmation() async throws {
+    let vault = try store.open(reader: reader)
+    try await enroll(.rightIndex, in: vault)
+    let before = try await vault.status().sets.map(\.digest)
+    spoil(10)
+    await #expect(throws: Self.unreadable) { try await enroll(.leftIndex, in: vault) }
+    #expect(try await vault.status().sets.map(\.digest) == before)
+    spoil(9)
+    try await enroll(.leftIndex, in: vault)
+  }
+
+  @Test("keeps no request waiting by events that never end")
+  func endlessEvents() async throws {
+    let activity = Activity(countingFor: .milliseconds(50))
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < .milliseconds(250) {
+      activity.note()
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    #expect(activity.idle >= .milliseconds(150))
+  }
+
+  @Test("that opens another reader than the one it has listed is not used")
+  func anotherReader() async throws {
+    let vault = try store.open(reader: reader)
+    try await enroll(.rightIndex, in: vault)
+    try await vault.put("finger", "secret", .anyFinger)
+    for change in [Change.serial, .nature] {
+      let calls = Mutex(0)
+      let liar = InterposedReader(
+        real: reader,
+        describing: { description in
+          var other = description
+          switch change {
+          case .serial: other.identity.serial = "another"
+          case .nature: other.nature = .virtual
+          }
+          // It is listed first, and then opened.
+          return calls.withLock { calls -> Int in
+            calls += 1
+            return calls
+          } == 1 ? description : other
+        })
+      let lied = try store.open(reader: liar)
+      await #expect(throws: VaultError.reader(.removed)) { try await lied.get("finger") }
+      #expect(try await lied.status().failures == 0)
+    }
+    #expect(try await vault.get("finger") == "secret")
+  }
+
+  private enum Change { case serial, nature }
+
+  @Test("that lists one finger of fprintd twice fills no set")
+  func fingerTwice() async throws {
+    let prints = [1, 2].map { FprintdPrint(finger: .rightIndex, digest: Array(repeating: $0, count: 32)) }
+    let vault = try store.open(reader: ScriptedReader(fprintd: prints, nature: .physical))
+    #expect(try await vault.biometry().problem == .reader(.badTemplate))
+    #expect(try await vault.status().sets.isEmpty)
+    let one = try store.open(reader: ScriptedReader(fprintd: [prints[0]], nature: .physical))
+    #expect(try await one.biometry().problem == nil)
+  }
+
+  @Test("lets nobody in by fingers of an earlier copy of the store that nobody has accepted")
+  func restoredFingers() async throws {
+    let vault = try store.open(reader: reader)
+    try await enroll(.rightIndex, in: vault)
+    func letIn(_ vault: Vault) async throws {
+      let session = VaultSession(of: vault)
+      try await Person().with(session) { try await session.verifyForLogin(Asking(in: $0)) }
+    }
+    try await letIn(vault)
+    await vault.close()
+    let copy = try store.snapshot()
+    let later = try store.open(reader: reader)
+    for count in 0..<3 { try await later.put("more", "\(count)", replace: true) }
+    await later.close()
+    try store.restore(["vault.db", "vault.db-wal", "vault.db-shm"], from: copy)
+    let restored = try store.open(reader: reader)
+    #expect(try await restored.status().restoreDetected)
+    await #expect(throws: VaultError.restoreDetected) { try await letIn(restored) }
+    #expect(try await restored.status().failures == 0)
+  }
+}

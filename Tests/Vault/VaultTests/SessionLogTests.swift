@@ -1,0 +1,174 @@
+import Fingerprint
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+
+@Suite("The log of a session")
+struct SessionLogTests {
+  /// Keeps the entries in this process.
+  private final class RecordedLog: AuditLog {
+    private let recorded = Mutex<[AuditEntry]>([])
+
+    func record(_ entry: AuditEntry) { recorded.withLock { $0.append(entry) } }
+    func entries(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] { recorded.withLock { $0 } }
+
+    /// The entries since the last time.
+    func take() -> [AuditEntry] {
+      recorded.withLock { entries in
+        defer { entries = [] }
+        return entries
+      }
+    }
+  }
+
+  private let log = RecordedLog()
+  private let image: ImageReaderStore
+  private let vault: Vault
+  private let session: VaultSession
+  private let name: ItemName
+
+  init() async throws {
+    image = try await ImageReaderStore()
+    vault = try image.store.open(reader: image.process)
+    session = try VaultSession(
+      of: vault,
+      for: Caller(
+        user: vault.owner, process: Caller.ProcessInstance(id: 77, started: 1), label: "mail (org.example.Mail)"),
+      log: log)
+    name = try ItemName(parsing: "mail/alice")
+  }
+
+  private func add(_ constraint: AccessControl.Constraint) async throws -> ItemID {
+    try await session.add(
+      NewItem(named: name, access: AccessControl(constraint)), secret: SecretBytes(text: "gold"), replacing: true,
+      .nobody
+    ).id
+  }
+
+  @Test("has an entry for every call that asks somebody or changes something, also for one that is refused")
+  func everyCall() async throws {
+    let (session, name) = (session, name)
+    // Close the context, so that each call is refused before it does anything.
+    let (handle, _) = try await session.openContext(ContextOptions())
+    await session.closeContext(handle, reason: .program)
+    let asking = Asking(in: handle)
+    let item = NewItem(named: name, access: .none)
+    let calls: [AuditEntry.Request: @Sendable () async throws -> Void] = [
+      .read: { _ = try await session.secrets(.names([name]), asking) },
+      .add: { _ = try await session.add(item, secret: SecretBytes(text: "gold"), replacing: false, asking) },
+      .change: { _ = try await session.update(.names([name]), ItemChange(), secret: nil, asking) },
+      .delete: { _ = try await session.delete(.names([name])) },
+      .useKey: { _ = try await session.useKey(ItemID(bytes: [1]), .export, asking) },
+      .evaluate: { _ = try await session.evaluate(.policy(.deviceOwner), asking) },
+      .enroll: { _ = try await session.enroll(.leftThumb, asking) },
+      .unenroll: { _ = try await session.unenroll(.leftThumb, asking) },
+      .unlock: { try await session.unlock(asking) },
+      .lock: { try await session.lock() },
+      .changePasscode: { try await session.changePasscode(asking) },
+      .removePasscode: { _ = try await session.removePasscode(asking) },
+      .recover: { _ = try await session.recover(accepting: nil, asking) },
+      .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },
+      .useAdapter: { try await session.useAdapter(nil, asking) },
+      .verifyLogin: { try await session.verifyForLogin(asking) },
+    ]
+    // The other requests create the store itself.
+    #expect(Set(calls.keys) == Set(AuditEntry.Request.allCases).subtracting([.makeStore, .rebuildDeviceKey]))
+    for (request, call) in calls {
+      var thrown: VaultError?
+      do { try await call() } catch { thrown = error as? VaultError }
+      let entries = log.take()
+      #expect(entries.map(\.request) == [request])
+      let entry = try #require(entries.first)
+      let expected: AuditEntry.Outcome = if let thrown { .failed(thrown.name) } else { .done }
+      #expect(entry.outcome == expected, "\(request)")
+      #expect(entry.program == "mail (org.example.Mail)")
+      #expect(entry.process == 77)
+      #expect(entry.prompts.isEmpty && !entry.isSetChanged && entry.wrongPasscodes == 0)
+    }
+  }
+
+  @Test("has none for what asks nobody and changes nothing, nor for a call that only tries whether somebody is needed")
+  func noEntries() async throws {
+    let id = try await add(.passcode)
+    #expect(log.take().map(\.request) == [.add])
+    let (handle, _) = try await session.openContext(ContextOptions())
+    await session.respond(handle, .cancel)
+    await session.closeContext(handle, reason: .program)
+    _ = try await session.items(.everything, .nobody)
+    _ = try await session.biometry()
+    _ = try await session.losses(.passcode)
+    _ = try await session.detectedRestore()
+    _ = try await session.readers()
+    _ = try await session.status()
+    _ = try await session.problems()
+    _ = try await session.log(AuditSearch())
+    await #expect(throws: VaultError.interactionNotAllowed) { _ = try await session.secrets(.ids([id]), .nobody) }
+    #expect(log.take().isEmpty)
+  }
+
+  @Test("says which items, what the person was asked for, how often the passcode was wrong, and how it ended")
+  func passcodes() async throws {
+    let id = try await add(.passcode)
+    #expect(log.take().first?.items == [id])
+    let (session, name) = (session, name)
+    let forgetful = Person(passcodes: ["wrong", "wrong again", ScratchStore.passcode])
+    _ = try await forgetful.with(session) { try await session.secrets(.names([name]), Asking(in: $0)).count }
+    var entry = try #require(log.take().first)
+    #expect(entry.items == [id])
+    #expect(entry.prompts == [.passcode])
+    #expect(entry.wrongPasscodes == 2)
+    #expect(entry.outcome == .done)
+    let guesser = Person(passcodes: ["wrong"])
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await guesser.with(session) { try await session.unlock(Asking(in: $0)) }
+    }
+    entry = try #require(log.take().first)
+    #expect(entry.request == .unlock && entry.outcome == .failed(.wrongPasscode))
+    #expect(entry.wrongPasscodes == 1)
+    // In one context, a call's entry covers only that call.
+    let person = Person(passcodes: [ScratchStore.passcode])
+    try await person.with(session, .keepingEvidence(.never)) { handle in
+      for _ in 1...2 { _ = try await session.secrets(.names([name]), Asking(in: handle)).count }
+    }
+    #expect(log.take().map(\.prompts) == [[.passcode], []])
+    #expect(try await session.delete(.names([name])) == 1)
+    entry = try #require(log.take().first)
+    #expect(entry.items == [id], "what was deleted is named")
+  }
+
+  @Test("says that fingers were asked for, matched nobody, or are others now")
+  func fingers() async throws {
+    let (session, name) = (session, name)
+    let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
+    let owner = Person(passcodes: [ScratchStore.passcode], touches: touches)
+    _ = try await owner.with(session) { try await session.enroll(.rightIndex, Asking(in: $0)) }
+    var entry = try #require(log.take().first)
+    #expect(entry.request == .enroll && entry.isSetChanged)
+    #expect(entry.prompts == [.touch, .passcode])
+    let id = try await add(.currentSet)
+    _ = log.take()
+    let person = Person(touches: [image.press(.rightIndex, person: 2), image.press(.rightIndex)])
+    _ = try await person.with(session) { try await session.secrets(.names([name]), Asking(in: $0)).count }
+    entry = try #require(log.take().first)
+    #expect(entry.items == [id] && entry.prompts == [.touch] && entry.unmatchedTouches == 1)
+    #expect(!entry.isSetChanged)
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+      try await session.unenroll(.rightIndex, Asking(in: $0))
+    }
+    entry = try #require(log.take().first)
+    #expect(entry.request == .unenroll && entry.isSetChanged)
+    await vault.shutdown()
+  }
+
+  @Test("is not there for a private store")
+  func noLog() async throws {
+    await #expect {
+      _ = try await VaultSession(of: vault).log(AuditSearch())
+    } throws: {
+      if case .invalidRequest = $0 as? VaultError { true } else { false }
+    }
+  }
+}
