@@ -224,6 +224,33 @@ struct ConnectionTests {
     bus.close()
   }
 
+  @Test("keeps the limit of a call while every thread of the cooperative pool is blocked")
+  func limitWithoutPool() async {
+    // In a new process, because the tests of this one need the pool.
+    await #expect(processExitsWith: .success) {
+      let held = Collected<BusCall>()
+      let bus = try Loopback(server: .init(call: { $0.member == "Wait" ? held.append($0) : $0.answer() }))
+      _ = try await bus.client.call(target, "Ask")
+      // A call that needs the pool never ends.
+      alarm(30)
+      for _ in 0..<sysconf(Int32(_SC_NPROCESSORS_ONLN)) * 4 { Task { blockThread(seconds: 60) } }
+      let results = Collected<BusError?>()
+      Task(executorPreference: OneThread()) {
+        for member in ["Ask", "Wait"] {
+          let limit = Duration.milliseconds(member == "Ask" ? 20_000 : 50)
+          do throws(BusError) {
+            _ = try await bus.client.call(target, member, within: limit)
+            results.append(nil)
+          } catch {
+            results.append(error)
+          }
+        }
+      }
+      while results.elements.count < 2 { usleep(10_000) }
+      exit(results.elements == [nil, .system(ETIMEDOUT)] ? EXIT_SUCCESS : EXIT_FAILURE)
+    }
+  }
+
   @Test("leaves no descriptor open after fifty connections")
   func flat() async {
     // In a new process, because other tests open files at the same time.
@@ -245,6 +272,8 @@ private func oneExchange() async throws {
   _ = try await bus.client.call(target, "Ask", [.descriptor(file)])
   bus.close()
 }
+
+private func blockThread(seconds: UInt32) { sleep(seconds) }
 
 /// Runs tasks on its own thread, outside the thread pool.
 private final class OneThread: TaskExecutor {
