@@ -256,7 +256,9 @@ let package = Package(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
       name: "VaultDriver",
-      dependencies: ["Keys", "SecretModel", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger"],
+      dependencies: [
+        "Executors", "Keys", "SecretModel", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger",
+      ],
       path: "Tests/Support/VaultDriver", swiftSettings: strict),
 
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test

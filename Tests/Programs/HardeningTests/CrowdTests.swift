@@ -53,45 +53,47 @@ struct CrowdTests {
   @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
   func sessions() async {
     // In a separate process, where all descriptors belong to the vault.
-    await #expect(processExitsWith: .success) {
-      let store = try await ScratchStore()
-      let reader = ScriptedReader()
-      let vault = try store.open(reader: reader)
-      _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) {
-        try await vault.enroll(.rightIndex, in: $0)
-      }
-      try await vault.put("item", "secret", .currentSet)
-      func visit() async {
-        reader.next(.noMatch, .retry)
-        do {
-          let secret = try await vault.get("item")
-          #expect(secret == "secret")
-        } catch {
-          // An uncaught error would end this process without a message.
-          Issue.record(error)
+    await onOwnThread {
+      await #expect(processExitsWith: .success) {
+        let store = try await ScratchStore()
+        let reader = ScriptedReader()
+        let vault = try store.open(reader: reader)
+        _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) {
+          try await vault.enroll(.rightIndex, in: $0)
         }
-        reader.next(.fails(.removed))
-        await #expect(throws: VaultError.reader(.removed)) { try await vault.get("item") }
+        try await vault.put("item", "secret", .currentSet)
+        func visit() async {
+          reader.next(.noMatch, .retry)
+          do {
+            let secret = try await vault.get("item")
+            #expect(secret == "secret")
+          } catch {
+            // An uncaught error would end this process without a message.
+            Issue.record(error)
+          }
+          reader.next(.fails(.removed))
+          await #expect(throws: VaultError.reader(.removed)) { try await vault.get("item") }
+        }
+        // Fill the caches first.
+        for _ in 1...20 { await visit() }
+        let (descriptors, memory) = (try folderEntries("/proc/self/fd").count, residentPages())
+        // A cache fills up once, but a leak grows in each stretch. Two stretches with almost no growth show that there is
+        // no leak.
+        let stretch = Campaign.count(short: 20, long: 1_000)
+        var growth: [Int] = []
+        while growth.count < 10, growth.count < 2 || growth.suffix(2).contains(where: { $0 >= 64 }) {
+          let before = residentPages()
+          for _ in 1...stretch { await visit() }
+          growth.append(residentPages() - before)
+        }
+        #expect(growth.suffix(2).allSatisfy { $0 < 64 }, "pages for each \(stretch) sessions: \(growth)")
+        // The last visit's reader is released after its answer.
+        for _ in 1...100 where try folderEntries("/proc/self/fd").count > descriptors {
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(try folderEntries("/proc/self/fd").count <= descriptors)
+        #expect(residentPages() - memory < 1_000, "4 MB; pages for each \(stretch) sessions: \(growth)")
       }
-      // Fill the caches first.
-      for _ in 1...20 { await visit() }
-      let (descriptors, memory) = (try folderEntries("/proc/self/fd").count, residentPages())
-      // A cache fills up once, but a leak grows in each stretch. Two stretches with almost no growth show that there is
-      // no leak.
-      let stretch = Campaign.count(short: 20, long: 1_000)
-      var growth: [Int] = []
-      while growth.count < 10, growth.count < 2 || growth.suffix(2).contains(where: { $0 >= 64 }) {
-        let before = residentPages()
-        for _ in 1...stretch { await visit() }
-        growth.append(residentPages() - before)
-      }
-      #expect(growth.suffix(2).allSatisfy { $0 < 64 }, "pages for each \(stretch) sessions: \(growth)")
-      // The last visit's reader is released after its answer.
-      for _ in 1...100 where try folderEntries("/proc/self/fd").count > descriptors {
-        try await Task.sleep(for: .milliseconds(20))
-      }
-      #expect(try folderEntries("/proc/self/fd").count <= descriptors)
-      #expect(residentPages() - memory < 1_000, "4 MB; pages for each \(stretch) sessions: \(growth)")
     }
   }
 

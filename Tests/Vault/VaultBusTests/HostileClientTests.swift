@@ -6,6 +6,7 @@ import SecureMemory
 import Synchronization
 import Testing
 import VaultBus
+import VaultDriver
 
 @Suite("A client that breaks the vault's protocol")
 struct HostileClientTests {
@@ -126,30 +127,32 @@ struct HostileClientTests {
   @Test("cannot pass a secret that it could still change, that is too large, or that is no file in memory")
   func secrets() async {
     // In a new process, because other tests open files at the same time.
-    await #expect(processExitsWith: .success) {
-      let vault = StubVault()
-      let client = try RawClient(to: vault)
-      try await client.open()
-      func error(_ files: [Int32]) async -> String? {
-        let descriptors = files.map { BusValue.descriptor(BusDescriptor(taking: $0)) }
-        return await client.error(
-          "Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", descriptors)])?.name
+    await onOwnThread {
+      await #expect(processExitsWith: .success) {
+        let vault = StubVault()
+        let client = try RawClient(to: vault)
+        try await client.open()
+        func error(_ files: [Int32]) async -> String? {
+          let descriptors = files.map { BusValue.descriptor(BusDescriptor(taking: $0)) }
+          return await client.error(
+            "Respond", [.bytes([]), .string("secret"), .int64(1), .array(of: "h", descriptors)])?.name
+        }
+        let before = try openDescriptors()
+        var pipes: [Int32] = [-1, -1]
+        #expect(pipe(&pipes) == 0)
+        close(pipes[1])
+        for file in [open("/dev/zero", O_RDONLY), open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY), pipes[0]] {
+          #expect(await error([file]) == Self.prefix + "InvalidRequest")
+        }
+        #expect(await error([whorl_memory_file("test")]) == Self.prefix + "InvalidRequest")
+        let long = try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit + 1))
+        #expect(await error([dup(long.descriptor)]) == Self.prefix + "SecretTooLong")
+        let fine = try SealedFile.make(of: SecretBytes(count: 3))
+        #expect(await error([dup(fine.descriptor)]) == nil)
+        #expect(await error((0..<200).map { _ in dup(fine.descriptor) }) == Self.prefix + "InvalidRequest")
+        #expect(vault.responses.count == 1)
+        #expect(try await eventually { try openDescriptors() <= before + 2 })
       }
-      let before = try openDescriptors()
-      var pipes: [Int32] = [-1, -1]
-      #expect(pipe(&pipes) == 0)
-      close(pipes[1])
-      for file in [open("/dev/zero", O_RDONLY), open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY), pipes[0]] {
-        #expect(await error([file]) == Self.prefix + "InvalidRequest")
-      }
-      #expect(await error([whorl_memory_file("test")]) == Self.prefix + "InvalidRequest")
-      let long = try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit + 1))
-      #expect(await error([dup(long.descriptor)]) == Self.prefix + "SecretTooLong")
-      let fine = try SealedFile.make(of: SecretBytes(count: 3))
-      #expect(await error([dup(fine.descriptor)]) == nil)
-      #expect(await error((0..<200).map { _ in dup(fine.descriptor) }) == Self.prefix + "InvalidRequest")
-      #expect(vault.responses.count == 1)
-      #expect(try await eventually { try openDescriptors() <= before + 2 })
     }
   }
 
@@ -182,36 +185,38 @@ struct HostileClientTests {
   @Test("that goes takes its calls, its contexts and its connection to the vault with it")
   func goodbye() async {
     // In a new process, because other tests open files at the same time.
-    await #expect(processExitsWith: .success) {
-      let gate = Gate()
-      let ended = Mutex<[String]>([])
-      let vault = StubVault(
-        .init(
-          unlock: { _ throws(VaultError) in
-            do throws(VaultError) {
-              try await gate.wait()
-            } catch {
-              ended.withLock { $0.append("call") }
-              throw error
-            }
-          }, close: { ended.withLock { $0.append("connection") } }))
-      // What a process opens once for all connections is open from here on.
-      let first = try RawClient(to: StubVault())
-      try await first.open()
-      first.connection.close()
-      #expect(try await eventually { first.isClosed.isSet })
-      let before = try openDescriptors()
-      do {
-        let client = try RawClient(to: vault)
-        try await client.open()
-        let waiting = Task { try await client.call("Unlock", [Self.asking]) }
-        #expect(try await eventually { gate.count == 1 })
-        client.connection.close()
-        _ = await waiting.result
-        #expect(try await eventually { client.isClosed.isSet })
+    await onOwnThread {
+      await #expect(processExitsWith: .success) {
+        let gate = Gate()
+        let ended = Mutex<[String]>([])
+        let vault = StubVault(
+          .init(
+            unlock: { _ throws(VaultError) in
+              do throws(VaultError) {
+                try await gate.wait()
+              } catch {
+                ended.withLock { $0.append("call") }
+                throw error
+              }
+            }, close: { ended.withLock { $0.append("connection") } }))
+        // What a process opens once for all connections is open from here on.
+        let first = try RawClient(to: StubVault())
+        try await first.open()
+        first.connection.close()
+        #expect(try await eventually { first.isClosed.isSet })
+        let before = try openDescriptors()
+        do {
+          let client = try RawClient(to: vault)
+          try await client.open()
+          let waiting = Task { try await client.call("Unlock", [Self.asking]) }
+          #expect(try await eventually { gate.count == 1 })
+          client.connection.close()
+          _ = await waiting.result
+          #expect(try await eventually { client.isClosed.isSet })
+        }
+        #expect(try await eventually { ended.withLock { $0 } == ["connection", "call"] })
+        #expect(try await eventually { try openDescriptors() <= before })
       }
-      #expect(try await eventually { ended.withLock { $0 } == ["connection", "call"] })
-      #expect(try await eventually { try openDescriptors() <= before })
     }
   }
 
@@ -228,19 +233,21 @@ struct HostileClientTests {
   @Test("that calls and calls without reading is disconnected or held back, and costs the vault little")
   func flood() async {
     // In a new process, because other tests open files at the same time.
-    await #expect(processExitsWith: .success) {
-      let vault = StubVault()
-      let client = try RawClient(to: vault)
-      try await client.open()
-      let before = try openDescriptors()
-      await withTaskGroup { group in
-        for _ in 0..<500 {
-          group.addTask { _ = await client.error("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) }
+    await onOwnThread {
+      await #expect(processExitsWith: .success) {
+        let vault = StubVault()
+        let client = try RawClient(to: vault)
+        try await client.open()
+        let before = try openDescriptors()
+        await withTaskGroup { group in
+          for _ in 0..<500 {
+            group.addTask { _ = await client.error("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) }
+          }
         }
+        #expect(try openDescriptors() <= before + 2)
+        client.connection.close()
+        #expect(try await eventually { client.isClosed.isSet })
       }
-      #expect(try openDescriptors() <= before + 2)
-      client.connection.close()
-      #expect(try await eventually { client.isClosed.isSet })
     }
   }
 }

@@ -10,8 +10,10 @@ struct RandomCallTests {
   @Test("are each answered, and leave a vault that works")
   func answered() async {
     // In a new process, which a fault ends alone.
-    await #expect(processExitsWith: .success) { [seed = Campaign.seed as UInt64] in
-      try await callAtRandom(seed: seed)
+    await onOwnThread {
+      await #expect(processExitsWith: .success) { [seed = Campaign.seed as UInt64] in
+        try await callAtRandom(seed: seed)
+      }
     }
   }
 }
