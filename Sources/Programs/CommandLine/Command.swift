@@ -38,7 +38,7 @@ struct Root: ParsableCommand {
     subcommands: [
       Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
       Unlock.self, Lock.self, Passcode.self, Recover.self, Status.self, Log.self, Migrate.self, Export.self,
-      Import.self, Key.self, Login.self, Doctor.self, Reader.self, Admin.self,
+      Import.self, Key.self, GitCredential.self, Login.self, Doctor.self, Reader.self, Admin.self,
     ])
 }
 

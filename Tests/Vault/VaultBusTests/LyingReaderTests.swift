@@ -1,3 +1,4 @@
+import CLinux
 import Fingerprint
 import Glibc
 import SecretModel
@@ -108,6 +109,8 @@ private func names(in folder: String) throws -> [String] {
 
 /// The memory of this process.
 private func residentBytes() throws -> Int {
+  // What was freed and is only kept for the next large message does not count.
+  malloc_trim(0)
   let fields = String(decoding: try ScratchStore.contents(of: "/proc/self/statm"), as: UTF8.self).split(separator: " ")
   return try #require(fields.count > 1 ? Int(fields[1]) : nil) * Int(getpagesize())
 }

@@ -1,0 +1,165 @@
+import ArgumentParser
+import Glibc
+import Primitives
+import SecretModel
+import SecureMemory
+import Whorl
+
+struct GitCredential: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "git-credential",
+    abstract: "Give git its passwords, store and forget them.",
+    discussion: """
+      git runs this command as a credential helper:
+
+        git config --global credential.helper whorl
+
+      git then asks Whorl before it asks you, and has Whorl store the password that you typed when the server has \
+      accepted it. The passwords are internet passwords of the group 'whorl', which 'whorl ls --class internet-password' \
+      lists. A new one needs a finger, or the passcode in its place; --access chooses something else, as in 'whorl set', \
+      and a password that is stored again keeps its rule:
+
+        git config --global credential.helper 'whorl --access none'
+
+      ACTION is get, store or erase, and every other is ignored, as git asks of its helpers. A password that the server \
+      has refused is forgotten; if git (before 2.46) does not say where it had the password from, reading it to compare \
+      may need a touch, and without that it stays.
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(help: "What releases a password that is stored for the first time.")
+  var access: AccessControl.Constraint?
+
+  @Flag(help: "Ask nobody: what needs a finger or a passcode is refused.")
+  var noPrompt = false
+
+  @Argument(help: ArgumentHelp("What git wants.", valueName: "action"))
+  var action: String
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    switch action {
+    case "get": try await get(session)
+    case "store": try await store(session)
+    case "erase": try await erase(session)
+    default: break
+    }
+  }
+
+  // MARK: get
+
+  private func get(_ session: Session) async throws(Failure) {
+    let request = try Self.request()
+    guard let place = try GitPlace(request) else { return }
+    let store = try await session.store()
+    let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
+    guard let item = items.first else { return }
+    let released = try await secret(of: item, from: store, session, reason: "git: sign in to \(place.description)")
+    var answer = SecretBytes(count: 0)
+    let announced = request.all("capability[]")
+    let capabilities = ["authtype", "state"].filter { announced.contains($0) }
+    for capability in capabilities { answer.append("capability[]=\(capability)\n") }
+    if case .text(let account) = item.attributes[.account] { answer.append("username=\(account)\n") }
+    try GitSecret(released.secret.copy()).write(to: &answer, authenticationTypes: capabilities.contains("authtype"))
+    if capabilities.contains("state") { answer.append("state[]=\(Self.state(of: item))\n") }
+    try answer.writeAnswer()
+  }
+
+  /// The item's secret. Asks only where somebody has to be asked.
+  private func secret(
+    of item: Item, from store: any VaultService, _ session: Session, reason: String
+  ) async throws(Failure) -> ReleasedItem {
+    do throws(VaultError) {
+      return try await store.secrets(.ids([item.id]), .nobody)[0]
+    } catch .interactionNotAllowed {
+    } catch {
+      throw session.explained(error)
+    }
+    var asking = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
+    asking.interactionNotAllowed = noPrompt
+    return try await session.asking(store, session.answers(noPrompt: noPrompt), options: asking, reason: reason) {
+      try await store.secrets(.ids([item.id]), $0)[0]
+    }
+  }
+
+  // MARK: store
+
+  private func store(_ session: Session) async throws(Failure) {
+    let request = try Self.request()
+    // What was read here is stored here.
+    guard let place = try GitPlace(request), Self.state(in: request) == nil,
+      let secret = GitSecret(storing: request)
+    else { return }
+    let store = try await session.store()
+    let there = try await session.explained { () async throws(VaultError) in try await place.exactItem(in: store) }
+    if let there, let known = try? await store.secrets(.ids([there.id]), .nobody).first,
+      GitSecret(known.secret.copy()).equals(secret)
+    {
+      return
+    }
+    let item = NewItem(
+      .internetPassword, there.map { $0.attributes.merging(place.attributes) { $1 } } ?? place.attributes,
+      access: there?.access ?? AccessControl(access ?? session.configuration.access ?? .presence),
+      accessibility: there?.accessibility ?? .whenUnlocked)
+    try await session.asking(store, session.answers(noPrompt: noPrompt), awaiting: .new) { asking in
+      _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
+    }
+  }
+
+  // MARK: erase
+
+  private func erase(_ session: Session) async throws(Failure) {
+    let request = try Self.request()
+    guard let place = try GitPlace(request) else { return }
+    let store = try await session.store()
+    let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
+    var erased: [ItemID] = []
+    for item in items where try await isMeant(item, request, place, store, session) { erased.append(item.id) }
+    guard !erased.isEmpty else { return }
+    let gone = erased
+    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(gone)) }
+  }
+
+  /// Whether git wants this item to be forgotten: where it names a password, only the item with that password, since the
+  /// refused one may have been typed or come from another helper.
+  private func isMeant(
+    _ item: Item, _ request: GitFields, _ place: GitPlace, _ store: any VaultService, _ session: Session
+  ) async throws(Failure) -> Bool {
+    if let state = Self.state(in: request) { return state == Self.state(of: item) }
+    guard let refused = request.secret("password") else { return true }
+    let known = try await secret(
+      of: item, from: store, session, reason: "git: compare the password that \(place.description) has refused")
+    return GitSecret(known.secret.copy()).hasPassword(refused)
+  }
+
+  // MARK: What git says
+
+  /// The longest request, in bytes. git has no limit; a secret has one.
+  private static let limit = NewItem.secretLimit + 65_536
+
+  private static func request() throws(Failure) -> GitFields {
+    let bytes: SharedSecret
+    do throws(ReadError) {
+      bytes = SharedSecret(try SecretBytes.read(from: STDIN_FILENO, limit: limit))
+    } catch {
+      switch error {
+      case .tooLong(let limit): throw Failure(.secretTooLong(limit: limit))
+      case .endOfInput: throw .cannotRead("git's request from standard input", EIO)
+      case .system(let code): throw .cannotRead("git's request from standard input", code)
+      }
+    }
+    return try GitFields(bytes)
+  }
+
+  /// git gives this back with a password that it had from here: the item, and when it was changed.
+  private static func state(of item: Item) -> String {
+    "\(statePrefix)\(Hexadecimal.text(of: item.id.bytes)).\(Int64(item.modified * 1_000))"
+  }
+
+  private static func state(in request: GitFields) -> String? {
+    request.all("state[]").first { $0.hasPrefix(statePrefix) }
+  }
+
+  /// git passes the states of all helpers to each, so each has a prefix.
+  private static let statePrefix = "whorl:"
+}

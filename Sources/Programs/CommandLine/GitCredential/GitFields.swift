@@ -1,0 +1,61 @@
+import SecureMemory
+
+/// Fields as git and a credential helper exchange them: lines of `key=value`, up to an empty line or the end
+/// (git-credential(1), "Input/output format"). The values stay in locked memory.
+struct GitFields: Sendable {
+  private let bytes: SharedSecret
+  private var values: [(key: String, place: Range<Int>)] = []
+
+  /// Reads the fields from a place in the bytes on.
+  ///
+  /// - Throws: `usage` for a line without an equals sign, and for a key that is not UTF-8.
+  init(_ bytes: SharedSecret, from start: Int = 0) throws(Failure) {
+    self.bytes = bytes
+    var line = start
+    while line < bytes.bytes.count {
+      let (end, equals) = Self.line(at: line, of: bytes.bytes)
+      if end == line { break }
+      guard let equals, let key = Self.text(line..<equals, of: bytes.bytes) else {
+        throw .usage("a line on standard input is no 'key=value'", advice: "git runs this command")
+      }
+      values.append((key, equals + 1..<end))
+      line = end + 1
+    }
+  }
+
+  /// The value of a key, the last where there are several; nil where there is none.
+  ///
+  /// - Throws: `usage` where it is not UTF-8.
+  func text(_ key: String) throws(Failure) -> String? {
+    guard let place = place(of: key) else { return nil }
+    guard let text = Self.text(place, of: bytes.bytes) else {
+      throw .usage("git's '\(key)' is not UTF-8", advice: "write names in UTF-8")
+    }
+    return text
+  }
+
+  /// The values of a key that may have several, such as `capability[]`. Leaves out what is not UTF-8.
+  func all(_ key: String) -> [String] {
+    values.compactMap { $0.key == key ? Self.text($0.place, of: bytes.bytes) : nil }
+  }
+
+  /// A copy of the value of a key; nil where there is none.
+  func secret(_ key: String) -> SecretBytes? {
+    guard let place = place(of: key) else { return nil }
+    return bytes.bytes.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[place])) }
+  }
+
+  private func place(of key: String) -> Range<Int>? { values.last { $0.key == key }?.place }
+
+  /// Where the line ends, and where its first equals sign is.
+  private static func line(at start: Int, of bytes: borrowing SecretBytes) -> (end: Int, equals: Int?) {
+    bytes.withUnsafeBytes { bytes in
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      return (end, bytes[start..<end].firstIndex(of: UInt8(ascii: "=")))
+    }
+  }
+
+  private static func text(_ place: Range<Int>, of bytes: borrowing SecretBytes) -> String? {
+    bytes.withUnsafeBytes { String(validating: $0[place], as: UTF8.self) }
+  }
+}

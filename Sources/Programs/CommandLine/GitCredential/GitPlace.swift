@@ -1,0 +1,78 @@
+import SecretModel
+
+/// Where git signs in: the fields of a request that say which item is meant.
+struct GitPlace: Sendable {
+  let server: String
+  let port: Int64?
+  /// `https` and so on.
+  let networkProtocol: String
+  /// The path on the server. git leaves it out unless `credential.useHttpPath` is set.
+  let path: String?
+  let username: String?
+
+  /// Nil where git names no server or no protocol: then no item is meant.
+  init?(_ request: GitFields) throws(Failure) {
+    guard let host = try request.text("host"), !host.isEmpty,
+      let networkProtocol = try request.text("protocol"), !networkProtocol.isEmpty
+    else { return nil }
+    // The port follows the last colon, but for the colons of an IPv6 address, which stands in brackets.
+    let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
+    let port = colon.flatMap { Int64(host[host.index(after: $0)...]) }
+    if let colon, let port {
+      (server, self.port) = (String(host[..<colon]), port)
+    } else {
+      (server, self.port) = (host, nil)
+    }
+    self.networkProtocol = networkProtocol
+    (path, username) = (try request.text("path"), try request.text("username"))
+  }
+
+  /// The place for a prompt: `https://example.com`.
+  var description: String {
+    "\(networkProtocol)://\(server)\(port.map { ":\($0)" } ?? "")\(path.map { "/\($0)" } ?? "")"
+  }
+
+  /// The attributes of the item that git stores for this place.
+  var attributes: [AttributeName: AttributeValue] {
+    var attributes = searched
+    attributes[.port] = port.map { .number($0) }
+    attributes[.path] = path.map { .text($0) }
+    attributes[.account] = username.map { .text($0) }
+    return attributes
+  }
+
+  /// The item that stands for exactly this place and user, if there is one.
+  func exactItem(in store: any VaultService) async throws(VaultError) -> Item? {
+    let wanted = PrimaryAttributes(of: .internetPassword, attributes)
+    return try await store.allItems(ItemSearch(.internetPassword, searched, states: [.living, .dead]))
+      .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
+  }
+
+  /// The items that git may mean, the best first: those without a path, then those that were changed last. What the
+  /// request leaves out matches everything.
+  func items(in store: any VaultService) async throws(VaultError) -> [Item] {
+    try await store.allItems(ItemSearch(.internetPassword, searched))
+      .filter { item in
+        item.attributes[.port] == port.map { .number($0) }
+          && (path == nil || item.attributes[.path] == path.map { .text($0) })
+          && (username == nil || item.attributes[.account] == username.map { .text($0) })
+      }
+      .sorted { left, right in
+        let hasPath = (left.attributes[.path] != nil, right.attributes[.path] != nil)
+        return hasPath.0 == hasPath.1 ? left.modified > right.modified : hasPath.1
+      }
+  }
+
+  /// What every item of the server and the protocol has.
+  private var searched: [AttributeName: AttributeValue] {
+    [
+      .server: .text(server), .networkProtocol: .text(Self.appleNames[networkProtocol] ?? networkProtocol),
+      .accessGroup: .text(AccessGroup.commandLine),
+    ]
+  }
+
+  /// `kSecAttrProtocol` has names of its own for these.
+  private static let appleNames = [
+    "https": "htps", "ftp": "ftp ", "imaps": "imps", "ssh": "ssh ", "pop3s": "pops",
+  ]
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl git-credential")
+struct GitCredentialTests {
+  private static let place = "protocol=https\nhost=example.com:8443\n"
+
+  /// Runs the command as git does.
+  private func git(_ action: String, _ request: String, _ options: String..., in store: TestStore) async throws
+    -> Invocation.Result
+  {
+    try await Invocation(
+      arguments: store.arguments(["git-credential"] + options + [action]), input: Array(request.utf8)
+    ).run()
+  }
+
+  @Test("stores what git gives, and gives it back with what git said beside the password")
+  func roundTrip() async throws {
+    try await TestStore.with { store in
+      let stored = try await git(
+        "store",
+        Self.place + "username=ann\npassword=p=w ✓\npassword_expiry_utc=99999999999\noauth_refresh_token=again\n\n",
+        "--access", "none", in: store)
+      try stored.mustSucceed()
+      #expect(stored.output.isEmpty)
+      let got = try await git("get", Self.place + "wwwauth[]=Basic realm=x\n\n", in: store)
+      #expect(
+        got.text == "username=ann\npassword=p=w ✓\npassword_expiry_utc=99999999999\noauth_refresh_token=again\n")
+      #expect(try await git("get", Self.place + "username=ann\n", in: store).text == got.text)
+    }
+  }
+
+  @Test(
+    "gives nothing for another server, port, protocol, path or user",
+    arguments: [
+      "protocol=https\nhost=example.com\n", "protocol=https\nhost=example.com:844\n",
+      "protocol=http\nhost=example.com:8443\n", "protocol=https\nhost=example.org:8443\n",
+      place + "username=bob\n", place + "path=other.git\n", "host=example.com:8443\n", "protocol=https\n", "",
+    ])
+  func others(_ request: String) async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npath=a.git\npassword=one\n", "--access", "none", in: store)
+        .mustSucceed()
+      let got = try await git("get", request, in: store)
+      #expect(got.status == 0)
+      #expect(got.output.isEmpty)
+      #expect(try await git("get", Self.place + "path=a.git\n", in: store).text.contains("password=one"))
+    }
+  }
+
+  @Test("of several passwords, gives one without a path, and of these the one that was stored last")
+  func several() async throws {
+    try await TestStore.with { store in
+      for (user, extra) in [("old", ""), ("new", ""), ("deep", "path=a.git\n")] {
+        try await git("store", Self.place + extra + "username=\(user)\npassword=x\n", "--access", "none", in: store)
+          .mustSucceed()
+        // The times of changes are milliseconds.
+        usleep(5_000)
+      }
+      #expect(try await git("get", Self.place, in: store).text.hasPrefix("username=new\n"))
+      #expect(try await git("get", Self.place + "path=a.git\n", in: store).text.hasPrefix("username=deep\n"))
+    }
+  }
+
+  @Test("a password that is stored again keeps its rule, and a new one needs a finger or the passcode")
+  func keepsItsRule() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+      try await git("store", Self.place + "username=ann\npassword=two\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, "--no-prompt", in: store).text == "username=ann\npassword=two\n")
+      try await git("store", Self.place + "username=bob\npassword=three\n", in: store).mustSucceed()
+      let refused = try await git("get", Self.place + "username=bob\n", "--no-prompt", in: store)
+      #expect(refused.status == 77)
+      #expect(refused.output.isEmpty)
+    }
+  }
+
+  @Test("a finger gives the password, after a prompt that names the server")
+  func touch() async throws {
+    try await TestStore.enrolled { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
+      let got = try await store.touched(["git-credential", "get"], [.right], input: Array(Self.place.utf8))
+      #expect(got.text == "username=ann\npassword=one\n")
+      #expect(got.diagnostics.contains("https://example.com:8443"))
+    }
+  }
+
+  @Test("forgets only the password that was refused")
+  func erase() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+      try await git("erase", Self.place + "username=ann\npassword=mistyped\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=ann\npassword=one\n")
+      try await git("erase", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).output.isEmpty)
+    }
+  }
+
+  @Test("a password behind a finger that cannot be compared stays")
+  func notCompared() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
+      let kept = try await git("erase", Self.place + "username=ann\npassword=one\n", "--no-prompt", in: store)
+      #expect(kept.status == 77)
+      #expect(try await store.whorl("ls").text.contains("example.com/ann"))
+    }
+  }
+
+  @Test("knows by git's state what was read here: it is neither stored again nor compared")
+  func state() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+      let got = try await git("get", "capability[]=state\ncapability[]=other\n" + Self.place, in: store).text
+      #expect(got.hasPrefix("capability[]=state\nusername=ann\npassword=one\nstate[]=whorl:"))
+      let state = try #require(got.split(separator: "\n").last)
+      try await git("store", Self.place + "username=ann\npassword=two\n\(state)\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=ann\npassword=one\n")
+      // Changed since it was read.
+      usleep(5_000)
+      try await git("store", Self.place + "username=ann\npassword=three\n", in: store).mustSucceed()
+      try await git("erase", Self.place + "username=ann\npassword=one\n\(state)\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=ann\npassword=three\n")
+    }
+  }
+
+  @Test("keeps a credential of another authentication type, and gives it only to a git that knows them")
+  func authenticationTypes() async throws {
+    try await TestStore.with { store in
+      let bearer = Self.place + "authtype=Bearer\ncredential=token\n"
+      try await git("store", "capability[]=authtype\n" + bearer, "--access", "none", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).output.isEmpty)
+      #expect(
+        try await git("get", "capability[]=authtype\n" + Self.place, in: store).text
+          == "capability[]=authtype\nauthtype=Bearer\ncredential=token\n")
+    }
+  }
+
+  @Test("ignores other actions, and refuses what git would not say in one line")
+  func badInput() async throws {
+    try await TestStore.with { store in
+      let ignored = try await git("approve-all", "anything", in: store)
+      #expect(ignored.status == 0 && ignored.output.isEmpty && ignored.diagnostics.isEmpty)
+      let refused = try await git("get", "protocol=https\nhost\n", in: store)
+      #expect(refused.status == 64)
+      #expect(refused.failure.hasPrefix("whorl: git-credential: a line on standard input is no 'key=value'"))
+      try await git("store", Self.place + "username=ann\n", in: store).mustSucceed()
+      #expect(try await store.whorl("ls").output.isEmpty)
+    }
+  }
+
+  @Test("serves git itself: a password that git approves is filled in from then on, and a rejected one is gone")
+  func realGit() async throws {
+    try await TestStore.with { store in
+      let helper = "!\(try Programs.path("whorl")) git-credential --store \(store.directory) --access none"
+      func git(_ action: String, _ input: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let options = ["-c", "credential.helper=", "-c", "credential.helper=\(helper)"]
+        process.arguments = ["git"] + options + ["credential", action]
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": store.folder, "GIT_TERMINAL_PROMPT": "0"]
+        let (given, answer) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (given, answer)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        given.fileHandleForWriting.write(Data(input.utf8))
+        try given.fileHandleForWriting.close()
+        defer { process.waitUntilExit() }
+        return String(decoding: answer.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      }
+      _ = try git("approve", Self.place + "username=ann\npassword=one\n")
+      let filled = try git("fill", Self.place)
+      #expect(filled.contains("username=ann\npassword=one\n"))
+      _ = try git("approve", filled)
+      _ = try git("reject", filled)
+      #expect(try !git("fill", Self.place).contains("password="))
+    }
+  }
+}
