@@ -37,14 +37,57 @@ expect 0 "is enrolled" touching "$right $right $right $right $right $right $righ
     whorl enroll right-index --passcode-fd 3 3<passcode'
 case $output in *"has the reader"*) ;; *) fail "not told of the test: $output $(cat /home/alice/kit)" ;; esac
 
-# A recorded reader, replayed under the service in the place of the machine's.
+# A recorded reader, replayed by the unit for libfprint in the place of the machine's readers.
 recording=/usr/share/whorl-recordings/elanmoc
 if [ ! -d "$recording" ]; then
   echo "  skipped: there is no recording in $recording"
   exit 0
 fi
+unit=whorl-reader-libfprint.service
+# Named by the settings alone, there is no reader: the unit drives the machine's own.
+echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
+systemctl restart whorld.service
+expect 0 "No reader is attached" at_seat alice 'whorl reader list'
+# Set up in the unit alone, there is none either: nothing but the settings makes a replayed reader one of the service's.
+mkdir -p "/etc/systemd/system/$unit.d"
+cat >"/etc/systemd/system/$unit.d/replay.conf" <<END
+[Service]
+StandardInput=socket
+StandardOutput=journal
+StandardError=journal
+ExecStart=
+ExecStart=/usr/bin/umockdev-run -d $recording/device \\
+  -p /sys$(sed -n '1s/^P: //p' "$recording/device")=$recording/custom.pcapng -- /bin/sh -c 'exec 3<&0 0</dev/null; \\
+  LISTEN_FDS=1 LISTEN_PID=\$\$\$\$ exec /usr/libexec/whorl/whorl-reader --reader replay:$recording --unit-for whorl'
+END
+systemctl daemon-reload
+systemctl stop "$unit"
+echo "reader = libfprint" >/etc/whorl/whorld.conf.d/virtual.conf
+systemctl restart whorld.service
+expect 0 "No reader is attached" at_seat alice 'whorl reader list'
+# With both, the reader is there, and is named for what it is.
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "elanmoc" at_seat alice 'whorl reader list'
+case $output in *replayed*) ;; *) fail "not called a replayed reader: $output" ;; esac
 expect 0 "delete    ok" at_seat alice 'whorl reader test'
+# A second start of the unit plays it from the beginning. Meanwhile the unit is as confined as with a real reader.
+at_seat alice 'whorl reader test' >/tmp/kit 2>&1 &
+test=$!
+process=
+for _ in $(seq 100); do
+  process=$(pgrep -x -u whorl-reader whorl-reader) && break
+  sleep 0.1
+done
+[ -n "$process" ] || fail "no process in the unit: $(cat /tmp/kit)"
+sleep 0.2
+expect 0 "$unit" cat "/proc/$process/cgroup"
+expect 0 "CapBnd:	0000000000000000" cat "/proc/$process/status"
+case $output in *"NoNewPrivs:	1"*"Seccomp:	2"*) ;; *) fail "not confined: $output" ;; esac
+expect 0 "InaccessiblePaths=/var/lib/whorl" systemctl show --property InaccessiblePaths "$unit"
+wait "$test" || fail "the second test: $(cat /tmp/kit)"
+case $(cat /tmp/kit) in *"delete    ok"*) ;; *) fail "the second test: $(cat /tmp/kit)" ;; esac
+# Nothing of the caller's takes part: with umockdev and a recording of her own around whorl, alice sees the service's.
+mkdir -p /tmp/empty
+expect 0 "elanmoc" at_seat alice 'UMOCKDEV_DIR=/tmp/empty FP_DEVICE_EMULATION=1 FP_VIRTUAL_IMAGE=/tmp/mine whorl reader list'
 exit 0

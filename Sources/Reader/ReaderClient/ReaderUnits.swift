@@ -14,12 +14,13 @@ package struct ReaderUnits: Sendable {
   ///   - folder: the folder of the units' sockets; tests use another one.
   ///   - maker: the owner of the sockets: root, since systemd makes them.
   ///   - fprintd: the fprintd that its unit uses.
-  /// - Returns: nil for a virtual or replayed reader, which no unit drives.
+  /// - Returns: nil for a virtual reader, which no unit drives. A recording is replayed by the unit for libfprint if root
+  ///   has set that up there; otherwise its readers are not of the expected nature, and there is none.
   package init?(
     _ selection: ReaderSelection, in folder: String = ReaderUnit.folder, madeBy maker: UInt32 = 0,
     fprintd: FprintdPlace = .system
   ) {
-    guard selection.nature == .physical else { return nil }
+    guard selection.nature != .virtual else { return nil }
     self.selection = selection
     self.folder = folder
     self.maker = maker

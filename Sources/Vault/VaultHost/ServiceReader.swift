@@ -11,7 +11,8 @@ package enum ServiceReader: Sendable {
   /// A `whorl-reader` that whorld starts itself, over the readers of this selection.
   case child(ReaderSelection)
 
-  /// The readers that an administrator has selected: hardware through the system units, others through a child process.
+  /// The readers that an administrator has selected: hardware and recordings through the system units, virtual readers
+  /// through a child process.
   package init(_ selection: ReaderSelection) {
     if let units = ReaderUnits(selection) {
       self = .units(units)

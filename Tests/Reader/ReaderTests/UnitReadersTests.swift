@@ -133,17 +133,32 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("are no virtual or replayed ones")
+  @Test("are no virtual ones")
   func selections() {
-    for text in ["virtual-image:/a", "virtual-storage:/a", "replay:/a"] {
+    for text in ["virtual-image:/a", "virtual-storage:/a"] {
       #expect(ReaderSelection(text).flatMap { ReaderUnits($0) } == nil, "\(text)")
     }
   }
 
-  private static func description(id: String, driver: String) -> ReaderDescription {
+  @Test("are replayed ones only where a recording was selected, and then no others", arguments: [false, true])
+  func recordings(isSelected: Bool) async throws {
+    try await withFolder { folder in
+      let physical = Self.description(id: "physical", driver: "first")
+      let replayed = Self.description(id: "replayed", driver: "second", nature: .replayed)
+      let libfprint = try Liar(at: "\(folder)/libfprint", listing: [physical, replayed])
+      defer { libfprint.end() }
+      let readers = try units(isSelected ? .replay(directory: "/a") : .libfprint(device: nil), in: folder)
+      #expect(try await readers.readers() == [isSelected ? replayed : physical])
+      await readers.shutdown()
+    }
+  }
+
+  private static func description(
+    id: String, driver: String, nature: ReaderDescription.Nature = .physical
+  ) -> ReaderDescription {
     ReaderDescription(
       id: id, name: "reader", identity: ReaderIdentity(driver: driver), scanType: .press, enrollStages: 1,
-      features: [.identify, .verify], temperature: .cold, nature: .physical)
+      features: [.identify, .verify], temperature: .cold, nature: nature)
   }
 }
 
