@@ -320,7 +320,7 @@ let package = Package(
       name: "VaultBusTests",
       dependencies: [
         "CLinux", "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
-        "ReaderBus", "ReaderClient", "VaultDriver", "VirtualFinger", "Introspection",
+        "ReaderBus", "ReaderClient", "VaultDriver", "VirtualFinger", "Introspection", "ProgramDriver",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.

@@ -62,6 +62,16 @@ final class LyingReader: Sendable {
   /// Begins to lie; nil: tells the truth from now on.
   func lie(_ lies: ReaderLies?) { state.withLock { $0.lies = lies } }
 
+  /// Tells the truth while the body runs, and then goes on lying.
+  func truthfully(_ body: () async throws -> Void) async throws {
+    let lies = state.withLock { state in
+      defer { state.lies = nil }
+      return state.lies
+    }
+    defer { lie(lies) }
+    try await body()
+  }
+
   /// Begins another request of the vault. Returns the claims since the last one.
   func takeClaims() -> Claims {
     state.withLock { state in

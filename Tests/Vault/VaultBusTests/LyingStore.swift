@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import ProgramDriver
 import ReaderClient
 import SecretModel
 import SecureMemory
@@ -11,8 +12,8 @@ import VirtualFinger
 
 /// A store with fingers and items of each access class, whose reader tells the truth until it is to lie.
 final class LyingStore: Sendable {
-  /// The virtual reader behind the lies.
-  enum Kind: String, CaseIterable { case image, chip }
+  /// The virtual reader behind the lies: one of libfprint's, or fprintd's over the one with images.
+  enum Kind: String, CaseIterable { case image, chip, fprintd }
 
   /// An item for each access class, with its name as its secret.
   static let items: [String: AccessControl.Flags] = [
@@ -21,22 +22,50 @@ final class LyingStore: Sendable {
     "both": [.biometryCurrentSet, .devicePasscode, .and], "password": [.biometryAny, .applicationPassword],
   ]
   static let password = "an application password"
+  /// The items that end with the enrolment set.
+  static let bound: Set<String> = ["current set", "both"]
 
   let kind: Kind
   let store: ScratchStore
   let reader: LyingReader
   private let real: ReaderProcess
   private let sensor: String
+  private let selection: ReaderSelection
+  private let fprintd: PrivateFprintd?
+
+  /// Runs the body with a store that has the items and fingers, and a reader that has recorded what it says about them.
+  static func with(_ kind: Kind, _ body: (LyingStore) async throws -> Void) async throws {
+    func run(_ fprintd: PrivateFprintd?) async throws {
+      let store = try await LyingStore(kind, fprintd)
+      try await body(store)
+      store.reader.end()
+      await store.real.shutdown()
+    }
+    switch kind {
+    case .image, .chip: try await run(nil)
+    case .fprintd: try await PrivateFprintd.with(.image) { try await run($0) }
+    }
+  }
+
+  private init(_ kind: Kind, _ fprintd: PrivateFprintd?) async throws {
+    self.kind = kind
+    self.fprintd = fprintd
+    store = try await ScratchStore()
+    sensor = fprintd?.socket ?? store.folder + "/sensor"
+    selection =
+      switch kind {
+      case .image: .virtualImage(socket: sensor)
+      case .chip: .virtualStorage(socket: sensor)
+      case .fprintd: .fprintd(device: nil)
+      }
+    let place = fprintd.map { FprintdPlace(bus: $0.bus, templates: $0.templates) } ?? .system
+    real = ReaderProcess(program: ReaderBuild.program, selection: selection, fprintd: place)
+    reader = try LyingReader(at: store.folder + "/unit", real: real, holdsReader: kind == .chip)
+    if let fprintd { try await enroll(in: fprintd) } else { try await enroll() }
+  }
 
   /// Enrols two fingers, adds the items, and records what a reader says about the touches of a person.
-  init(_ kind: Kind) async throws {
-    self.kind = kind
-    store = try await ScratchStore()
-    sensor = store.folder + "/sensor"
-    let selection: ReaderSelection =
-      kind == .image ? .virtualImage(socket: sensor) : .virtualStorage(socket: sensor)
-    real = ReaderProcess(program: ReaderBuild.program, selection: selection)
-    reader = try LyingReader(at: store.folder + "/unit", real: real, holdsReader: kind == .chip)
+  private func enroll() async throws {
     try await connected { vault in
       for finger in [Finger.rightIndex, .leftIndex, .leftThumb] { _ = try await self.enroll(finger, in: vault) }
       try await self.addItems(in: vault)
@@ -55,21 +84,77 @@ final class LyingStore: Sendable {
     }
   }
 
-  func end() async {
-    reader.end()
-    await real.shutdown()
+  /// The same with fprintd, which enrols by itself, while its prints come and go; and what it says of another user.
+  private func enroll(in fprintd: PrivateFprintd) async throws {
+    // No finger at all.
+    try await connected { _ = try await $0.biometry() }
+    let mine = SyntheticFinger(person: 1, finger: .rightIndex)
+    try await patiently { try await fprintd.enroll("right-index-finger", pressing: mine) }
+    for (name, finger) in [("left-index-finger", Finger.leftIndex), (nil, .rightIndex)] {
+      if let name {
+        try await patiently {
+          try await fprintd.enroll(name, pressing: SyntheticFinger(person: 1, finger: .leftIndex))
+        }
+      } else {
+        try await patiently { try await fprintd.delete("left-index-finger") }
+      }
+      try await connected { vault in
+        try await self.addItems(in: vault)
+        for touches in [
+          [self.touch(finger)], [self.touch(.rightRing), self.touch(finger)], [self.retry(), self.touch(finger)],
+        ] {
+          let read = try await self.read("any finger", in: vault, by: Person(touches: touches))
+          #expect(read == "any finger")
+        }
+        _ = try await vault.biometry()
+      }
+    }
+    let theirs = SyntheticFinger(person: 3, finger: .rightThumb)
+    try await patiently { try await fprintd.enroll("right-thumb", of: "nobody", pressing: theirs) }
+    let process = process(answersWithin: ReaderProcess.answerLimit)
+    let user = try #require(ReaderUser(name: "nobody"))
+    let device = try #require(try await process.readers().first)
+    _ = try await process.open(device.id, for: user)
+    let prints = try await process.storedPrints(knowing: []).unknown.map {
+      EnrolledPrint(id: EnrolmentID(bytes: [9]), template: $0)
+    }
+    let answer = try await process.identify(prints, nonce: ScanNonce(bytes: [UInt8](repeating: 1, count: 32))) { event in
+      guard event == .fingerNeeded else { return }
+      Task { try VirtualImageReader(socket: fprintd.socket).press(theirs.impression(9)) }
+    }
+    #expect(answer.outcome == .match(EnrolmentID(bytes: [9])))
+    await process.shutdown()
+  }
+
+  /// Tries several times: fprintd's reader may be claimed still by the request before.
+  private func patiently(_ body: () async throws -> Void) async throws {
+    for _ in 1...20 {
+      do { return try await body() } catch { try await Task.sleep(for: .milliseconds(100)) }
+    }
+    try await body()
+  }
+
+  /// Adds the items again with the truthful reader, after lies have ended those that are bound.
+  func renew(in vault: any VaultService) async throws {
+    try await reader.truthfully {
+      try await patiently {
+        if try await vault.status().lockedOut {
+          try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+        }
+        try await addItems(in: vault)
+      }
+    }
   }
 
   /// Runs the body with a connection to a vault of the store, which gives its reader this long for an answer.
   func connected(
     answersWithin limit: Duration = ReaderProcess.answerLimit, _ body: (any VaultService) async throws -> Void
   ) async throws {
-    let selection: ReaderSelection =
-      kind == .image ? .virtualImage(socket: sensor) : .virtualStorage(socket: sensor)
-    let process = ReaderProcess(
-      unit: reader.path, selection: selection, maker: getuid(), answersWithin: limit)
+    let process = process(answersWithin: limit)
     let (mine, theirs) = try socketPair()
-    let scratch = ScratchConnection(to: store, reader: process)
+    // The private fprintd takes the place of the machine's own, whose fingers are followed without the passcode.
+    let scratch = ScratchConnection(
+      to: store, reader: kind == .fprintd ? InterposedReader.physical(process) : process)
     let server = try VaultBusServer(socket: theirs, connection: scratch, onClosed: {})
     let client = try VaultBusClient(socket: mine)
     do {
@@ -81,6 +166,13 @@ final class LyingStore: Sendable {
     await client.close()
     server.close()
     await process.shutdown()
+  }
+
+  /// The reader as a vault has it.
+  private func process(answersWithin limit: Duration) -> ReaderProcess {
+    let place = fprintd.map { FprintdPlace(bus: $0.bus, templates: $0.templates) } ?? .system
+    return ReaderProcess(
+      unit: reader.path, selection: selection, fprintd: place, maker: getuid(), answersWithin: limit)
   }
 
   /// Adds the items, in place of earlier ones.
@@ -113,7 +205,7 @@ final class LyingStore: Sendable {
     }
     let touches =
       switch kind {
-      case .image: (1...6).map { _ in touch(finger) }
+      case .image, .fprintd: (1...6).map { _ in touch(finger) }
       case .chip: [stages, touch(finger)]
       }
     return try await Person(passcodes: [ScratchStore.passcode], touches: touches).with(vault) { handle in
@@ -124,7 +216,7 @@ final class LyingStore: Sendable {
   func touch(_ finger: Finger) -> @Sendable () async throws -> Void {
     { [kind, sensor] in
       switch kind {
-      case .image:
+      case .image, .fprintd:
         let image = SyntheticFinger(person: 1, finger: finger).impression(.random(in: 1...1_000_000))
         try VirtualImageReader(socket: sensor).press(image)
       case .chip: try Self.scan(finger, sensor)
@@ -135,7 +227,7 @@ final class LyingStore: Sendable {
   private func retry() -> @Sendable () async throws -> Void {
     { [kind, sensor] in
       switch kind {
-      case .image: try VirtualImageReader(socket: sensor).retry(.general)
+      case .image, .fprintd: try VirtualImageReader(socket: sensor).retry(.general)
       case .chip: try VirtualStorageReader(socket: sensor).retry(.general)
       }
     }

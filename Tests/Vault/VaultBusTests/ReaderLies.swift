@@ -19,10 +19,17 @@ struct ReaderLies: Sendable {
     case silence
   }
 
-  /// Repeats one answer to every scan of a request, as often as it is asked.
-  private enum Mood { case changeable, stubborn(RecordedExchange) }
+  private enum Mood {
+    case changeable
+    /// Repeats one answer to every scan of a request, as often as it is asked.
+    case stubborn(RecordedExchange)
+    /// Lists these templates as prints of fprintd's that are new, as often as it is asked.
+    case inventive([BusValue])
+  }
 
   private let recorded: [RecordedExchange]
+  /// The prints that fprintd has listed, another user's among them.
+  private let fprintdPrints: [FprintdPrint]
   private var values: RandomValues
   private var mood = Mood.changeable
   /// Numbers of earlier calls.
@@ -37,12 +44,14 @@ struct ReaderLies: Sendable {
       return exchange.arguments + exchange.signals.joined() + results
     }
     values = RandomValues(Campaign.Generator(name, seed: seed), recorded: all, identifier: [])
+    fprintdPrints = recorded.flatMap(\.templates).compactMap { FprintdPrint($0) }
   }
 
   mutating func beginRequest() {
     mood = .changeable
     let scans = recorded.filter { $0.isScan }
     if values.isOne(in: 10), !scans.isEmpty { mood = .stubborn(values.pick(scans)) }
+    if !fprintdPrints.isEmpty, values.isOne(in: 4) { mood = .inventive(inventedPrints()) }
   }
 
   mutating func script(for call: BusCall) -> [Step] {
@@ -56,6 +65,9 @@ struct ReaderLies: Sendable {
     }
     // Calls that were never recorded, such as `Cancel`, are answered with nothing.
     guard !same.isEmpty else { return values.isOne(in: 3) ? [.silence] : [.answer([])] }
+    if case .inventive(let templates) = mood, call.member == "StoredPrints", !values.isOne(in: 4) {
+      return [.answer([.array(of: "ay", []), .array(of: "ay", templates)])]
+    }
     let exchange = values.pick(values.isOne(in: 20) ? recorded : same)
     var steps = signals(of: exchange, number)
     for _ in 0..<values.pick([0, 0, 0, 1, 2]) { change(&steps, number) }
@@ -125,6 +137,25 @@ struct ReaderLies: Sendable {
         match[4] = .uint64(values.pick([0, ScanClock.now() - 4_000_000_000, ScanClock.now() + 4_000_000_000, .max]))
       }
       return match
+    }
+  }
+
+  /// Templates as fprintd's reader makes them: another user's, of a finger enrolled anew, without digests, one finger
+  /// twice, all ten, more than there are.
+  private mutating func inventedPrints() -> [BusValue] {
+    let kind = values.number(0...5)
+    return (0..<values.pick([1, 1, 2, 3, 10, 11])).map { number in
+      var print = values.pick(fprintdPrints)
+      switch kind {
+      case 0: break
+      case 1: print.digest = nil
+      case 2: print.finger = Finger.allCases[number % Finger.allCases.count]
+      default:
+        print.finger = kind == 3 ? print.finger : Finger.allCases[number % Finger.allCases.count]
+        print.digest = (0..<32).map { _ in UInt8(values.number(0...255)) }
+      }
+      let template = BusValue.bytes(print.template.bytes)
+      return values.isOne(in: 20) ? values.changed(template) : template
     }
   }
 
@@ -214,6 +245,12 @@ extension RecordedExchange {
       return [.array(of: "ay", ids.map { .bytes($0) }), values[1]]
     }
     return values
+  }
+
+  /// The templates in a list of prints.
+  fileprivate var templates: [Template] {
+    guard member == "StoredPrints", let unknown = (try? result.get())?.last?.asArray else { return [] }
+    return unknown.compactMap { $0.asBytes.map(Template.init(bytes:)) }
   }
 
   /// The ids of the prints in the arguments of a call.

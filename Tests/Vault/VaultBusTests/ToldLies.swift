@@ -44,8 +44,31 @@ struct ToldLies {
     #expect(claims > 0 || opened.subtracting(["none"]).isEmpty, "\(opened)")
     #expect(opened.isDisjoint(with: ["passcode", "both"]), "\(opened)")
     #expect(claims > 0 || after.failures >= start.failures)
-    #expect(after.items == start.items)
-    #expect(after.sets == start.sets)
+    switch store.kind {
+    case .image, .chip:
+      #expect(after.items == start.items)
+      #expect(after.sets == start.sets)
+    case .fprintd:
+      try await followed(from: start, to: after, opened)
+    }
+  }
+
+  /// A list of fprintd's prints can change the set, which ends the items that are bound to it, and nothing else.
+  private func followed(from start: State, to after: State, _ opened: Set<String>) async throws {
+    #expect(start.ended.isEmpty)
+    #expect(after.ended.isSubset(of: LyingStore.bound), "\(after.ended)")
+    #expect(Set(after.items.keys) == Set(start.items.keys))
+    for (id, item) in start.items where !LyingStore.bound.contains(item.name?.service ?? "") {
+      #expect(after.items[id] == item)
+    }
+    if after.sets == start.sets {
+      #expect(after.items == start.items)
+    } else if !start.sets.isEmpty {
+      #expect(after.ended == LyingStore.bound)
+    }
+    // Listing the readers beside the request may have changed the set after the item was opened.
+    #expect(opened.isDisjoint(with: LyingStore.bound) || lists || after.sets == start.sets, "\(opened)")
+    if !after.ended.isEmpty { try await store.renew(in: vault) }
   }
 
   /// An enrolment or a removal, with the passcode.
@@ -109,6 +132,8 @@ struct ToldLies {
       return try await call()
     } catch let error as VaultError {
       switch error {
+      // The item has ended with the set, which is checked afterwards.
+      case .itemGone where store.kind == .fprintd: return nil
       case .internalError, .outcomeUnknown, .serviceUnavailable, .systemCancelled, .versionMismatch,
         .contextInvalidated,
         .storeDamaged, .itemDamaged, .itemInvalidated, .itemGone, .inputOutput, .restoreDetected:
@@ -123,6 +148,9 @@ struct ToldLies {
     var lockedOut: Bool
     var items: [ItemID: Item]
     var sets: [[UInt8]]
+
+    /// The items whose secret is lost.
+    var ended: Set<String> { Set(items.values.filter { $0.state != .living }.compactMap { $0.name?.service }) }
   }
 
   private func state() async throws -> State {
