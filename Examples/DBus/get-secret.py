@@ -153,7 +153,8 @@ def main():
         sys.stdout.buffer.write(os.pread(descriptor, count, offset))
 
 
-try:
-    main()
-except (Refused, OSError) as problem:
-    sys.exit(f"get-secret: {problem}")
+if __name__ == "__main__":
+    try:
+        main()
+    except (Refused, OSError) as problem:
+        sys.exit(f"get-secret: {problem}")
