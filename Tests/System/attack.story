@@ -80,7 +80,7 @@ expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 # Row 28. A program that dies while its touch is waited for: the touch is no other program's, and the reader is free.
 at_seat alice 'whorl get any/alice >/dev/null 2>told & sleep 2; kill -9 $!; sleep 1'
 grep -q Touch /home/alice/told || fail "no touch was asked for: $(cat /home/alice/told)"
-whorl-finger press right-index --person 1 --socket "$sensor" >/dev/null 2>&1 || :
+timeout 5 whorl-finger press right-index --person 1 --socket "$sensor" >/dev/null 2>&1 || :
 expect 77 "" at_seat alice 'whorl get any/alice --no-prompt'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"

@@ -116,6 +116,10 @@ final class LyingReader: Sendable {
     if holdsReader, call.member == ReaderInterface.Method.close.rawValue { return call.answer() }
     let number = call.arguments.first?.asUInt64 ?? 0
     signals.expect(number, for: call)
+    if !holdsReader, call.member == ReaderInterface.Method.open.rawValue {
+      // A reader's unit ends with its connection, and closes the reader. The real one outlives the connections here.
+      real.call(ReaderInterface.target, ReaderInterface.Method.close.rawValue, [.uint64(number)]) { _ in }
+    }
     real.call(ReaderInterface.target, call.member, call.arguments) { [self] result in
       // Only the first opening reaches the real reader.
       let known = holdsReader && call.member == ReaderInterface.Method.open.rawValue ? opened : nil
