@@ -8,7 +8,6 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
-
 // For the targets that a call of the vault passes through: asynchronous functions run on their caller's executor, so
 // that a call switches threads only where necessary.
 let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
@@ -50,11 +49,11 @@ let package = Package(
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CExpat", path: "Sources/System/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+    .systemLibrary(name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
     // Basic functions that the standard library lacks; has no dependencies
     .target(name: "Primitives", path: "Sources/Common/Primitives", swiftSettings: strict),
-
     // Layer 1
     .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory", swiftSettings: strict),
     .target(name: "KeySchemes", path: "Sources/Common/KeySchemes", swiftSettings: strict),
@@ -63,7 +62,6 @@ let package = Package(
       name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: strict),
     .target(name: "Executors", path: "Sources/Common/Executors", swiftSettings: strict),
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
-
     // Layer 2
     .target(
       name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
@@ -74,7 +72,7 @@ let package = Package(
     .target(
       name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys",
       swiftSettings: strict),
-
+    .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM", swiftSettings: strict),
     // Layer 3
     .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings", swiftSettings: strict),
     .target(
@@ -90,10 +88,9 @@ let package = Package(
       name: "Vault",
       dependencies: [
         "CSQLite", "Executors", "Fingerprint", "KeySchemes", "Keys", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "TPM", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
-
     // Layer 4
     .target(
       name: "ReaderService",
@@ -118,7 +115,6 @@ let package = Package(
     .target(
       name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
       path: "Sources/Vault/SystemPolicy", swiftSettings: strict),
-
     // Layer 5
     .target(
       name: "VaultHost",
@@ -137,7 +133,6 @@ let package = Package(
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
-
     // Layer 6
     .target(
       name: "Whorl",
@@ -252,6 +247,7 @@ let package = Package(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver", swiftSettings: strict),
     .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
+    .target(name: "SoftwareTPM", dependencies: ["TPM"], path: "Tests/Support/SoftwareTPM", swiftSettings: strict),
     .target(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
@@ -287,6 +283,10 @@ let package = Package(
       name: "KeysTests",
       dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
       path: "Tests/Vault/KeysTests", swiftSettings: strict),
+    // With swtpm, a TPM in software.
+    .testTarget(
+      name: "TPMTests", dependencies: ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"],
+      path: "Tests/Vault/TPMTests", swiftSettings: strict),
     .testTarget(
       name: "AgeFormatTests", dependencies: ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"],
       path: "Tests/Vault/AgeFormatTests", swiftSettings: strict),

@@ -1,0 +1,162 @@
+import Foundation
+import MemorySearch
+import SecureMemory
+import SoftwareTPM
+import TPM
+import Testing
+
+@Suite("The TPM, with swtpm")
+struct TPMTests {
+  private static let words: [UInt8] = Array("thirty-two bytes of a device key".utf8)
+  private static let value: [UInt8] = Array("an authorization of this length!".utf8)
+  private static let wrong: [UInt8] = Array("another authorization, as long..".utf8)
+
+  private static func secret(_ bytes: [UInt8] = words) -> SecretBytes { SecretBytes(copying: bytes.span) }
+
+
+  @Test("opens what it has sealed, also after it has lost power")
+  func sealing() throws {
+    let machine = try SoftwareTPM()
+    let object = try machine.tpm.seal(Self.secret())
+    let guarded = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
+    #expect(try machine.open(object) == Self.words)
+    machine.powerOff()
+    try machine.powerOn()
+    #expect(try machine.open(object) == Self.words)
+    #expect(try machine.open(guarded, Self.value) == Self.words)
+  }
+
+  @Test("opens nothing for a wrong authorization value, or for none, and counts each")
+  func wrongAuthorization() throws {
+    let machine = try SoftwareTPM()
+    try machine.setLockout(limit: 5)
+    let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
+    #expect(try machine.tpm.dictionaryLockout(for: object).failures == 0)
+    #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(object, Self.wrong) }
+    #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(object) }
+    let lockout = try machine.tpm.dictionaryLockout(for: object)
+    #expect(lockout == DictionaryLockout(failures: 2, limit: 5, interval: 1_000, isLockedOut: false))
+    #expect(lockout.hasRoom)
+  }
+
+  @Test("is never given the wrong value that would lock it, and opens what has no value all the same")
+  func lockout() throws {
+    let machine = try SoftwareTPM()
+    try machine.setLockout(limit: 3)
+    let open = try machine.tpm.seal(Self.secret())
+    let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
+    for _ in 1...2 {
+      #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(object, Self.wrong) }
+    }
+    #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.wrong) }
+    #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.value) }
+    let lockout = try machine.tpm.dictionaryLockout(for: object)
+    #expect(lockout == DictionaryLockout(failures: 2, limit: 3, interval: 1_000, isLockedOut: false))
+    #expect(try machine.open(open) == Self.words)
+    try machine.forgetFailures()
+    #expect(try machine.open(object, Self.value) == Self.words)
+  }
+
+  @Test("that other programs have locked says so")
+  func lockedByOthers() throws {
+    let machine = try SoftwareTPM()
+    let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
+    try machine.setLockout(limit: 1)
+    #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.value) }
+    try machine.setLockout(limit: 5)
+    for _ in 1...2 {
+      #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(object, Self.wrong) }
+    }
+    try machine.setLockout(limit: 2)
+    #expect(try machine.tpm.dictionaryLockout(for: object).isLockedOut)
+    #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.value) }
+  }
+
+  @Test("opens nothing that another TPM has sealed, nor anything from before it was cleared")
+  func otherTPM() throws {
+    let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
+    let object = try machine.tpm.seal(Self.secret())
+    #expect(throws: TPMError.changed) { _ = try other.open(object) }
+    #expect(throws: TPMError.changed) { _ = try other.tpm.dictionaryLockout(for: object) }
+    // The check of the name alone is not what keeps it closed.
+    let renamed = SealedObject(
+      storageKey: try other.tpm.seal(Self.secret()).storageKey, publicPart: object.publicPart,
+      privatePart: object.privatePart)
+    #expect(throws: TPMError.self) { _ = try other.open(renamed) }
+    try machine.clear()
+    #expect(throws: TPMError.changed) { _ = try machine.open(object) }
+    let new = try machine.tpm.seal(Self.secret())
+    #expect(try machine.open(new) == Self.words)
+  }
+
+  @Test("that is not there, has an owner password or is given a damaged object says so")
+  func refusals() throws {
+    #expect(throws: TPMError.absent("/nonexistent/tpmrm0 cannot be opened")) {
+      _ = try TPM(.device("/nonexistent/tpmrm0")).seal(Self.secret())
+    }
+    let machine = try SoftwareTPM()
+    let object = try machine.tpm.seal(Self.secret())
+    let cut = SealedObject(
+      storageKey: object.storageKey, publicPart: object.publicPart, privatePart: Array(object.privatePart.dropLast()))
+    #expect(throws: TPMError.refused("a sealed object is damaged")) { _ = try machine.open(cut) }
+    var edited = object.privatePart
+    edited[edited.count / 2] ^= 1
+    let damaged = SealedObject(
+      storageKey: object.storageKey, publicPart: object.publicPart, privatePart: edited)
+    #expect(throws: TPMError.self) { _ = try machine.open(damaged) }
+    #expect(throws: TPMError.refused("a secret is too long")) {
+      _ = try machine.tpm.seal(SecretBytes(count: 300))
+    }
+    try machine.setOwnerPassword("owner")
+    #expect(throws: TPMError.ownerPassword) { _ = try machine.open(object) }
+    machine.powerOff()
+    #expect(throws: TPMError.absent("\(machine.place.path) cannot be opened")) {
+      _ = try machine.open(object)
+    }
+  }
+
+  // swtpm logs every command and answer in hexadecimal digits.
+  @Test("neither secrets nor authorization values are on the wire")
+  func wire() throws {
+    let machine = try SoftwareTPM()
+    let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
+    #expect(try machine.open(object, Self.value) == Self.words)
+    #expect(throws: TPMError.wrongAuthorization) {
+      _ = try machine.open(object, Self.wrong)
+    }
+    machine.powerOff()
+    let digits = try String(contentsOfFile: machine.log, encoding: .utf8).filter { !$0.isWhitespace }.lowercased()
+    func isLogged(_ bytes: [UInt8]) -> Bool {
+      digits.contains(bytes.map { String(format: "%02x", $0) }.joined())
+    }
+    #expect(isLogged(Array(object.privatePart.dropFirst(2))), "the log shows what is sent")
+    for secret in [Self.words, Self.value, Self.wrong] {
+      #expect(!isLogged(Array(secret.prefix(16))))
+      #expect(!isLogged(Array(secret.suffix(16))))
+    }
+  }
+
+  @Test("the library keeps no copy of a secret that it has opened")
+  func memory() throws {
+    let machine = try SoftwareTPM()
+    var random = SystemRandomNumberGenerator()
+    var secret = SecretBytes(count: 32)
+    secret.withUnsafeMutableBytes { for index in $0.indices { $0[index] = UInt8.random(in: 1...255, using: &random) } }
+    let object = try machine.tpm.seal(secret)
+    let opened = try machine.tpm.unseal(object)
+    let isSame = opened.constantTimeEquals(secret)
+    #expect(isSame)
+    #expect(MemoryScan(for: secret).occurrences() == 2)
+  }
+}
+
+extension SoftwareTPM {
+  /// The bytes of a sealed object.
+  fileprivate func open(_ object: SealedObject, _ authorization: [UInt8]) throws -> [UInt8] {
+    try tpm.unseal(object, authorization: SecretBytes(copying: authorization.span)).withUnsafeBytes { Array($0) }
+  }
+
+  fileprivate func open(_ object: SealedObject) throws -> [UInt8] {
+    try tpm.unseal(object).withUnsafeBytes { Array($0) }
+  }
+}
