@@ -49,9 +49,9 @@ let package = Package(
       name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CExpat", path: "Sources/System/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
+    .systemLibrary(
+      name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-
     // Basic functions that the standard library lacks; has no dependencies
     .target(name: "Primitives", path: "Sources/Common/Primitives", swiftSettings: strict),
     // Layer 1
@@ -120,7 +120,7 @@ let package = Package(
       name: "VaultHost",
       dependencies: [
         "AgeFormat", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "Vault",
+        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
     .target(
@@ -305,7 +305,7 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "Vault", "SecretModel", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
-        "ProgramDriver",
+        "ProgramDriver", "SoftwareTPM", "TPM",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests", swiftSettings: strict),
@@ -328,8 +328,8 @@ let package = Package(
       name: "VaultHostTests",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "SecretModel",
-        "SecureMemory", "SystemPolicy", "SystemVault", "Vault", "VaultBus", "VaultDriver", "VaultHost",
-        "VirtualFinger", "Whorl",
+        "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver",
+        "VaultHost", "VirtualFinger", "Whorl",
       ],
       path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
     .testTarget(

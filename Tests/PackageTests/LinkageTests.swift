@@ -21,6 +21,14 @@ struct LinkageTests {
     }
   }
 
+  @Test("of the programs only the vault links the libraries of the TPM")
+  func onlyTheVaultLinksTSS() async throws {
+    for program in ["whorl", "whorld", "whorl-reader", "whorl-finger", "whorl-program-path"] {
+      let libraries = try await sharedLibraries(of: try Repository.products.appending(path: program))
+      #expect(libraries.contains { $0.hasPrefix("libtss2") } == (program == "whorld"), "\(program): \(libraries)")
+    }
+  }
+
   // The reverse of the rule above: the process that talks USB must not hold keys.
   @Test("the reader process links neither the cryptography nor the database of the vault")
   func theReaderHoldsNoVault() async throws {

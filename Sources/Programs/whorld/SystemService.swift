@@ -19,6 +19,8 @@ enum SystemService {
       Usage.fail("--system is started by systemd, with the socket \(socket); 'whorld --help' explains")
     }
     Hardening.apply()
+    // The library of the TPM would write each refused command to the journal, and by this variable anything else.
+    setenv("TSS2_LOG", "all+NONE", 1)
     let endings = EndingSignals()
     let settings: ServiceSettings
     do throws(ServiceSettingsError) {
@@ -40,6 +42,7 @@ enum SystemService {
     }
     configuration.shortestPasscode = settings.shortestPasscode
     configuration.firstUnlock = settings.firstUnlock
+    configuration.storage = settings.tpm.storage
     let vaults = SystemVaults(configuration)
     let logins = Logins(
       vaults, isLocalLogin: { session, user in await sessions.isLocalLogin(session, of: user) },

@@ -26,6 +26,8 @@ enum Usage {
                                'passcode-length' is the fewest characters of a new passcode (4),
                                'require-passcode-after-boot' yes or no: whether the passcode opens a store after each
                                start (yes), and 'enrol' users or administrators: who may enrol fingers (users).
+                               'tpm' is auto, no or a device: which TPM holds the keys of new stores (auto: that of the
+                               machine, if it has one).
 
     EXIT STATUS:
       0    the connection has ended

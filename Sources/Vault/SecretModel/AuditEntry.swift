@@ -18,6 +18,7 @@ package struct AuditEntry: Sendable, Hashable {
     case changePasscode = "change-passcode"
     case removePasscode = "remove-passcode"
     case recover = "recover"
+    case reseal = "reseal"
     case acceptRestore = "accept-restore"
     case useAdapter = "use-adapter"
     case verifyLogin = "verify-login"

@@ -1,5 +1,19 @@
 public import Fingerprint
 
+/// Why a TPM does not open the store whose keys it holds.
+public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
+  /// The TPM cannot be reached, or the machine has none.
+  case absent
+  /// The TPM was cleared or replaced: it is not the one that the store was sealed in.
+  case changed
+  /// The TPM takes no passcode for a while, after too many wrong ones of any program.
+  case lockedOut = "locked out"
+  /// The TPM's storage hierarchy has an owner password.
+  case ownerPassword = "owner password"
+  /// The TPM refused for another reason.
+  case refused
+}
+
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
@@ -90,6 +104,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case unsafeDirectory(String)
   /// The file of the root key is missing or not this store's.
   case deviceKeyMissing
+  /// The TPM that holds the store's keys does not open it; the second value adds what is known, or is empty.
+  case tpm(TPMProblem, detail: String)
   /// The item's row does not verify; its name, where that can still be read.
   case itemDamaged(ItemName?)
   /// The database is damaged, belongs to another store, or has parts that Whorl did not write; the value says which.

@@ -43,6 +43,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
   case storeExists = "StoreExists"
   case unsafeDirectory = "UnsafeDirectory"
   case deviceKeyMissing = "DeviceKeyMissing"
+  case tpm = "TPM"
   case itemDamaged = "ItemDamaged"
   case storeDamaged = "StoreDamaged"
   case restoreDetected = "RestoreDetected"
@@ -108,6 +109,7 @@ extension VaultError {
     case .storeExists: .storeExists
     case .unsafeDirectory: .unsafeDirectory
     case .deviceKeyMissing: .deviceKeyMissing
+    case .tpm: .tpm
     case .itemDamaged: .itemDamaged
     case .storeDamaged: .storeDamaged
     case .restoreDetected: .restoreDetected

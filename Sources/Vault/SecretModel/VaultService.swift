@@ -81,6 +81,11 @@ package protocol VaultService: Sendable {
   func lock() async throws(VaultError)
   /// Sets the first passcode, or changes it.
   func changePasscode(_ asking: Asking) async throws(VaultError)
+  /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there. Asks for the
+  /// passcode (the recovery key where none is set).
+  ///
+  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` in a private store.
+  func reseal(_ asking: Asking) async throws(VaultError)
   /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
   /// passcode.
   ///

@@ -5,6 +5,7 @@ package struct VaultStatus: Sendable {
   /// How the root key is protected. Never claims more than is true.
   package enum Tier: String, Sendable {
     case keyFile = "key file"
+    case tpm = "TPM"
   }
 
   package var directory: String

@@ -19,6 +19,7 @@ package actor Vault {
   /// The owner of the items and fingers.
   package nonisolated let owner: UInt32
   let store: Store
+  private let storage: RootStorage
   /// Gives the reader to one request at a time.
   package nonisolated let desk: ReaderDesk
   let contexts = ContextTable()
@@ -43,32 +44,30 @@ package actor Vault {
   /// `gate` refuses the caller's login session. Vaults in one process share one `scrypt`, and may share a `desk`. The
   /// caller may keep `classKeys` longer than the vault, so that unlocked classes stay open. `quota` is the largest size
   /// of the store in bytes; nil: no limit. A new passcode has at least `shortestPasscode` bytes. `readerUser` returns
-  /// the user whose fingers fprintd is asked for; nil: no reader is opened. `clock`, `touchClock` and `floor` are for
+  /// the user whose fingers fprintd is asked for; nil: no reader is opened. `storage` opens the device slot. `clock`, `touchClock` and `floor` are for
   /// tests.
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
     scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce,
     classKeys: ClassKeys = ClassKeys(), quota: Int? = nil, shortestPasscode: Int = Vault.shortestPasscode,
-    readerUser: ReaderUser? = .own
+    readerUser: ReaderUser? = .own, storage: RootStorage = .keyFile
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
-    let deviceKey = try DeviceKey.read(in: directory)
     let database = try StoreDatabase(at: directory.database, quota: quota)
     let databaseID = try database.identity()
     guard let slot = try database.rawSlot(.device) else { throw .deviceKeyMissing }
-    let root: SecretBytes
-    do {
-      root = try slot.unwrap(under: deviceKey, databaseID: databaseID)
-    } catch .authenticationFailed {
-      throw .deviceKeyMissing
-    } catch {
-      throw VaultError(keys: error)
-    }
+    let device = try DeviceSlot(parameters: slot.parameters)
+    let tpm = try device.tpm(in: storage)
+    let root = try slot.unwrap(
+      under: device.key(in: directory, tpm), databaseID: databaseID, otherwise: .deviceKeyMissing)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: clock, floor: floor, classKeys: classKeys)
+      clock: clock, floor: floor, classKeys: classKeys, tpm: tpm)
+    // It stays if power was lost between a change to the TPM and its deletion.
+    if tpm != nil { DeviceKey.remove(in: directory) }
     self.store = store
+    self.storage = storage
     self.owner = owner
     self.desk = desk
     itself = Client(Caller(user: owner))
@@ -111,7 +110,7 @@ package actor Vault {
   private func currentStatus() throws(VaultError) -> VaultStatus {
     try store.read { moment in
       VaultStatus(
-        directory: store.directory.path, tier: .keyFile,
+        directory: store.directory.path, tier: try moment.tier(),
         passcodeSet: try moment.slot(.passcode) != nil,
         failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
         passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
@@ -125,6 +124,18 @@ package actor Vault {
         },
         passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) })
     }
+  }
+
+  /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there.
+  ///
+  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` where none is to be used.
+  package func reseal(_ request: Request) async throws(VaultError) {
+    if case .keyFile = storage {
+      throw .invalidRequest(
+        "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf")
+    }
+    let tpm = try storage.requireTPM()
+    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.reseal(in: tpm, context) }
   }
 
   /// The problems of the store as a whole; empty when there are none.
@@ -152,6 +163,11 @@ package actor Vault {
 }
 
 extension Moment {
+  fileprivate func tier() throws -> VaultStatus.Tier {
+    guard let slot = try slot(.device) else { throw VaultError.deviceKeyMissing }
+    return try DeviceSlot(parameters: slot.parameters).tier
+  }
+
   func setStatuses() throws -> [SetStatus] {
     let counts = try Row.fetchAll(
       db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")

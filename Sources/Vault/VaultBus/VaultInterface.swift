@@ -52,6 +52,7 @@ package enum VaultInterface {
     case unlock = "Unlock"
     case lock = "Lock"
     case changePasscode = "ChangePasscode"
+    case reseal = "Reseal"
     case setFirstUnlock = "SetFirstUnlock"
     case removePasscode = "RemovePasscode"
     case recover = "Recover"
@@ -108,7 +109,7 @@ extension VaultInterface.Method {
     case .evaluate: "ta{sv}a{sv}"
     case .enroll, .unenroll, .useAdapter, .setFirstUnlock: "tsa{sv}"
     case .losses: "ts"
-    case .unlock, .changePasscode, .removePasscode: "ta{sv}"
+    case .unlock, .changePasscode, .reseal, .removePasscode: "ta{sv}"
     case .recover, .acceptRestore: "taya{sv}"
     }
   }
@@ -118,7 +119,7 @@ extension VaultInterface.Method {
     switch self {
     case .hello: "uas"
     case .cancel, .open, .keep, .rebuildDeviceKey, .respond, .setApplicationPassword, .closeContext, .unlock,
-      .lock, .changePasscode, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
+      .lock, .changePasscode, .reseal, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
       ""
     case .create: "ayh"
     case .makeKeyPair: "hay"
@@ -142,7 +143,7 @@ extension VaultInterface.Method {
   package var isChange: Bool {
     switch self {
     case .keep, .rebuildDeviceKey, .add, .update, .delete, .enroll, .unenroll, .unlock, .changePasscode,
-      .setFirstUnlock, .removePasscode, .recover, .acceptRestore, .useAdapter:
+      .reseal, .setFirstUnlock, .removePasscode, .recover, .acceptRestore, .useAdapter:
       true
     // A new store that was not kept is removed when its connection ends.
     case .create: false

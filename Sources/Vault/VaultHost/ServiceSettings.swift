@@ -19,6 +19,9 @@ package struct ServiceSettings: Sendable, Hashable {
   /// passcode or, if the user has chosen so, a login. A store that has once required the passcode keeps requiring it.
   package var firstUnlock = FirstUnlock.login
 
+  /// The TPM that holds the keys of the stores (`tpm`).
+  package var tpm = ServiceTPM.ofMachine
+
   /// The values that `passcode-length` may have.
   private static let passcodeLengths = Vault.shortestPasscode...64
 
@@ -81,11 +84,17 @@ package struct ServiceSettings: Sendable, Hashable {
           throw ServiceSettingsError(path: file, problem: "line \(index + 1): enrol is users or administrators")
         }
         enrollers = who
+      case "tpm":
+        guard let place = ServiceTPM(String(parts[1].trimmed)) else {
+          throw ServiceSettingsError(
+            path: file, problem: "line \(index + 1): tpm is auto, no, the path of a device or swtpm:SOCKET")
+        }
+        tpm = place
       case let name:
         throw ServiceSettingsError(
           path: file,
           problem: "line \(index + 1): nothing is called '\(name)' (known: reader, passcode-length, "
-            + "require-passcode-after-boot, enrol)")
+            + "require-passcode-after-boot, enrol, tpm)")
       }
     }
   }

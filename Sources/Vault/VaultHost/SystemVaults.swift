@@ -4,7 +4,7 @@ package import SecretModel
 import SecureMemory
 import Synchronization
 package import SystemPolicy
-import Vault
+package import Vault
 
 /// The stores of all users of a machine in one process, as the system service serves them. Each user has one vault on
 /// its own executor, shared by all of the user's connections.
@@ -38,6 +38,8 @@ package final class SystemVaults: Sendable {
     package var firstUnlock = FirstUnlock.login
     /// The fewest bytes of a new passcode.
     package var shortestPasscode = Vault.shortestPasscode
+    /// Where the keys of the stores' device slots are kept.
+    package var storage = RootStorage.keyFile
     /// The most bytes that one user may store.
     package var quota = 256 << 20
     /// The queue in which all stores run scrypt on passcodes.

@@ -119,7 +119,8 @@ actor UserStore {
       vault = try Vault(
         at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
         gate: configuration.sessions ?? NoSessionGate(), arming: .whenPromptStands, classKeys: classKeys(at: place),
-        quota: configuration.quota, shortestPasscode: configuration.shortestPasscode, readerUser: readerUser())
+        quota: configuration.quota, shortestPasscode: configuration.shortestPasscode, readerUser: readerUser(),
+        storage: configuration.storage)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(
@@ -196,7 +197,8 @@ actor UserStore {
       try await configuration.authorizeOwner(caller)
       let (new, told) = try await StoreCreation.newStore(
         at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
-        shortestPasscode: configuration.shortestPasscode, classKeys: classKeys(at: place))
+        shortestPasscode: configuration.shortestPasscode, classKeys: classKeys(at: place),
+        storage: configuration.storage)
       draft = Draft(connection: connection, caller: caller, store: new, place: place)
       return told
     } catch {
@@ -225,7 +227,8 @@ actor UserStore {
     do throws(VaultError) {
       try await configuration.authorizeOwner(caller)
       try StoreCreation.rebuildDeviceKey(
-        at: place, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor)
+        at: place, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
+        storage: configuration.storage)
     } catch {
       note(.rebuildDeviceKey, by: caller, at: place, error)
       throw error

@@ -152,6 +152,16 @@ struct PasscodeTests {
     }
   }
 
+  @Test("reseal refuses a private store, whose key stays in its file")
+  func reseal() async throws {
+    try await TestStore.with { store in
+      let refused = try await store.unlocked("reseal")
+      #expect(refused.status == 64)
+      #expect(refused.failure.contains("this store keeps its key in a file"))
+      #expect(try await store.whorl("status").text.contains("key file (private)"))
+    }
+  }
+
   @Test("after the fifth wrong passcode even the right one has to wait")
   func delay() async throws {
     try await TestStore.with { store in

@@ -1,15 +1,16 @@
 import Glibc
+import Synchronization
 package import TPM
 
 /// A TPM in software (swtpm) with a folder of its own, which ends with this object.
-package final class SoftwareTPM {
+package final class SoftwareTPM: Sendable {
   /// Where a `TPM` reaches it.
   package let place: TPM.Place
   /// Everything that went over the wire, in swtpm's words.
   package var log: String { folder + "/log" }
 
   private let folder: String
-  private var process: pid_t?
+  private let process = Mutex<pid_t?>(nil)
 
   /// Starts a TPM that has never been used.
   package init() throws {
@@ -17,6 +18,8 @@ package final class SoftwareTPM {
     guard mkdtemp(&template) != nil else { throw SoftwareTPMFailure("no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     place = .simulator(socket: folder + "/socket")
+    // Else the library writes each refused command to the tests' output.
+    setenv("TSS2_LOG", "all+NONE", 1)
     try powerOn()
   }
 
@@ -29,31 +32,35 @@ package final class SoftwareTPM {
 
   /// Ends the TPM as a loss of power does; its state stays.
   package func powerOff() {
-    guard let process else { return }
-    kill(process, SIGKILL)
-    waitpid(process, nil, 0)
-    self.process = nil
+    process.withLock { process in
+      guard let running = process else { return }
+      kill(running, SIGKILL)
+      waitpid(running, nil, 0)
+      process = nil
+    }
   }
 
   /// Starts the TPM as a machine's firmware does.
   package func powerOn() throws {
-    guard process == nil else { return }
-    let socket = place.path
-    unlink(socket)
-    unlink(socket + ".ctrl")
-    process = try Self.spawn(
-      "swtpm",
-      [
-        "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server", "type=unixio,path=\(socket)", "--ctrl",
-        "type=unixio,path=\(socket).ctrl", "--flags", "not-need-init,startup-clear", "--log",
-        "file=\(log),level=20",
-      ])
-    // It listens on the control socket last.
-    for _ in 0..<2_000 {
-      if access(socket, F_OK) == 0, access(socket + ".ctrl", F_OK) == 0 { return }
-      usleep(5_000)
+    try process.withLock { process in
+      guard process == nil else { return }
+      let socket = place.path
+      unlink(socket)
+      unlink(socket + ".ctrl")
+      process = try Self.spawn(
+        "swtpm",
+        [
+          "socket", "--tpm2", "--tpmstate", "dir=\(folder)", "--server", "type=unixio,path=\(socket)", "--ctrl",
+          "type=unixio,path=\(socket).ctrl", "--flags", "not-need-init,startup-clear", "--log",
+          "file=\(log),level=20",
+        ])
+      // It listens on the control socket last.
+      for _ in 0..<2_000 {
+        if access(socket, F_OK) == 0, access(socket + ".ctrl", F_OK) == 0 { return }
+        usleep(5_000)
+      }
+      throw SoftwareTPMFailure("swtpm did not start")
     }
-    throw SoftwareTPMFailure("swtpm did not start")
   }
 
   /// Clears the TPM, as its owner can in the firmware's settings.

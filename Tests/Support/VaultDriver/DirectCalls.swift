@@ -105,6 +105,8 @@ extension Vault {
     try await changePasscode(direct(handle))
   }
 
+  package func reseal(in handle: ContextHandle) async throws(VaultError) { try await reseal(direct(handle)) }
+
   package func removePasscode(in handle: ContextHandle) async throws(VaultError) -> [ItemName] {
     try await removePasscode(direct(handle))
   }

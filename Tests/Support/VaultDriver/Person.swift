@@ -7,6 +7,8 @@ package final class Person: Sendable {
   struct Answers {
     var passcodes: [String] = []
     var newPasscode: String?
+    /// What happens when the new passcode is asked for, before it is given.
+    var beforeNewPasscode: (@Sendable () -> Void)?
     var recoveryKey: String?
     var applicationPassword: String?
     /// What the person does each time the reader is armed, in order; nothing after the last one.
@@ -18,12 +20,13 @@ package final class Person: Sendable {
 
   package init(
     passcodes: [String] = [], newPasscode: String? = nil, recoveryKey: String? = nil,
-    applicationPassword: String? = nil, touches: [@Sendable () async throws -> Void] = []
+    applicationPassword: String? = nil, touches: [@Sendable () async throws -> Void] = [],
+    beforeNewPasscode: (@Sendable () -> Void)? = nil
   ) {
     answers = Mutex(
       Answers(
-        passcodes: passcodes, newPasscode: newPasscode, recoveryKey: recoveryKey,
-        applicationPassword: applicationPassword, touches: touches))
+        passcodes: passcodes, newPasscode: newPasscode, beforeNewPasscode: beforeNewPasscode,
+        recoveryKey: recoveryKey, applicationPassword: applicationPassword, touches: touches))
   }
 
   /// All events of the context.
@@ -76,6 +79,7 @@ package final class Person: Sendable {
     heard.withLock { $0.append(event) }
     switch event {
     case .secretWanted(let request):
+      if case .newPasscode = request { answers.withLock { $0.beforeNewPasscode }?() }
       let text = answers.withLock { answers -> String? in
         switch request {
         case .passcode: answers.passcodes.isEmpty ? nil : answers.passcodes.removeFirst()

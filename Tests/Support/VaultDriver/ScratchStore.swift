@@ -17,8 +17,10 @@ package final class ScratchStore: Sendable {
   /// - Parameters:
   ///   - owner: the owner of the store.
   ///   - classKeys: says what the first unlock of the store requires.
+  ///   - storage: where the key of the device slot is kept.
   package init(
-    passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid(), classKeys: ClassKeys = ClassKeys()
+    passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid(), classKeys: ClassKeys = ClassKeys(),
+    storage: RootStorage = .keyFile
   ) async throws {
     self.owner = owner
     var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
@@ -27,7 +29,8 @@ package final class ScratchStore: Sendable {
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
     let (new, draft) = try await StoreCreation.newStore(
-      at: path, passcode: secret, owner: owner, floor: .weakForTests, classKeys: classKeys)
+      at: path, passcode: secret, owner: owner, floor: .weakForTests, classKeys: classKeys,
+      storage: storage)
     try new.keep()
     recoveryKey = draft.recoveryKey.text
   }
@@ -44,14 +47,14 @@ package final class ScratchStore: Sendable {
     reader: (any FingerprintReader)? = nil, holdsReader: Bool = false, clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, runtimeFolder: String? = nil,
     gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce, classKeys: ClassKeys = ClassKeys(),
-    desk: ReaderDesk? = nil
+    desk: ReaderDesk? = nil, storage: RootStorage = .keyFile
   ) throws -> Vault {
     let own = ReaderDesk(
       reader ?? ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic), holdsReader: holdsReader,
       locks: ReaderLocks(runtimeFolder: runtimeFolder ?? folder))
     return try Vault(
       at: path, desk: desk ?? own, owner: owner, clock: clock, touchClock: touchClock, floor: .weakForTests, gate: gate,
-      arming: arming, classKeys: classKeys)
+      arming: arming, classKeys: classKeys, storage: storage)
   }
 
   /// Copies the store's files, to be put back later.

@@ -13,7 +13,6 @@ struct TPMTests {
 
   private static func secret(_ bytes: [UInt8] = words) -> SecretBytes { SecretBytes(copying: bytes.span) }
 
-
   @Test("opens what it has sealed, also after it has lost power")
   func sealing() throws {
     let machine = try SoftwareTPM()

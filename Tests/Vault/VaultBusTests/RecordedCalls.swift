@@ -60,6 +60,7 @@ struct RecordedCalls: Sendable {
     try? await vault.unlock(asking)
     try? await vault.lock()
     try? await vault.changePasscode(asking)
+    try? await vault.reseal(asking)
     try? await vault.setFirstUnlock(.passcode, asking)
     _ = try? await vault.removePasscode(asking)
     _ = try? await vault.recover(accepting: nil, asking)

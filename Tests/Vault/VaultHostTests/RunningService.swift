@@ -6,6 +6,7 @@ import SecretModel
 import SecureMemory
 import SystemPolicy
 import SystemVault
+import Vault
 import VaultBus
 import VaultDriver
 import VaultHost
@@ -30,6 +31,7 @@ final class RunningService: Sendable {
   ///   - quota: the most bytes of a store.
   ///   - shortestPasscode: the fewest bytes of a new passcode.
   ///   - firstUnlock: the least that opens a store after a start.
+  ///   - storage: where the keys of the stores' device slots are kept.
   ///   - reader: the readers; by default a virtual one.
   ///   - programPaths: adds the path of the program to a caller's label.
   ///   - sessions: the machine's login sessions; by default sessions forbid nothing.
@@ -41,7 +43,7 @@ final class RunningService: Sendable {
   ///   - journal: replaces the system's journal.
   init(
     idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, quota: Int = 256 << 20,
-    shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login,
+    shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login, storage: RootStorage = .keyFile,
     reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
     callers: @escaping @Sendable (Caller) -> Caller = { $0 },
     programPaths: ProgramPaths? = nil, sessions: LoginSessions? = nil,
@@ -68,6 +70,7 @@ final class RunningService: Sendable {
     configuration.quota = quota
     configuration.shortestPasscode = shortestPasscode
     configuration.firstUnlock = firstUnlock
+    configuration.storage = storage
     configuration.journal = journal
     let vaults = SystemVaults(configuration)
     self.vaults = vaults

@@ -38,7 +38,7 @@ struct ServiceSettingsTests {
     arguments: [
       "reader", "reader=what", "other=1", "reader=fprintd\n[Section]", "passcode-length = 3", "passcode-length = long",
       "passcode-length = 65", "enrol = anybody", "enrol=", "require-passcode-after-boot = maybe",
-      "require-passcode-after-boot =",
+      "require-passcode-after-boot =", "tpm = yes", "tpm = swtpm:socket",
     ])
   func unknown(text: String) throws {
     #expect { _ = try read([nil: text]) } throws: {
@@ -65,6 +65,15 @@ struct ServiceSettingsTests {
     #expect(try read([:]).enrollers == .users)
     #expect(try read([nil: "enrol = administrators"]).enrollers == .administrators)
     #expect(try read([nil: "enrol = administrators", "1.conf": "enrol=users"]).enrollers == .users)
+  }
+
+  @Test("say which TPM is used, by default that of the machine")
+  func tpm() throws {
+    #expect(try read([:]).tpm == .ofMachine)
+    #expect(try read([nil: "tpm = no", "1.conf": "tpm = auto"]).tpm == .ofMachine)
+    #expect(try read([nil: "tpm = no"]).tpm == ServiceTPM.none)
+    #expect(try read([nil: "tpm = /dev/tpmrm1"]).tpm == .device("/dev/tpmrm1"))
+    #expect(try read([nil: "tpm = swtpm:/run/swtpm/socket"]).tpm == .simulator(socket: "/run/swtpm/socket"))
   }
 
   @Test("are refused where others could have written them")

@@ -69,6 +69,7 @@ struct SessionLogTests {
       .lock: { try await session.lock() },
       .changePasscode: { try await session.changePasscode(asking) },
       .removePasscode: { _ = try await session.removePasscode(asking) },
+      .reseal: { try await session.reseal(asking) },
       .recover: { _ = try await session.recover(accepting: nil, asking) },
       .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },
       .useAdapter: { try await session.useAdapter(nil, asking) },

@@ -78,7 +78,7 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
         .authenticationFailed
 
       // A store that cannot be used
-      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .itemDamaged, .storeDamaged,
+      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .tpm, .itemDamaged, .storeDamaged,
         .restoreDetected, .recoveryKeyRequired,
         .newerFormat, .olderFormat, .storeFull, .fileUnreadable, .inputOutput, .internalError, .serviceUnavailable,
         .versionMismatch,

@@ -21,7 +21,7 @@ extension VaultError {
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
 
-    case .configuration, .storeNotFound, .deviceKeyMissing, .unsafeDirectory, .restoreDetected,
+    case .configuration, .storeNotFound, .deviceKeyMissing, .tpm, .unsafeDirectory, .restoreDetected,
       .recoveryKeyRequired, .busy:
       errSecNotAvailable
     case .storeExists: errSecDuplicateKeychain

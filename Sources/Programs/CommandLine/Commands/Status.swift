@@ -190,6 +190,7 @@ extension VaultStatus.Tier {
     switch (self, place) {
     case (.keyFile, .folder): "key file (private)"
     case (.keyFile, .own): "key file (system service)"
+    case (.tpm, _): "TPM (system service)"
     }
   }
 }

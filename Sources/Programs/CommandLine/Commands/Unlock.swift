@@ -93,15 +93,15 @@ struct Recover: Command {
 }
 
 extension Session {
-  /// Opens the store. If its key file is missing, first asks for the recovery key and makes a new key file; the same
-  /// recovery key then answers the vault's question.
+  /// Opens the store. If its key file is missing, or its TPM no longer opens it, first asks for the recovery key and
+  /// makes a new key; the same recovery key then answers the vault's question.
   fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
     let place = try place()
     let connection = try await connect(to: place)
     do throws(VaultError) {
       return (try await connection.open(place), answers)
-    } catch .deviceKeyMissing {
-      StandardError.line("The store's key file is gone; a new one is made.")
+    } catch let error where error.isLostDeviceKey {
+      StandardError.line("\(Failure(error).words): the recovery key makes a new key for it.")
       let key = SharedSecret(try answers.answer(.recoveryKey))
       try await withPasswordAgent { () async throws(Failure) in
         try await explained { () async throws(VaultError) in

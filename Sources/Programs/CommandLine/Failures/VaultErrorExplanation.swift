@@ -139,6 +139,8 @@ extension Failure {
       self.init(
         .damaged, "the store's key file is missing or another store's", name: "errSecInvalidKeychain",
         advice: "'whorl recover' makes a new one from the recovery key")
+    case .tpm(let problem, let detail):
+      self.init(tpm: problem, detail: detail)
     case .itemDamaged(let name):
       self.init(
         .damaged, "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",

@@ -24,6 +24,12 @@ enum DeviceKey {
     return key
   }
 
+  /// Deletes the key file of a store whose key is in the TPM. A file that stays opens nothing more, and is deleted when
+  /// the store is next opened.
+  static func remove(in directory: StoreDirectory) {
+    if unlink(directory.deviceKey) == 0 { try? directory.sync() }
+  }
+
   /// Writes the key file. Replaces an old one by a rename, so that there is always a whole file.
   static func write(_ key: borrowing SecretBytes, in directory: StoreDirectory) throws(VaultError) {
     let temporary = directory.deviceKey + ".new"

@@ -1,6 +1,7 @@
 import GRDB
 import Keys
 import SecureMemory
+import TPM
 
 /// Sets, changes and removes the passcode of a store.
 struct PasscodeChanges {
@@ -71,6 +72,27 @@ struct PasscodeChanges {
     return try await putNew(context, after: .recoveryKey(recoveryKey), accepting: restore)
   }
 
+  /// Seals the keys of the store anew in this TPM: that of the device slot, and that of the passcode's slot, with a new
+  /// passcode key. Asks for the passcode, or the recovery key where none is set. A key file is deleted.
+  func reseal(in tpm: TPM, _ context: Context) async throws(VaultError) {
+    let id = store.keys.databaseID
+    if try passcodes.isSet {
+      let (proven, stretched) = try await passcodes.proveStretched(context)
+      let locked = try await ScryptQueue.blocking { () throws(VaultError) in
+        try LockedPasscode(stretched, id, in: tpm)
+      }
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
+      _ = try put(locked, after: .passcode(proven), device: device)
+    } else {
+      _ = try await passcodes.proveRecoveryKey(context)
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
+      try store.commit { change in try change.put(device) }
+      store.database.forgetOldPages()
+    }
+    store.tpm = tpm
+    DeviceKey.remove(in: store.directory)
+  }
+
   /// What allows a new passcode to be set.
   private enum PasscodeProof {
     case passcode(ProvenPasscode)
@@ -84,9 +106,19 @@ struct PasscodeChanges {
   ) async throws(VaultError) -> [ItemName] {
     guard let passcode = try await context.ask(.newPasscode) else { throw .interactionNotAllowed }
     try Passcodes.check(passcode.secret, shortest: passcodes.shortest)
-    let stretched = try await passcodes.stretchNew(passcode)
+    return try put(try await passcodes.lockNew(passcode), after: proof, accepting: restore)
+  }
+
+  /// Makes a new passcode key under a passcode, and reseals for it what the old one opens, in one transaction.
+  ///
+  /// - Parameter device: a new device slot, stored with it.
+  private func put(
+    _ locked: LockedPasscode, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil,
+    device: Slot? = nil
+  ) throws(VaultError) -> [ItemName] {
     let (lost, first) = try store.commit(evenRestored: restore != nil) { change in
       let lost = try restore.map { try change.accept($0) } ?? []
+      if let device { try change.put(device) }
       let (old, recoveryPublicKey) = try Self.keys(of: proof, change)
       let key = try Random.key()
       var first: SecretBox?
@@ -94,7 +126,7 @@ struct PasscodeChanges {
         try change.moveItems(from: old.secret, to: key)
         first = try change.openClassKeys(with: old.secret)
       }
-      try change.putPasscodeKey(key, under: stretched, recoveryPublicKey: recoveryPublicKey)
+      try change.putPasscodeKey(key, under: locked, recoveryPublicKey: recoveryPublicKey)
       if let first { try change.putFirstKey(first, under: key) } else { first = try change.openClassKeys(with: key) }
       change.authority.lockout.clear()
       return (lost, first)

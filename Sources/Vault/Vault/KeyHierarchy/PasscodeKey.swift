@@ -56,14 +56,12 @@ extension Change {
   /// Stores a new passcode key in place of an older one: wrapped under the passcode, sealed for the recovery key, and
   /// with its public key for adding items.
   func putPasscodeKey(
-    _ key: borrowing SecretBytes, under stretched: StretchedPasscode, recoveryPublicKey: [UInt8]
+    _ key: borrowing SecretBytes, under locked: LockedPasscode, recoveryPublicKey: [UInt8]
   ) throws {
     let id = store.keys.databaseID
     do {
       try put(
-        Slot(
-          .passcode, wrapping: key, under: stretched.key.secret, databaseID: id,
-          parameters: stretched.parameters.encoded))
+        Slot(.passcode, wrapping: key, under: locked.key.secret, databaseID: id, parameters: locked.parameters))
       let own = try Random.key()
       try put(
         Slot(

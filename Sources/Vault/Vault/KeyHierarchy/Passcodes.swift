@@ -23,9 +23,16 @@ struct Passcodes {
     get throws(VaultError) { try store.read { moment in try moment.slot(.passcode) != nil } }
   }
 
-  /// A new passcode or password through scrypt, with a new salt.
-  func stretchNew(_ passcode: SecretBox) async throws(VaultError) -> StretchedPasscode {
-    try await scrypt.stretchNew(passcode, for: store.owner, store.floor)
+  /// A new application password through scrypt, with a new salt.
+  func stretchNew(_ password: SecretBox) async throws(VaultError) -> StretchedPasscode {
+    try await scrypt.stretchNew(password, for: store.owner, store.floor)
+  }
+
+  /// The key of the slot for a new passcode: through scrypt, with a new salt, and sealed in the store's TPM.
+  func lockNew(_ passcode: SecretBox) async throws(VaultError) -> LockedPasscode {
+    let stretched = try await stretchNew(passcode)
+    let (id, tpm) = (store.keys.databaseID, store.tpm)
+    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: tpm) }
   }
 
   /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
@@ -43,9 +50,21 @@ struct Passcodes {
   ///
   /// Each try is counted before it is made. Allows three tries, unless a delay from earlier ones begins.
   func prove(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> ProvenPasscode {
+    try await proveStretched(context, evenRestored: evenRestored).proven
+  }
+
+  /// The same, with what scrypt made of the passcode, to seal that anew.
+  func proveStretched(_ context: Context, evenRestored: Bool = false)
+    async throws(VaultError) -> (proven: ProvenPasscode, stretched: StretchedPasscode)
+  {
     for attempt in 1...3 {
       let slot = try slot(evenRestored: evenRestored)
+      let lock = try PasscodeLock(parameters: slot.parameters)
+      let (id, tpm) = (store.keys.databaseID, store.tpm)
       try store.requireNoDelay(.passcode)
+      if lock.sealed != nil {
+        try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(tpm) }
+      }
       guard let passcode = try await context.ask(.passcode(attempt: attempt)) else {
         throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
       }
@@ -55,13 +74,22 @@ struct Passcodes {
         try Self.requireCounts(change.authority, evenRestored: evenRestored)
         try change.charge(.passcode)
       }
-      let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
+      let stretched = try await turn.stretch(passcode, lock.scrypt, store.floor)
       do throws(VaultError) {
-        let key = try slot.unwrap(under: stretched.secret, databaseID: store.keys.databaseID, otherwise: .wrongPasscode)
+        let opening =
+          lock.sealed == nil
+          ? stretched
+          : try await ScryptQueue.blocking { () throws(VaultError) in
+            SecretBox(try lock.key(of: stretched.secret, id, tpm))
+          }
+        let key = try slot.unwrap(under: opening.secret, databaseID: id, otherwise: .wrongPasscode)
         try accept(key)
         // The call may have been cancelled while scrypt ran.
         try context.requireRunning()
-        return ProvenPasscode(key: SecretBox(key), slot: slot.digest())
+        return (
+          ProvenPasscode(key: SecretBox(key), slot: slot.digest()),
+          StretchedPasscode(parameters: lock.scrypt, key: stretched)
+        )
       } catch .wrongPasscode {
         context.events.noteWrongPasscode()
         let delay = try store.read { moment in moment.authority.lockout.passcode.remainingDelay(store.clock) }

@@ -48,6 +48,17 @@ package final class ScryptQueue: Sendable {
 
   package init() {}
 
+  /// Runs a call that blocks its thread, such as scrypt or the TPM.
+  nonisolated(nonsending)
+    static func blocking<Value: Sendable>(_ call: @escaping @Sendable () throws(VaultError) -> Value)
+    async throws(VaultError) -> Value
+  {
+    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, VaultError>, Never>) in
+      threads.async { done.resume(returning: Result { () throws(VaultError) in try call() }) }
+    }
+    return try result.get()
+  }
+
   /// The right to derive keys for a user, until this value is destroyed.
   struct Turn: ~Copyable {
     private let queue: ScryptQueue
@@ -59,19 +70,12 @@ package final class ScryptQueue: Sendable {
       func stretch(_ passcode: SecretBox, _ parameters: Scrypt.Parameters, _ floor: Scrypt.Floor)
       async throws(VaultError) -> SecretBox
     {
-      let derived = await withCheckedContinuation {
-        (derived: CheckedContinuation<Result<SecretBox, KeysError>, Never>) in
-        ScryptQueue.threads.async {
-          derived.resume(
-            returning: Result { () throws(KeysError) in
-              SecretBox(try Scrypt.derive(passcode: passcode.secret, parameters: parameters, floor: floor))
-            })
+      try await ScryptQueue.blocking { () throws(VaultError) in
+        do throws(KeysError) {
+          return SecretBox(try Scrypt.derive(passcode: passcode.secret, parameters: parameters, floor: floor))
+        } catch {
+          throw VaultError(keys: error)
         }
-      }
-      do {
-        return try derived.get()
-      } catch {
-        throw VaultError(keys: error)
       }
     }
 

@@ -4,11 +4,12 @@ import SecureMemory
 /// A row of the `slot` table: a key of the store, wrapped under another key.
 struct Slot {
   enum Name: Hashable {
-    /// The root key under the key file.
+    /// The root key under the key file, or under a key that the TPM seals (``DeviceSlot``).
     case device
     /// The root key under the recovery key.
     case recovery
-    /// The passcode key under a key that scrypt derives from the passcode. A passcode is right if it opens this slot.
+    /// The passcode key under a key that scrypt derives from the passcode, with a part of the TPM where there is one
+    /// (``PasscodeLock``). A passcode is right if it opens this slot.
     case passcode
     /// The passcode key, sealed for the recovery key's pair.
     case passcodeKeyByRecovery
@@ -37,8 +38,8 @@ struct Slot {
   }
 
   var name: Name
-  /// How the wrapping key is derived: scrypt's parameters, or the public half of a pair made for this slot; empty if
-  /// neither is needed.
+  /// How the wrapping key is derived: scrypt's parameters, what the TPM has sealed, or the public half of a pair made
+  /// for this slot; empty if nothing is needed.
   var parameters: [UInt8]
   var box: [UInt8]
 
@@ -128,22 +129,30 @@ extension RecoveryKey {
 extension Scrypt.Parameters {
   var encoded: [UInt8] {
     var record = CanonicalEncoding()
+    append(to: &record)
+    return record.bytes
+  }
+
+  func append(to record: inout CanonicalEncoding) {
     record.append(tag: 1, UInt64(logN))
     record.append(tag: 2, UInt64(r))
     record.append(tag: 3, UInt64(p))
     record.append(tag: 4, salt)
-    return record.bytes
   }
 
   /// Decodes stored parameters. Their values are checked where they are used.
   init(encoded: [UInt8]) throws(VaultError) {
     var record = CanonicalDecoder(encoded)
     do {
-      self.init(
-        logN: Int(clamping: try record.number(1)), r: Int(clamping: try record.number(2)),
-        p: Int(clamping: try record.number(3)), salt: try record.bytes(4))
+      try self.init(from: &record)
     } catch {
       throw .storeDamaged("the parameters of a passcode cannot be read")
     }
+  }
+
+  init(from record: inout CanonicalDecoder) throws(CanonicalDecoder.Unexpected) {
+    self.init(
+      logN: Int(clamping: try record.number(1)), r: Int(clamping: try record.number(2)),
+      p: Int(clamping: try record.number(3)), salt: try record.bytes(4))
   }
 }

@@ -210,6 +210,10 @@ extension VaultSession {
     }
   }
 
+  package func reseal(_ asking: Asking) async throws(VaultError) {
+    try await logged(.reseal, in: asking.context) { () throws(VaultError) in try await vault.reseal(request(asking)) }
+  }
+
   package func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
     try await vault.setFirstUnlock(rule, request(asking))
   }

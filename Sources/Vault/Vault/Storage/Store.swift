@@ -4,6 +4,7 @@ import Glibc
 import Keys
 import SecureMemory
 import Synchronization
+import TPM
 
 /// An open store: its folder, database and root keys, and transactions that read and change it. Confined to the vault's
 /// actor.
@@ -21,13 +22,15 @@ final class Store {
   let floor: Scrypt.Floor
   /// Which classes of items are open.
   let classKeys: ClassKeys
+  /// The TPM that holds the keys of the device slot and of the passcode's; nil in a store with a key file.
+  var tpm: TPM?
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
-    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys
+    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, tpm: TPM?
   ) {
     self.directory = directory
     self.database = database
@@ -35,6 +38,7 @@ final class Store {
     self.clock = clock
     self.floor = floor
     self.classKeys = classKeys
+    self.tpm = tpm
     self.owner = owner
   }
 

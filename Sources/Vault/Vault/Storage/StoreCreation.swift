@@ -2,25 +2,27 @@ import GRDB
 import Glibc
 package import Keys
 package import SecureMemory
+import TPM
 
 /// Creates stores and their key files.
 package enum StoreCreation {
-  /// Makes a new store beside its place. Without a passcode the root key has two slots, for the key file and the
-  /// recovery key. A passcode can be set later.
+  /// Makes a new store beside its place. Without a passcode the root key has two slots, for the key file or the TPM and
+  /// for the recovery key. A passcode can be set later.
   ///
   /// - Parameters:
   ///   - floor: the lowest permitted cost of scrypt; lower in tests alone.
   ///   - shortestPasscode: the fewest bytes of a passcode.
   ///   - classKeys: says what the store's first unlock requires. The new store stays unlocked as long as the caller
   ///     keeps this value.
+  ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the text of the recovery key, which is
   ///   shown once and kept nowhere.
   /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `passcodeNotSet` where the first unlock
-  ///   requires a passcode.
+  ///   requires a passcode, `tpm`: no store is made in a key file because the TPM cannot be used.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
     floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
-    classKeys: ClassKeys = ClassKeys()
+    classKeys: ClassKeys = ClassKeys(), storage: RootStorage = .keyFile
   )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
@@ -34,7 +36,7 @@ package enum StoreCreation {
     let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()
-      try fill(new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys)
+      try fill(new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys, storage)
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
@@ -46,15 +48,16 @@ package enum StoreCreation {
 
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
-    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys
+    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ storage: RootStorage
   ) throws {
-    let deviceKey = try Random.key(DeviceKey.count)
-    try DeviceKey.write(deviceKey, in: directory)
+    let tpm: TPM? = if case .tpm(let tpm) = storage { tpm } else { nil }
     let database = try StoreDatabase(at: directory.database, creating: true)
     let databaseID = try Random.bytes(16)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
-      owner: owner, clock: .system, floor: floor, classKeys: classKeys)
+      owner: owner, clock: .system, floor: floor, classKeys: classKeys, tpm: tpm)
+    let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, tpm)
+    let locked = try stretched.map { stretched in try LockedPasscode(stretched, databaseID, in: tpm) }
     let empty = try Authority().sealed(store.keys)
     try database.queue.write { db in
       try db.execute(
@@ -63,29 +66,30 @@ package enum StoreCreation {
     }
     try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
     let first: SecretBox? = try store.commit { change in
-      try change.put(
-        Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
+      try change.put(device)
       try change.put(
         Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID))
       try change.putClassKey(.whenUnlocked)
       try change.putClassKey(.afterFirstUnlock)
-      guard let stretched else { return nil }
+      guard let locked else { return nil }
       let key = try Random.key()
       try change.putPasscodeKey(
-        key, under: stretched, recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
+        key, under: locked, recoveryPublicKey: DerivedPair.recovery.publicKey(of: recoveryKey, databaseID))
       return try change.openClassKeys(with: key)
     }
     if let first { classKeys.open(first, of: databaseID, .system) }
     try database.queue.close()
   }
 
-  /// Makes a new key file with the recovery key, for a store whose key file is missing.
+  /// Makes a new device slot with the recovery key, for a store whose key file is missing or whose TPM no longer opens
+  /// it. A store of a TPM stays one, unless the caller's storage is ``RootStorage/keyFile``; a store with a key file
+  /// gets a new key file.
   ///
-  /// The passcode cannot do this: the count of wrong passcodes is sealed under the root key, so without the key file
+  /// The passcode cannot do this: the count of wrong passcodes is sealed under the root key, so without the device slot
   /// tries could not be counted.
   package static func rebuildDeviceKey(
     at path: String, recoveryKey text: consuming SecretBytes, owner: UInt32 = geteuid(),
-    floor: Scrypt.Floor = .standard
+    floor: Scrypt.Floor = .standard, storage: RootStorage = .keyFile
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
     let database = try StoreDatabase(at: directory.database)
@@ -93,18 +97,21 @@ package enum StoreCreation {
     guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
     let root = try slot.unwrap(
       under: RecoveryKey.slotKey(of: text), databaseID: databaseID, otherwise: .wrongRecoveryKey)
+    let tpm = try tpm(for: try database.rawSlot(.device), storage)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: .system, floor: floor, classKeys: ClassKeys())
-    do {
-      let deviceKey = try Random.key(DeviceKey.count)
-      try DeviceKey.write(deviceKey, in: directory)
-      try store.commit(evenRestored: true) { change in
-        try change.put(
-          Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: databaseID))
-      }
-    } catch {
-      throw VaultError(storage: error)
-    }
+      clock: .system, floor: floor, classKeys: ClassKeys(), tpm: tpm)
+    let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, tpm)
+    try store.commit(evenRestored: true) { change in try change.put(device) }
+  }
+
+  /// The TPM for a store's new device slot; nil for a key file.
+  ///
+  /// - Parameter slot: the slot that no longer opens.
+  /// - Throws: `tpm` where a store of a TPM would get a key file that nobody chose.
+  private static func tpm(for slot: Slot?, _ storage: RootStorage) throws(VaultError) -> TPM? {
+    guard let slot, case .tpm = try? DeviceSlot(parameters: slot.parameters) else { return nil }
+    if case .keyFile = storage { return nil }
+    return try storage.requireTPM()
   }
 }

@@ -136,6 +136,10 @@ final class RemoteVault: VaultService {
     _ = try await wire.call(.changePasscode, [asking.busValue], in: asking.context)
   }
 
+  func reseal(_ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.reseal, [asking.busValue], in: asking.context)
+  }
+
   func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
     _ = try await wire.call(.setFirstUnlock, [rule.busValue, asking.busValue], in: asking.context)
   }

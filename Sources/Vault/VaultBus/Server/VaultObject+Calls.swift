@@ -119,6 +119,9 @@ extension VaultObject {
     case .changePasscode:
       try await service.changePasscode(try Asking(bus: values[0]))
       return []
+    case .reseal:
+      try await service.reseal(try Asking(bus: values[0]))
+      return []
     case .setFirstUnlock:
       try await service.setFirstUnlock(try FirstUnlock(bus: values[0]), try Asking(bus: values[1]))
       return []

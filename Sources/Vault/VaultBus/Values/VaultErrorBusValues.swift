@@ -2,6 +2,8 @@ internal import Fingerprint
 package import SDBus
 package import SecretModel
 
+extension TPMProblem: BusCodable {}
+
 extension VaultError {
   /// The name of the D-Bus error, and its arguments after the text: the case's associated values without nils.
   package var busForm: (name: VaultErrorName, details: [BusValue]) { (name, details) }
@@ -29,6 +31,7 @@ extension VaultError {
     case .storeNotFound(let path): [path.busValue]
     case .storeExists(let path): [path.busValue]
     case .unsafeDirectory(let why): [why.busValue]
+    case .tpm(let problem, let detail): [problem.busValue, detail.busValue]
     case .itemDamaged(let name): name.map { [$0.busValue] } ?? []
     case .storeDamaged(let what): [what.busValue]
     case .newerFormat(let format): [format.busValue]
@@ -94,6 +97,9 @@ extension VaultError {
     case .storeExists: self = .storeExists(try detail())
     case .unsafeDirectory: self = .unsafeDirectory(try detail())
     case .deviceKeyMissing: self = .deviceKeyMissing
+    case .tpm:
+      guard details.count == 2 else { throw .unreadable("the error \(name.rawValue)") }
+      self = .tpm(try detail(), detail: try String(bus: details[1]))
     case .itemDamaged: self = .itemDamaged(try optional())
     case .storeDamaged: self = .storeDamaged(try detail())
     case .restoreDetected: self = .restoreDetected

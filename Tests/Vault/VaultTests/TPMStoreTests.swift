@@ -1,0 +1,319 @@
+import Glibc
+import Keys
+import SecureMemory
+import SoftwareTPM
+import TPM
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("A store whose keys are in a TPM, with swtpm")
+struct TPMStoreTests {
+  static let right = ScratchStore.passcode
+
+  private func makeStore(_ machine: SoftwareTPM) async throws -> ScratchStore {
+    let store = try await ScratchStore(storage: .tpm(machine.tpm))
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    try await vault.put("free", "5678")
+    await vault.close()
+    return store
+  }
+
+  /// Recovers with the recovery key, and returns the vault.
+  private func recovered(_ store: ScratchStore, _ storage: RootStorage, rebuilding: Bool = true) async throws -> Vault {
+    if rebuilding {
+      try StoreCreation.rebuildDeviceKey(
+        at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey), floor: .weakForTests, storage: storage)
+    }
+    let vault = try store.open(storage: storage)
+    let person = Person(newPasscode: "a new one", recoveryKey: store.recoveryKey)
+    _ = try await person.with(vault) { try await vault.recover(in: $0) }
+    return vault
+  }
+
+  private func requireAll(_ vault: Vault) async throws {
+    #expect(try await vault.get("bank", by: Person(passcodes: ["a new one"])) == "1234")
+    #expect(try await vault.get("free") == "5678")
+    await #expect(throws: VaultError.wrongPasscode) { try await vault.get("bank", by: Person(passcodes: [Self.right])) }
+  }
+
+  @Test("opens with its TPM, has no key file, and says its tier")
+  func opens() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    #expect(access(store.path + "/device.key", F_OK) != 0)
+    machine.powerOff()
+    #expect {
+      _ = try store.open(storage: .tpm(machine.tpm))
+    } throws: {
+      guard case .tpm(.absent, _) = $0 as? VaultError else { return false }
+      return true
+    }
+    try machine.powerOn()
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    #expect(try await vault.status().tier == .tpm)
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+  }
+
+  @Test("opens without a TPM and with another one never, also not with its files on another machine")
+  func elsewhere() async throws {
+    let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
+    let store = try await makeStore(machine)
+    #expect(throws: VaultError.tpm(.changed, detail: "")) { try store.open(storage: .tpm(other.tpm)) }
+    #expect(throws: VaultError.tpm(.absent, detail: "the settings exclude it")) { try store.open(storage: .keyFile) }
+    #expect(throws: VaultError.tpm(.absent, detail: "there is no /dev/tpmrm0")) {
+      try store.open(storage: .withoutTPM(path: "/dev/tpmrm0"))
+    }
+  }
+
+  @Test("is not made in a key file where the TPM cannot be used, and leaves nothing behind")
+  func noSilentKeyFile() async throws {
+    let machine = try SoftwareTPM()
+    machine.powerOff()
+    let folder = try await ScratchStore().folder
+    await #expect(throws: VaultError.self) {
+      _ = try await StoreCreation.newStore(
+        at: folder + "/other", passcode: SecretBytes(text: Self.right), floor: .weakForTests,
+        storage: .tpm(machine.tpm))
+    }
+    #expect(access(folder + "/other", F_OK) != 0)
+  }
+
+  @Test("does not open its passcode's slot with the passcode alone, which could be tried off the machine")
+  func offTheMachine() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    let database = try StoreDatabase(at: store.path + "/vault.db")
+    let (id, slot) = (try database.identity(), try #require(try database.rawSlot(.passcode)))
+    let lock = try PasscodeLock(parameters: slot.parameters)
+    let stretched = try Scrypt.derive(
+      passcode: SecretBytes(text: Self.right), parameters: lock.scrypt, floor: .weakForTests)
+    #expect(throws: KeysError.authenticationFailed) {
+      let key = try slot.unwrap(under: stretched, databaseID: id)
+      _ = key.count
+    }
+    #expect(lock.sealed != nil)
+    let isOpen = try !slot.unwrap(under: lock.key(of: stretched, id, machine.tpm), databaseID: id).isEmpty
+    #expect(isOpen, "the passcode and the TPM open it together")
+  }
+
+  @Test("counts wrong passcodes in the TPM, and tries none that could lock the TPM for others")
+  func lockout() async throws {
+    let machine = try SoftwareTPM()
+    try machine.setLockout(limit: 3, seconds: 600)
+    let store = try await makeStore(machine)
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    for attempt in 1...2 {
+      await #expect(throws: VaultError.wrongPasscode) {
+        try await Person(passcodes: ["wrong \(attempt)"]).with(vault) { try await vault.unlock(in: $0) }
+      }
+    }
+    for passcode in ["wrong", Self.right] {
+      await #expect(throws: VaultError.passcodeDelayed(seconds: 600)) {
+        try await Person(passcodes: [passcode]).with(vault) { try await vault.unlock(in: $0) }
+      }
+    }
+    let sealed = try #require(try store.passcodeLock().sealed)
+    #expect(try machine.tpm.dictionaryLockout(for: sealed).failures == 2)
+    #expect(try await vault.passcodeFailures() == 2, "nothing was tried, nothing counts")
+    try machine.forgetFailures()
+    try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
+  }
+
+  @Test("keeps a changed passcode under the TPM, and the old one if the TPM fails meanwhile")
+  func change() async throws {
+    let machine = try SoftwareTPM()
+    try machine.setLockout(limit: 20)
+    let store = try await makeStore(machine)
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    let before = try store.passcodeLock().sealed
+    await #expect(throws: VaultError.self) {
+      let person = Person(
+        passcodes: [Self.right], newPasscode: "a new one", beforeNewPasscode: { machine.powerOff() })
+      try await person.with(vault) { try await vault.changePasscode(in: $0) }
+    }
+    try machine.powerOn()
+    #expect(try store.passcodeLock().sealed == before)
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    try await Person(passcodes: [Self.right], newPasscode: "a new one").with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
+    try await requireAll(vault)
+    #expect(try store.passcodeLock().sealed != nil)
+  }
+
+  @Test("comes back with the recovery key after its TPM was cleared, and with no other key")
+  func cleared() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    try machine.clear()
+    #expect(throws: VaultError.tpm(.changed, detail: "")) { try store.open(storage: .tpm(machine.tpm)) }
+    let other = try await ScratchStore().recoveryKey
+    #expect(throws: VaultError.wrongRecoveryKey) {
+      try StoreCreation.rebuildDeviceKey(
+        at: store.path, recoveryKey: SecretBytes(text: other), storage: .tpm(machine.tpm))
+    }
+    let vault = try await recovered(store, .tpm(machine.tpm))
+    #expect(try await vault.status().tier == .tpm)
+    try await requireAll(vault)
+  }
+
+  @Test("comes back with the recovery key on a machine with another TPM")
+  func replaced() async throws {
+    let store = try await makeStore(try SoftwareTPM())
+    let other = try SoftwareTPM()
+    let vault = try await recovered(store, .tpm(other.tpm))
+    #expect(try await vault.status().tier == .tpm)
+    try await requireAll(vault)
+  }
+
+  @Test("comes back without a TPM only where somebody chose that, and says the lower tier")
+  func absent() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    machine.powerOff()
+    #expect(throws: VaultError.tpm(.absent, detail: "there is no /dev/tpmrm0")) {
+      try StoreCreation.rebuildDeviceKey(
+        at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey), storage: .withoutTPM(path: "/dev/tpmrm0"))
+    }
+    let vault = try await recovered(store, .keyFile)
+    #expect(try await vault.status().tier == .keyFile)
+    try await requireAll(vault)
+  }
+
+  @Test("comes back with the recovery key while its TPM is locked out, and after a forgotten passcode")
+  func lockedOut() async throws {
+    let machine = try SoftwareTPM()
+    try machine.setLockout(limit: 2)
+    let store = try await makeStore(machine)
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+    }
+    await #expect(throws: VaultError.passcodeDelayed(seconds: 1_000)) {
+      try await vault.get("bank", by: Person(passcodes: [Self.right]))
+    }
+    await vault.close()
+    let again = try await recovered(store, .tpm(machine.tpm), rebuilding: false)
+    #expect(try await again.get("free") == "5678")
+    try machine.forgetFailures()
+    try machine.setLockout(limit: 20)
+    try await requireAll(again)
+  }
+
+  @Test("with a key file opens beside a TPM as before, and keeps its tier when its key file is made again")
+  func keyFile() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await ScratchStore()
+    try await store.open(storage: .tpm(machine.tpm)).put("free", "5678")
+    unlink(store.path + "/device.key")
+    let vault = try await recovered(store, .tpm(machine.tpm))
+    #expect(try await vault.status().tier == .keyFile)
+    #expect(try await vault.get("free") == "5678")
+  }
+
+  @Test("a store with a key file moves to the TPM with its passcode, keeps all it holds, and loses its key file")
+  func reseal() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await ScratchStore()
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    try await vault.put("free", "5678")
+    let before = try store.snapshot()
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await Person(passcodes: ["wrong"]).with(vault) { try await vault.reseal(in: $0) }
+    }
+    #expect(try await vault.status().tier == .keyFile)
+    try await Person(passcodes: [Self.right]).with(vault) { try await vault.reseal(in: $0) }
+    #expect(try await vault.status().tier == .tpm)
+    #expect(access(store.path + "/device.key", F_OK) != 0)
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    await vault.close()
+    // The key file of before opens nothing, and goes when the store is opened.
+    try store.restore(["device.key"], from: before)
+    #expect(throws: VaultError.tpm(.absent, detail: "the settings exclude it")) { try store.open() }
+    let again = try store.open(storage: .tpm(machine.tpm))
+    #expect(access(store.path + "/device.key", F_OK) != 0)
+    #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    #expect(try await again.get("free") == "5678")
+    let sealed = try store.passcodeLock().sealed
+    #expect(sealed != nil)
+    // Once more, in the TPM: all is sealed anew.
+    try await Person(passcodes: [Self.right]).with(again) { try await again.reseal(in: $0) }
+    #expect(try store.passcodeLock().sealed != sealed)
+    #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    try await Person(passcodes: [Self.right], newPasscode: "a new one").with(again) {
+      try await again.changePasscode(in: $0)
+    }
+    try await requireAll(again)
+  }
+
+  @Test("a store without a passcode moves to the TPM with its recovery key; without a TPM no store moves")
+  func resealWithoutPasscode() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await ScratchStore(passcode: nil)
+    try await store.open().put("free", "5678")
+    for storage in [RootStorage.keyFile, .withoutTPM(path: "/dev/tpmrm0")] {
+      let without = try store.open(storage: storage)
+      await #expect(throws: VaultError.self) {
+        try await Person(recoveryKey: store.recoveryKey).with(without) { try await without.reseal(in: $0) }
+      }
+      #expect(try await without.status().tier == .keyFile)
+      await without.close()
+    }
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    try await Person(recoveryKey: store.recoveryKey).with(vault) { try await vault.reseal(in: $0) }
+    #expect(try await vault.status().tier == .tpm)
+    #expect(try await vault.get("free") == "5678")
+    // The first passcode is set under the TPM.
+    try await Person(newPasscode: "a new one", recoveryKey: store.recoveryKey).with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
+    #expect(try store.passcodeLock().sealed != nil)
+  }
+
+  @Test("stays as it was if the TPM fails while its keys are sealed")
+  func failedReseal() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await ScratchStore()
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    try await vault.put("bank", "1234", .passcode, by: Person(passcodes: [Self.right]))
+    machine.powerOff()
+    await #expect(throws: VaultError.self) {
+      try await Person(passcodes: [Self.right]).with(vault) { try await vault.reseal(in: $0) }
+    }
+    await vault.close()
+    let again = try store.open()
+    #expect(try await again.status().tier == .keyFile)
+    #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+  }
+
+  @Test("seals copies for the recovery key alone, since a copy is opened without the TPM")
+  func copies() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    let copy = try await VaultSession(of: try store.open(storage: .tpm(machine.tpm)))
+      .sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey)
+    await #expect(throws: VaultError.passcodeNotSet) {
+      _ = try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: Self.right))).text
+    }
+    #expect(
+      try await ScratchStore.open(copy, with: .recoveryKey(SecretBytes(text: store.recoveryKey))).text == "s3cret")
+  }
+}
+
+extension ScratchStore {
+  /// What the passcode's slot needs beside the passcode.
+  fileprivate func passcodeLock() throws -> PasscodeLock {
+    let slot = try StoreDatabase(at: path + "/vault.db").rawSlot(.passcode)
+    return try PasscodeLock(parameters: try #require(slot).parameters)
+  }
+}
+
+extension Vault {
+  fileprivate func passcodeFailures() throws -> UInt32 {
+    try store.read { moment in moment.authority.lockout.passcode.failures }
+  }
+}
