@@ -72,13 +72,15 @@ struct TPMStoreTests {
   func noSilentKeyFile() async throws {
     let machine = try SoftwareTPM()
     machine.powerOff()
-    let folder = try await ScratchStore().folder
+    let scratch = try await ScratchStore()
+    let folder = scratch.folder
     await #expect(throws: VaultError.self) {
       _ = try await StoreCreation.newStore(
         at: folder + "/other", passcode: SecretBytes(text: Self.right), floor: .weakForTests,
         storage: .tpm(machine.tpm))
     }
     #expect(access(folder + "/other", F_OK) != 0)
+    withExtendedLifetime(scratch) {}
   }
 
   @Test("does not open its passcode's slot with the passcode alone, which could be tried off the machine")
@@ -90,8 +92,14 @@ struct TPMStoreTests {
     let lock = try PasscodeLock(parameters: slot.parameters)
     let stretched = try Scrypt.derive(
       passcode: SecretBytes(text: Self.right), parameters: lock.scrypt, floor: .weakForTests)
+    // Without the TPM's part, and with another one in its place.
     #expect(throws: KeysError.authenticationFailed) {
       let key = try slot.unwrap(under: stretched, databaseID: id)
+      _ = key.count
+    }
+    #expect(throws: KeysError.authenticationFailed) {
+      let other = try PasscodeLock.key(stretched, SecretBytes(count: 32), id)
+      let key = try slot.unwrap(under: other, databaseID: id)
       _ = key.count
     }
     #expect(lock.sealed != nil)

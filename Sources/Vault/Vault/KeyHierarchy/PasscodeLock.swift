@@ -65,7 +65,8 @@ struct PasscodeLock {
     try KDF.hkdf(key: stretched, salt: databaseID, info: Array("whorl passcode TPM authorization".utf8))
   }
 
-  fileprivate static func key(
+  /// The key of the slot, from both parts.
+  static func key(
     _ stretched: borrowing SecretBytes, _ secret: borrowing SecretBytes, _ databaseID: [UInt8]
   ) throws(KeysError) -> SecretBytes {
     var parts = SecretConcatenation()
