@@ -22,7 +22,9 @@ final class LyingReader: Sendable {
     /// The lies; nil while it tells the truth.
     var lies: ReaderLies?
     var claims = Claims()
-    var connections: [BusConnection] = []
+    /// The open connections, each under its own number.
+    var connections: [UInt64: BusConnection] = [:]
+    var accepted: UInt64 = 0
   }
 
   /// The socket that it listens at.
@@ -53,7 +55,7 @@ final class LyingReader: Sendable {
   func end() {
     shutdown(socket, Int32(SHUT_RDWR))
     real.close()
-    for connection in state.withLock({ $0.connections }) { connection.close() }
+    for connection in state.withLock({ Array($0.connections.values) }) { connection.close() }
   }
 
   /// What was said truthfully.
@@ -87,17 +89,23 @@ final class LyingReader: Sendable {
     while case let accepted = Glibc.accept(socket, nil, nil), accepted >= 0 {
       _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
       guard let (mine, wire) = try? socketPair() else { continue }
-      let handlers = BusConnection.Handlers(call: { self.handle($0) })
+      let client = state.withLock { state in
+        state.accepted += 1
+        return state.accepted
+      }
+      let handlers = BusConnection.Handlers(
+        call: { self.handle($0, of: client) },
+        closed: { self.state.withLock { _ = $0.connections.removeValue(forKey: client) } })
       guard let connection = try? BusConnection(socket: mine, role: .server, handlers: handlers) else { continue }
       _ = LyingWire(vault: accepted, reader: wire) { [self] in
         state.withLock { $0.lies?.mangling() ?? .none }
       }
-      state.withLock { $0.connections.append(connection) }
+      state.withLock { $0.connections[client] = connection }
     }
     close(socket)
   }
 
-  private func handle(_ call: BusCall) {
+  private func handle(_ call: BusCall, of client: UInt64) {
     let script: [ReaderLies.Step]? = state.withLock { state in
       guard let script = state.lies?.script(for: call) else { return nil }
       let times = script.compactMap { $0.timeOfClaim(of: call) }
@@ -106,21 +114,28 @@ final class LyingReader: Sendable {
       state.claims.recent += times.count { max($0, now) - min($0, now) < 2_000_000_000 }
       return script
     }
-    guard let script else { return passOn(call) }
+    guard let script else { return passOn(call, of: client) }
     Task { await Self.run(script, for: call) }
   }
 
   // MARK: The truth
 
-  private func passOn(_ call: BusCall) {
+  private func passOn(_ call: BusCall, of client: UInt64) {
     if holdsReader, call.member == ReaderInterface.Method.close.rawValue { return call.answer() }
-    let number = call.arguments.first?.asUInt64 ?? 0
-    signals.expect(number, for: call)
-    if !holdsReader, call.member == ReaderInterface.Method.open.rawValue {
-      // A reader's unit ends with its connection, and closes the reader. The real one outlives the connections here.
-      real.call(ReaderInterface.target, ReaderInterface.Method.close.rawValue, [.uint64(number)]) { _ in }
+    // Each connection counts its calls from 1, and the real reader refuses a number that is in use.
+    let number = client << 32 | (call.arguments.first?.asUInt64 ?? 0)
+    guard !holdsReader, call.member == ReaderInterface.Method.open.rawValue else { return ask(call, number) }
+    // A reader's unit ends with its connection, and closes the reader. The real one outlives the connections here.
+    real.call(ReaderInterface.target, ReaderInterface.Method.close.rawValue, [.uint64(number)]) { [self] _ in
+      ask(call, number)
     }
-    real.call(ReaderInterface.target, call.member, call.arguments) { [self] result in
+  }
+
+  private func ask(_ call: BusCall, _ number: UInt64) {
+    var arguments = call.arguments
+    if !arguments.isEmpty { arguments[0] = .uint64(number) }
+    signals.expect(number, for: call)
+    real.call(ReaderInterface.target, call.member, arguments) { [self] result in
       // Only the first opening reaches the real reader.
       let known = holdsReader && call.member == ReaderInterface.Method.open.rawValue ? opened : nil
       let exchange = RecordedExchange(
@@ -183,11 +198,13 @@ private final class ScanSignals: Sendable {
 
   func deliver(_ signal: BusSignal) {
     guard let number = signal.arguments.first?.asUInt64 else { return }
+    // Under the number of the vault's own call.
+    let arguments = [.uint64(number & 0xFFFF_FFFF)] + signal.arguments.dropFirst()
     let connection = calls.withLock { calls in
-      calls[number]?.signals.append(signal.arguments)
+      calls[number]?.signals.append(arguments)
       return calls[number]?.call.connection
     }
-    connection?.emit(ReaderInterface.target, signal.member, signal.arguments)
+    connection?.emit(ReaderInterface.target, signal.member, arguments)
   }
 }
 

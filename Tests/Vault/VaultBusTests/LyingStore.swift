@@ -118,7 +118,8 @@ final class LyingStore: Sendable {
     let prints = try await process.storedPrints(knowing: []).unknown.map {
       EnrolledPrint(id: EnrolmentID(bytes: [9]), template: $0)
     }
-    let answer = try await process.identify(prints, nonce: ScanNonce(bytes: [UInt8](repeating: 1, count: 32))) { event in
+    let nonce = ScanNonce(bytes: [UInt8](repeating: 1, count: 32))
+    let answer = try await process.identify(prints, nonce: nonce) { event in
       guard event == .fingerNeeded else { return }
       Task { try VirtualImageReader(socket: fprintd.socket).press(theirs.impression(9)) }
     }
