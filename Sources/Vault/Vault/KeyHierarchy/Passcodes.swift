@@ -63,7 +63,13 @@ struct Passcodes {
       let (id, tpm) = (store.keys.databaseID, store.tpm)
       try store.requireNoDelay(.passcode)
       if lock.sealed != nil {
-        try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(tpm) }
+        do throws(VaultError) {
+          try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(tpm) }
+        } catch .passcodeDelayed(let seconds) where attempt > 1 {
+          // The wrong one before was the last that the TPM takes for now.
+          context.events.yield(.notice(.passcodeDelay(seconds)))
+          throw .wrongPasscode
+        }
       }
       guard let passcode = try await context.ask(.passcode(attempt: attempt)) else {
         throw attempt > 1 ? .wrongPasscode : .interactionNotAllowed
