@@ -209,7 +209,7 @@ let package = Package(
       name: "whorl-bench",
       dependencies: [
         "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "SecretModel",
-        "VirtualFinger", "Whorl", "Security", "SDBus", "VaultBus",
+        "VirtualFinger", "Whorl", "Security", "SDBus", "VaultBus", "Executors",
       ],
       path: "Benchmarks/whorl-bench", swiftSettings: strict),
 

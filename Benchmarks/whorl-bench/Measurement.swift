@@ -51,8 +51,14 @@ struct Measurement {
     }
     promise(&report, programs.samples, touched)
     try LibraryTimes(work: work).measure(into: &report)
+    try moving.measure(into: &report)
     report.promise("get, peak memory at 100,000 items", Double(peak) / 1024, atMost: 30, "MiB")
     return report
+  }
+
+  /// Export and import of the largest store.
+  var moving: MovingTimes {
+    MovingTimes(whorl: whorl, store: store(100_000), items: 100_000, scratch: work)
   }
 
   private func promise(_ report: inout Report, _ samples: [String: Samples], _ touched: [Samples]) {

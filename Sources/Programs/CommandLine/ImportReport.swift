@@ -8,39 +8,84 @@ struct ImportReport: Encodable {
     var reason: String
   }
 
+  /// What is listed: the first names, and how many more there are.
+  private struct Names {
+    var first: [String]
+    var more = 0
+
+    init(_ names: [ItemName]) { first = names.map(\.description) }
+
+    init(_ names: Listing<ItemName>) {
+      self.init(names.first)
+      more = names.count - first.count
+    }
+
+    var count: Int { first.count + more }
+  }
+
   /// Whether nothing was brought in yet.
   private var isPlan: Bool
   /// The items that were brought in, or the entries that would be.
-  private var brought: [String]
-  private var alreadyThere: [String]
-  private var duplicates: [String]
+  private var brought: Names
+  private var alreadyThere: Names
+  private var duplicates: Names
   private var staying: [Staying]
+  private var stayingMore = 0
   /// The items that a touch would bind to fingers. Only items of an export can be bound.
-  private var binding: [String]?
-
-  private enum CodingKeys: String, CodingKey {
-    case isPlan = "dryRun"
-    case brought, alreadyThere, duplicates, staying, binding
-  }
+  private var binding: Names?
 
   init(_ plan: ImportPlan) {
-    self.init(isPlan: true, plan.coming.map(\.name), plan.alreadyThere, plan.duplicates, plan.unusable)
-    if !plan.binding.isEmpty { binding = plan.binding.map(\.description) }
+    self.init(
+      isPlan: true, Names(plan.coming.map(\.name)), Names(plan.alreadyThere), Names(plan.duplicates), plan.unusable)
   }
 
   init(_ outcome: ImportOutcome) {
-    self.init(isPlan: false, outcome.brought, outcome.alreadyThere, outcome.duplicates, outcome.unusable)
+    self.init(
+      isPlan: false, Names(outcome.brought), Names(outcome.alreadyThere), Names(outcome.duplicates), outcome.unusable)
+  }
+
+  init(_ plan: ItemFilePlan) {
+    self.init(
+      isPlan: true, Names(plan.coming), Names(plan.alreadyThere), Names(plan.duplicates), plan.unusable.first)
+    stayingMore = plan.unusable.count - staying.count
+    if plan.binding.count > 0 { binding = Names(plan.binding) }
+  }
+
+  init(_ outcome: ItemFileOutcome) {
+    self.init(
+      isPlan: false, Names(outcome.brought), Names(outcome.alreadyThere), Names(outcome.duplicates),
+      outcome.unusable.first)
+    stayingMore = outcome.unusable.count - staying.count
   }
 
   private init(
-    isPlan: Bool, _ brought: [ItemName], _ alreadyThere: [ItemName], _ duplicates: [ItemName],
-    _ unusable: [UnusableEntry]
+    isPlan: Bool, _ brought: Names, _ alreadyThere: Names, _ duplicates: Names, _ unusable: [UnusableEntry]
   ) {
     self.isPlan = isPlan
-    self.brought = brought.map(\.description)
-    self.alreadyThere = alreadyThere.map(\.description)
-    self.duplicates = duplicates.map(\.description)
+    self.brought = brought
+    self.alreadyThere = alreadyThere
+    self.duplicates = duplicates
     staying = unusable.map { Staying(entry: $0.called, reason: $0.reason.words) }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case isPlan = "dryRun"
+    case brought, alreadyThere, duplicates, staying, binding, more
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(isPlan, forKey: .isPlan)
+    try values.encode(brought.first, forKey: .brought)
+    try values.encode(alreadyThere.first, forKey: .alreadyThere)
+    try values.encode(duplicates.first, forKey: .duplicates)
+    try values.encode(staying, forKey: .staying)
+    try values.encodeIfPresent(binding?.first, forKey: .binding)
+    let more = [
+      "brought": brought.more, "alreadyThere": alreadyThere.more, "duplicates": duplicates.more,
+      "staying": stayingMore, "binding": binding?.more ?? 0,
+    ].filter { $0.value > 0 }
+    if !more.isEmpty { try values.encode(more, forKey: .more) }
   }
 
   func print(json: Bool) throws(Failure) {
@@ -51,29 +96,34 @@ struct ImportReport: Encodable {
   /// On standard error, for people.
   func tell() {
     if isPlan {
-      say("Would bring in \(Spoken.plural(brought.count, "entry", "entries"))", brought)
+      say("Would bring in \(Spoken.plural(brought.count, "entry", "entries"))", brought.first, brought.more)
     } else {
-      say("Brought in \(Spoken.plural(brought.count, "item"))", brought)
+      say("Brought in \(Spoken.plural(brought.count, "item"))", brought.first, brought.more)
     }
-    if let binding { say("One touch would bind \(binding.count) of them to the fingers enrolled here", binding) }
-    if !alreadyThere.isEmpty {
-      say("\(Spoken.plural(alreadyThere.count, "name")) of it the store has already, and keeps as it is", alreadyThere)
+    if let binding {
+      say("One touch would bind \(binding.count) of them to the fingers enrolled here", binding.first, binding.more)
     }
-    if !duplicates.isEmpty {
+    if alreadyThere.count > 0 {
+      say(
+        "\(Spoken.plural(alreadyThere.count, "name")) of it the store has already, and keeps as it is",
+        alreadyThere.first, alreadyThere.more)
+    }
+    if duplicates.count > 0 {
       say(
         "\(Spoken.plural(duplicates.count, "entry", "entries")) of a name that an earlier entry has: rename one of them, "
-          + "and import again", duplicates)
+          + "and import again", duplicates.first, duplicates.more)
     }
     if !staying.isEmpty {
       say(
-        "\(Spoken.plural(staying.count, "entry", "entries")) \(isPlan ? "would stay" : "stayed"), wholly or in part",
-        staying.map { "\($0.entry): it \($0.reason)" })
+        "\(Spoken.plural(staying.count + stayingMore, "entry", "entries")) \(isPlan ? "would stay" : "stayed"), wholly "
+          + "or in part", staying.map { "\($0.entry): it \($0.reason)" }, stayingMore)
     }
   }
 
-  private func say(_ head: String, _ lines: [String]) {
+  private func say(_ head: String, _ lines: [String], _ more: Int) {
     StandardError.line(head + (lines.isEmpty ? "." : ":"))
     for line in lines { StandardError.line("  \(Visible.text(line))") }
+    if more > 0 { StandardError.line("  and \(more) more") }
   }
 }
 

@@ -20,6 +20,8 @@ package struct AuditEntry: Sendable, Hashable {
     case recover = "recover"
     case reseal = "reseal"
     case acceptRestore = "accept-restore"
+    case backUp = "back-up"
+    case restore = "restore"
     case useAdapter = "use-adapter"
     case verifyLogin = "verify-login"
   }

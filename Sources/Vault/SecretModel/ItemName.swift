@@ -27,6 +27,8 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
   /// U+FFFD.
   package init(unchecked service: String, account: String) {
     func shown(_ text: String) -> String {
+      // Most names are ASCII, for which Unicode's tables need not be read.
+      if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
       guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
       return String(
         String.UnicodeScalarView(

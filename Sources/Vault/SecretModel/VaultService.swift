@@ -31,12 +31,23 @@ package protocol VaultService: Sendable {
   /// - Throws: `itemGone` where an id or a name is no living item, `itemInvalidated` where its set or passcode is gone,
   ///   and every error of an authentication. A search that finds nothing returns an empty array.
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
+  /// Releases the secrets of the first of these items: as many as have `size` bytes together, and one at least.
+  ///
+  /// - Throws: the errors of ``secrets(_:_:)``, of these items.
+  func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
   /// Stores an item. Replaces a living item with the same primary attributes only if `replacing`, and a dead one
   /// always.
   ///
   /// - Throws: `duplicateItem` where a living item has the same primary attributes and is not to be replaced.
   func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking) async throws(VaultError)
     -> Item
+  /// Stores items in one transaction. A living item with the same primary attributes stays as it is. Asks nobody.
+  ///
+  /// - Parameter items: at most ``ItemToAdd/limit``, with secrets of at most ``ItemToAdd/sizeLimit`` together.
+  /// - Returns: the items that were not stored: `duplicateItem` where there is one, or an error that concerns the item
+  ///   alone (``VaultError/concernsNewItem``).
+  /// - Throws: every other error, and then none of the items was stored.
+  func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem]
   /// Changes all of the items or none, and returns their number. A protected item asks for what reading it asks for.
   func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
@@ -105,6 +116,25 @@ package protocol VaultService: Sendable {
   ///   ``recover(accepting:_:)`` accepts it.
   func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName]
 
+  // Backups
+
+  /// Writes a backup of the store, as it is at one moment, into an empty file, and syncs that. Asks nobody: nothing in
+  /// it can be read without the key file or the recovery key.
+  ///
+  /// - Parameter file: an empty file, open for writing, borrowed for the call.
+  func backUp(to file: Int32) async throws(VaultError)
+  /// What restoring a backup of this store would change. Asks nobody.
+  ///
+  /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
+  /// - Throws: `fileUnreadable` for other files, and backups of other stores and users; `newerFormat`, `olderFormat`.
+  func contents(ofBackup file: Int32) async throws(VaultError) -> BackupContents
+  /// Replaces the items of the store by those of a backup, with the passcode or the recovery key
+  /// (``BackupContents/proof``). Fingers, passcode and counts of failures stay. Returns the items that came back dead.
+  ///
+  /// - Throws: `busy` where store or backup have changed since the contents were shown, and what
+  ///   ``contents(ofBackup:)`` throws.
+  func restore(_ file: Int32, accepting id: BackupContents.ID, _ asking: Asking) async throws(VaultError) -> [ItemName]
+
   // Readers and state
 
   /// Changes the recorded choice between fprintd and libfprint, after the passcode; nil forgets it.
@@ -132,6 +162,13 @@ package protocol VaultConnection: Sendable {
   func keep(_ draft: StoreDraft.ID) async throws(VaultError)
   /// Makes a new key file with the recovery key, for a store whose key file is missing.
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError)
+  /// Makes the store at this place of a backup, with the recovery key that was its store's.
+  ///
+  /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
+  /// - Throws: `storeExists` where the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,
+  ///   `newerFormat`, `olderFormat`.
+  func makeStore(at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes)
+    async throws(VaultError)
   /// The secret of a sealed copy. Needs no store. Only a private vault does this; the service refuses.
   ///
   /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no

@@ -22,6 +22,19 @@ extension Vault {
     }
   }
 
+  /// Releases the secrets of the first of these items: as many as have `size` bytes together, and one at least.
+  package func secrets(of ids: [ItemID], upTo size: Int, _ request: Request) async throws(VaultError)
+    -> [ReleasedItem]
+  {
+    try await secrets(.ids(try catalogue.first(of: ids, upTo: size)), request)
+  }
+
+  /// Stores items in one transaction, and returns what has become of each.
+  package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {
+    await sessionLock.follow()
+    return try await catalogue.add(items)
+  }
+
   /// Stores an item. Asks only for the application password, if the item is to have one and the context has none.
   package func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ request: Request)
     async throws(VaultError) -> Item

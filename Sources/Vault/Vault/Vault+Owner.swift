@@ -74,6 +74,21 @@ extension Vault {
     try await asking(request) { context throws(VaultError) in try await self.restores.accept(id, context) }
   }
 
+  /// Writes a backup of the store into an empty file. Asks nobody.
+  package func backUp(to file: Int32) throws(VaultError) { try backups.write(to: file) }
+
+  /// What restoring a backup of this store would change. Asks nobody.
+  package func contents(ofBackup file: Int32) throws(VaultError) -> BackupContents { try backups.contents(of: file) }
+
+  /// Replaces the items by those of a backup, with the passcode or the recovery key.
+  package func restore(_ file: Int32, accepting id: BackupContents.ID, _ request: Request) async throws(VaultError)
+    -> [ItemName]
+  {
+    try await asking(request) { context throws(VaultError) in
+      try await self.backups.restore(file, accepting: id, context)
+    }
+  }
+
   /// The attached readers, and the one that this store would use.
   package func readerList() async -> ReaderList { await readers.list() }
 

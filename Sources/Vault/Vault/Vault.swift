@@ -31,6 +31,7 @@ package actor Vault {
   let passcodes: Passcodes
   let passcodeChanges: PasscodeChanges
   let restores: Restores
+  let backups: Backups
   let enrolment: FingerEnrolment
   let passwords: ApplicationPasswords
   let authorizer: Authorizer
@@ -79,6 +80,7 @@ package actor Vault {
     passcodes = Passcodes(store: store, scrypt: scrypt, shortest: shortestPasscode)
     passcodeChanges = PasscodeChanges(passcodes: passcodes)
     restores = Restores(passcodes: passcodes)
+    backups = Backups(passcodes: passcodes)
     enrolment = FingerEnrolment(passcodes: passcodes, readers: readers, sets: sets, fprintd: fprintd)
     passwords = ApplicationPasswords(store: store, scrypt: scrypt)
     authorizer = Authorizer(

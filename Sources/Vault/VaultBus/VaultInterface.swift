@@ -20,6 +20,7 @@ package enum VaultInterface {
     case create = "Create"
     case keep = "Keep"
     case rebuildDeviceKey = "RebuildDeviceKey"
+    case makeStoreOfBackup = "MakeStoreOfBackup"
 
     case openCopy = "OpenCopy"
     case lendReader = "LendReader"
@@ -36,7 +37,9 @@ package enum VaultInterface {
 
     case items = "Items"
     case secrets = "Secrets"
+    case firstSecrets = "FirstSecrets"
     case add = "Add"
+    case addAll = "AddAll"
     case update = "Update"
     case delete = "Delete"
     case sealCopy = "SealCopy"
@@ -58,6 +61,10 @@ package enum VaultInterface {
     case recover = "Recover"
     case detectedRestore = "DetectedRestore"
     case acceptRestore = "AcceptRestore"
+
+    case backUp = "BackUp"
+    case backupContents = "BackupContents"
+    case restoreBackup = "RestoreBackup"
 
     case useAdapter = "UseAdapter"
     case readers = "Readers"
@@ -91,6 +98,7 @@ extension VaultInterface.Method {
     case .create: "ta{sv}ah"
     case .keep: "tay"
     case .rebuildDeviceKey: "ta{sv}h"
+    case .makeStoreOfBackup: "ta{sv}hh"
     case .openCopy: "taysh"
     case .walletKey: "thay"
     case .encryptFile: "thhayah"
@@ -101,7 +109,9 @@ extension VaultInterface.Method {
     case .setApplicationPassword: "tayah"
     case .closeContext: "tays"
     case .items, .secrets: "ta{sv}a{sv}"
+    case .firstSecrets: "taayxa{sv}"
     case .add: "ta{sv}hba{sv}"
+    case .addAll: "ta(ayxx)h"
     case .update: "ta{sv}a{sv}aha{sv}"
     case .delete: "ta{sv}"
     case .sealCopy: "ths"
@@ -111,6 +121,8 @@ extension VaultInterface.Method {
     case .losses: "ts"
     case .unlock, .changePasscode, .reseal, .removePasscode: "ta{sv}"
     case .recover, .acceptRestore: "taya{sv}"
+    case .backUp, .backupContents: "th"
+    case .restoreBackup: "thaya{sv}"
     }
   }
 
@@ -118,20 +130,21 @@ extension VaultInterface.Method {
   package var results: String {
     switch self {
     case .hello: "uas"
-    case .cancel, .open, .keep, .rebuildDeviceKey, .respond, .setApplicationPassword, .closeContext, .unlock,
-      .lock, .changePasscode, .reseal, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
+    case .cancel, .open, .keep, .rebuildDeviceKey, .makeStoreOfBackup, .backUp, .respond, .setApplicationPassword,
+      .closeContext, .unlock, .lock, .changePasscode, .reseal, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
       ""
     case .create: "ayh"
     case .makeKeyPair: "hay"
     case .openContext, .evaluate: "ay"
     case .items: "aayay"
-    case .secrets: "a(ayxx)ah"
+    case .secrets, .firstSecrets: "a(ayxx)ah"
     case .add: "ay"
-    case .biometry, .enroll, .unenroll, .readers, .status: "a{sv}"
+    case .addAll: "a(x(sav))"
+    case .biometry, .enroll, .unenroll, .readers, .status, .backupContents: "a{sv}"
     case .update, .delete: "x"
     case .useKey, .openCopy, .lendReader, .walletKey, .fileKey: "h"
     case .sealCopy: "ay"
-    case .losses, .removePasscode, .recover, .acceptRestore: "a(ayay)"
+    case .losses, .removePasscode, .recover, .acceptRestore, .restoreBackup: "a(ayay)"
     case .detectedRestore: "aa{sv}"
     case .problems: "a(sav)"
     case .log: "aa{sv}"
@@ -142,15 +155,17 @@ extension VaultInterface.Method {
   /// change was made.
   package var isChange: Bool {
     switch self {
-    case .keep, .rebuildDeviceKey, .add, .update, .delete, .enroll, .unenroll, .unlock, .changePasscode,
-      .reseal, .setFirstUnlock, .removePasscode, .recover, .acceptRestore, .useAdapter:
+    case .keep, .rebuildDeviceKey, .makeStoreOfBackup, .restoreBackup, .add, .addAll, .update, .delete, .enroll,
+      .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover, .acceptRestore,
+      .useAdapter:
       true
     // A new store that was not kept is removed when its connection ends.
     case .create: false
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
-      .setApplicationPassword, .closeContext, .items, .secrets, .useKey, .evaluate, .biometry, .losses, .lock,
-      .detectedRestore, .readers, .status, .problems, .log:
+      .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,
+      .lock,
+      .detectedRestore, .backUp, .backupContents, .readers, .status, .problems, .log:
       false
     }
   }

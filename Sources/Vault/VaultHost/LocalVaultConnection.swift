@@ -75,6 +75,14 @@ package final class LocalVaultConnection: VaultConnection {
     try StoreCreation.rebuildDeviceKey(at: place.folder.directory, recoveryKey: recoveryKey, owner: caller.user)
   }
 
+  package func makeStore(
+    at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) {
+    try StoreCreation.newStore(
+      at: place.folder.directory, from: file, recoveryKey: recoveryKey, owner: caller.user
+    ).keep()
+  }
+
   package func openCopy(
     _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
   ) async throws(VaultError) -> SecretBytes {

@@ -204,6 +204,15 @@ private final class SystemVaultConnection: VaultConnection {
     try await store.rebuildDeviceKey(recoveryKey: recoveryKey, for: caller)
   }
 
+  func makeStore(
+    at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) {
+    try requireOwn(place)
+    try requireStanding()
+    let caller = await named()
+    try await store.make(ofBackup: file, recoveryKey: recoveryKey, for: caller)
+  }
+
   /// Refused: a sealed copy belongs to no store in which the service could count failed tries.
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw .invalidRequest("the service opens no sealed copies: a private whorld does")

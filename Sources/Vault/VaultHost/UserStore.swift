@@ -221,6 +221,25 @@ actor UserStore {
     if draft?.connection == connection { draft = nil }
   }
 
+  /// Makes the user's store of a backup.
+  func make(ofBackup file: Int32, recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
+    let recoveryKey = SharedSecret(recoveryKey)
+    let place = try place()
+    // Do not ask for a password for a store that cannot be created.
+    guard access(place, F_OK) != 0 else { throw .storeExists(place) }
+    do throws(VaultError) {
+      try await configuration.authorizeOwner(caller)
+      try StoreCreation.newStore(
+        at: place, from: file, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
+        quota: configuration.quota
+      ).keep()
+    } catch {
+      note(.restore, by: caller, at: place, error)
+      throw error
+    }
+    note(.restore, by: caller, at: place)
+  }
+
   func rebuildDeviceKey(recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()

@@ -51,9 +51,9 @@ struct UsageTests {
     "every command explains itself, with examples that stay on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
-      "reseal", "status", "log", "migrate", "export", "import", "key", "doctor", "reader list", "reader use",
-      "reader test", "reader record", "admin list", "admin remove", "login status", "login enable", "login disable",
-      "login open", "login repair",
+      "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential", "doctor",
+      "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
+      "login enable", "login disable", "login open", "login repair",
       "login add", "login ls", "login rm",
     ])
   func help(_ command: String) async throws {

@@ -152,5 +152,5 @@ struct KillTests {
 
 extension Invocation.Result {
   /// Whether the program was killed, or the vault that it had started.
-  fileprivate var wasKilled: Bool { status == 137 || diagnostics.contains("the vault ended") }
+  var wasKilled: Bool { status == 137 || diagnostics.contains("the vault ended") }
 }

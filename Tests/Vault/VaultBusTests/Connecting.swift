@@ -81,6 +81,11 @@ final class ScratchConnection: VaultConnection {
   {
     try await ScratchStore.open(copy, with: opening)
   }
+  func makeStore(
+    at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) {
+    try await stores.makeStore(at: place, ofBackup: file, recoveryKey: recoveryKey)
+  }
   func lendReader() async throws(VaultError) -> ReaderSocket { try await stores.lendReader() }
   func walletKey(from password: consuming SecretBytes, salt: [UInt8]) async throws(VaultError) -> SecretBytes {
     try await stores.walletKey(from: password, salt: salt)

@@ -68,6 +68,9 @@ final class StubVault: VaultService, VaultConnection {
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw Self.unused
   }
+  func makeStore(at: StorePlace, ofBackup: Int32, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+    throw Self.unused
+  }
   func lendReader() async throws(VaultError) -> ReaderSocket { throw Self.unused }
   func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
     throw Self.unused
@@ -119,6 +122,8 @@ final class StubVault: VaultService, VaultConnection {
     try await calls.items(search)
   }
   func secrets(_: ItemSelection, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }
+  func secrets(of _: [ItemID], upTo _: Int, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }
+  func add(_: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] { throw Self.unused }
   func add(_: NewItem, secret: consuming SecretBytes, replacing: Bool, _: Asking) async throws(VaultError) -> Item {
     throw Self.unused
   }
@@ -146,6 +151,11 @@ final class StubVault: VaultService, VaultConnection {
   func recover(accepting: DetectedRestore.ID?, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func detectedRestore() async throws(VaultError) -> DetectedRestore? { calls.restore }
   func acceptRestore(_: DetectedRestore.ID, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func backUp(to: Int32) async throws(VaultError) { throw Self.unused }
+  func contents(ofBackup: Int32) async throws(VaultError) -> BackupContents { throw Self.unused }
+  func restore(_: Int32, accepting: BackupContents.ID, _: Asking) async throws(VaultError) -> [ItemName] {
+    throw Self.unused
+  }
   func setFirstUnlock(_ rule: FirstUnlock, _: Asking) async throws(VaultError) { try calls.setFirstUnlock(rule) }
   func useAdapter(_ adapter: ReaderAdapter?, _: Asking) async throws(VaultError) { try calls.useAdapter(adapter) }
   func readers() async throws(VaultError) -> ReaderList { try known(calls.readers) }

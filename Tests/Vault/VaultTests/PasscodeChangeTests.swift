@@ -218,7 +218,7 @@ extension Vault {
           row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
           access: Int64(bitPattern: access.flags.rawValue), accessibility: Accessibility.whenUnlocked.rawValue,
           dead: false, attributes: [], derivation: nil)
-        let box = try ItemSealer(change).fill(
+        let box = try ItemSealer(change, ItemKeys(change)).fill(
           &row, record, Requirement(access), secret: SecretBytes(text: secret), bound: nil, password: nil,
           accessibility: .whenUnlocked)
         try row.write(change.db, secret: box)

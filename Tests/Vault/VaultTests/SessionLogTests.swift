@@ -72,6 +72,8 @@ struct SessionLogTests {
       .reseal: { try await session.reseal(asking) },
       .recover: { _ = try await session.recover(accepting: nil, asking) },
       .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },
+      .backUp: { try await session.backUp(to: -1) },
+      .restore: { _ = try await session.restore(-1, accepting: BackupContents.ID(digest: [1]), asking) },
       .useAdapter: { try await session.useAdapter(nil, asking) },
       .verifyLogin: { try await session.verifyForLogin(asking) },
     ]
@@ -89,6 +91,23 @@ struct SessionLogTests {
       #expect(entry.process == 77)
       #expect(entry.prompts.isEmpty && !entry.isSetChanged && entry.wrongPasscodes == 0)
     }
+  }
+
+  @Test("names all items of a call that stores or reads many, in several entries")
+  func manyItems() async throws {
+    let items = try (0..<150).map { number in
+      ItemToAdd(
+        NewItem(named: try ItemName(parsing: "item \(number)"), access: .none),
+        secret: SharedSecret(SecretBytes(text: "secret")))
+    }
+    let session = session
+    #expect(try await session.add(items).isEmpty)
+    let ids = try await session.items(.everything, .nobody).items.map(\.id)
+    let added = log.take()
+    #expect(added.map(\.request) == [.add, .add, .add] && added.flatMap(\.items) == ids)
+    _ = try await session.secrets(of: ids, upTo: 1 << 20, .nobody)
+    let read = log.take()
+    #expect(read.map(\.request) == [.read, .read, .read] && read.flatMap(\.items) == ids)
   }
 
   @Test("has none for what asks nobody and changes nothing, nor for a call that only tries whether somebody is needed")

@@ -63,7 +63,7 @@ package struct ItemImport: Sendable {
           case .alreadyThere: outcome.alreadyThere.append(item.name)
           }
         } catch {
-          guard error.concernsItemAlone else { throw error }
+          guard error.concernsNewItemOfAnyRule else { throw error }
           outcome.unusable.append(UnusableEntry(item.name.description, .refused(error)))
         }
       }
@@ -75,15 +75,5 @@ package struct ItemImport: Sendable {
     var new = NewItem(named: item.name, access: access, accessibility: accessibility)
     new.attributes.merge(item.attributes) { own, _ in own }
     return new
-  }
-}
-
-extension VaultError {
-  /// Whether the store may take another item all the same.
-  var concernsItemAlone: Bool {
-    switch self {
-    case .secretTooLong, .invalidName, .invalidRequest, .itemDamaged: true
-    default: false
-    }
   }
 }

@@ -1,3 +1,4 @@
+internal import Executors
 internal import SecretModel
 
 /// Reads the secrets of many items, with few of them in memory at a time.
@@ -7,34 +8,62 @@ struct ReleasesInChunks {
   let asking: Asking
 
   /// The most items whose secrets are in memory at a time.
-  private static let chunk = 50
+  private static let chunk = 500
+  /// The most bytes of their secrets; one item may have more.
+  private static let size = 2 << 20
 
-  /// Passes each item with its secret to `body`, in the order of the ids, or the error that concerns it alone.
+  private typealias Answer = Result<[ReleasedItem], VaultError>
+
+  /// Passes each item with its secret to `body`, in the order of the ids, or the error that concerns it alone. The next
+  /// secrets are read while `body` uses the ones before.
   ///
   /// - Throws: errors of an authentication and of the store, and what `body` throws.
   func read(
     _ ids: [ItemID], _ body: (Int, Result<ReleasedItem, VaultError>) async throws(VaultError) -> Void
   ) async throws(VaultError) {
-    for start in stride(from: 0, to: ids.count, by: Self.chunk) {
-      try await read(ids, start..<min(start + Self.chunk, ids.count), body)
+    var (place, count) = (0, Self.chunk)
+    var running = request(ids, 0, count)
+    while let call = running {
+      running = nil
+      switch await call.value {
+      case .success(let released):
+        guard (1...min(count, ids.count - place)).contains(released.count) else {
+          throw .internalError("the vault released \(released.count) items")
+        }
+        let first = place
+        (place, count) = (place + released.count, Self.chunk)
+        running = request(ids, place, count)
+        do throws(VaultError) {
+          for (offset, item) in released.enumerated() { try await body(first + offset, .success(item)) }
+        } catch {
+          _ = await running?.value
+          throw error
+        }
+      case .failure(let error):
+        guard error.concernsOneItem else { throw error }
+        if min(count, ids.count - place) > 1 {
+          // One of the items cannot be read: halves of the range lead to it.
+          count = min(count, ids.count - place) / 2
+        } else {
+          try await body(place, .failure(error))
+          (place, count) = (place + 1, Self.chunk)
+        }
+        running = request(ids, place, count)
+      }
     }
   }
 
-  private func read(
-    _ ids: [ItemID], _ range: Range<Int>,
-    _ body: (Int, Result<ReleasedItem, VaultError>) async throws(VaultError) -> Void
-  ) async throws(VaultError) {
-    let released: [ReleasedItem]
-    do throws(VaultError) {
-      released = try await store.secrets(.ids(Array(ids[range])), asking)
-    } catch {
-      guard error.concernsOneItem else { throw error }
-      guard range.count > 1 else { return try await body(range.lowerBound, .failure(error)) }
-      // One of the items cannot be read: read them one by one.
-      for index in range { try await read(ids, index..<index + 1, body) }
-      return
+  /// Asks for the next secrets; nil after the last.
+  private func request(_ ids: [ItemID], _ place: Int, _ count: Int) -> Task<Answer, Never>? {
+    guard place < ids.count else { return nil }
+    let (store, asking, wanted) = (store, asking, Array(ids[place...].prefix(count)))
+    return Task(executorPreference: BackgroundThread.shared) {
+      do throws(VaultError) {
+        return .success(try await store.secrets(of: wanted, upTo: Self.size, asking))
+      } catch {
+        return .failure(error)
+      }
     }
-    for (index, item) in zip(range, released) { try await body(index, .success(item)) }
   }
 }
 

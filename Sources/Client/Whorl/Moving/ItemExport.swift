@@ -25,8 +25,13 @@ package struct ItemExport: Sendable {
   }
 
   private let store: any VaultService
+  private let progress: MoveProgress
 
-  package init(from store: any VaultService) { self.store = store }
+  /// - Parameter progress: told of items while they are written.
+  package init(from store: any VaultService, _ progress: @escaping MoveProgress = { _, _ in }) {
+    self.store = store
+    self.progress = progress
+  }
 
   /// What can be exported, without asking anybody.
   ///
@@ -68,10 +73,13 @@ package struct ItemExport: Sendable {
     return try await EncryptedTransfer(connection: connection).encrypt(into: file, for: recipient) {
       (socket) async throws(VaultError) in
       var outcome = Outcome(count: 0, staying: plan.staying)
+      var done = 0
       let writer = try ItemFileWriter(to: socket)
       for (ids, asking) in [(plan.silent, Asking.nobody), (plan.asked, asking)] {
         try await ReleasesInChunks(store: store, asking: asking).read(ids) {
           (index, released) async throws(VaultError) in
+          done += 1
+          progress(done, plan.count)
           switch released {
           case .success(let item): try writer.write(item)
           case .failure(let error):

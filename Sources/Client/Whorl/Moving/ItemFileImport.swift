@@ -1,3 +1,4 @@
+internal import Glibc
 package import SecretModel
 package import SecureMemory
 
@@ -10,6 +11,7 @@ package struct ItemFileImport: Sendable {
   private let store: any VaultService
   private let transfer: EncryptedTransfer
   private let bound: BoundItems
+  private let progress: MoveProgress
 
   /// What becomes of items that are bound to the enrolled fingers of the machine they come from.
   package enum BoundItems: Sendable {
@@ -22,80 +24,101 @@ package struct ItemFileImport: Sendable {
   ///   - file: an encrypted file, open for reading, borrowed for as long as this exists.
   ///   - key: of its contents (``VaultConnection/fileKey(of:with:)``).
   ///   - connection: a private vault, which decrypts.
+  ///   - progress: told of bytes of the file while it is read for the plan, and of items while they are brought in.
   package init(
     of file: Int32, key: SharedSecret, into store: any VaultService, by connection: any VaultConnection,
-    _ bound: BoundItems
+    _ bound: BoundItems, _ progress: @escaping MoveProgress = { _, _ in }
   ) {
     (self.file, self.key, self.store, self.bound) = (file, key, store, bound)
+    self.progress = progress
     transfer = EncryptedTransfer(connection: connection)
   }
 
   /// What would be brought in. Asks nobody, and reads the whole file: a damaged one is found before anything is done.
   ///
   /// - Throws: `fileUnreadable`, `inputOutput`, and errors of the store.
-  package func plan() async throws(VaultError) -> ImportPlan {
+  package func plan() async throws(VaultError) -> ItemFilePlan {
     var living = ItemSearch.everything
     living.states = [.living]
-    var there: Set<PrimaryAttributes> = []
+    var there = SeenItems()
     repeat {
       let page = try await store.items(living, .nobody)
       for item in page.items {
-        if let itemClass = item.itemClass { there.insert(.init(of: itemClass, item.attributes)) }
+        if let itemClass = item.itemClass { _ = there.insert(itemClass, item.attributes) }
       }
       living.after = page.next
     } while living.after != nil
     let hasFingers = try await store.hasFingers()
+    let all = size
     return try await transfer.decrypt(file, with: key) { [there] (socket) async throws(VaultError) in
-      var plan = ImportPlan(unusable: [])
-      var seen: Set<PrimaryAttributes> = []
+      var plan = ItemFilePlan()
+      var seen = SeenItems()
       let reader = ItemFileReader(from: socket)
-      var place = 0
       while let (item, _) = try reader.next() {
-        defer { place += 1 }
         let name = ItemName(of: item.itemClass, item.attributes)
-        let primary = PrimaryAttributes(of: item.itemClass, item.attributes)
-        if !seen.insert(primary).inserted {
+        var comes = false
+        if !seen.insert(item.itemClass, item.attributes) {
           plan.duplicates.append(name)
-        } else if there.contains(primary) {
+        } else if there.contains(item.itemClass, item.attributes) {
           plan.alreadyThere.append(name)
         } else if item.access.flags.contains(.biometryCurrentSet), let obstacle = obstacle(hasFingers: hasFingers) {
           plan.unusable.append(UnusableEntry(name.description, .source(obstacle)))
         } else {
-          plan.coming.append(ImportEntry(place: place, name: name))
+          comes = true
+          plan.coming.append(name)
           if item.access.flags.contains(.biometryCurrentSet) { plan.binding.append(name) }
         }
+        plan.comes.append(comes)
+        progress(min(reader.count, all), all)
       }
       return plan
     }
   }
 
+  /// The length of the file in bytes; 0 where it cannot be told.
+  private var size: Int {
+    var status = stat()
+    return fstat(file, &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// Brings in what the plan says. Asks for one touch first, if it binds items to fingers.
+  ///
+  /// Many items are stored in one transaction. Where the import is interrupted, what was stored before is whole, and
+  /// another import of the file brings in the rest.
   ///
   /// - Parameter asking: in a context that may ask; the reason says what for.
   /// - Throws: an error of the authentication, before anything is brought in; `fileUnreadable` and `inputOutput`, if the
   ///   file was changed meanwhile; and errors that keep the store from taking any item. What was brought in before
   ///   stays.
-  package func bring(_ plan: ImportPlan, _ asking: Asking) async throws(VaultError) -> ImportOutcome {
-    if !plan.binding.isEmpty { _ = try await store.evaluate(.access(AccessControl(.currentSet)), asking) }
-    let coming = Set(plan.coming.map(\.place))
+  package func bring(_ plan: ItemFilePlan, _ asking: Asking) async throws(VaultError) -> ItemFileOutcome {
+    if plan.binding.count > 0 { _ = try await store.evaluate(.access(AccessControl(.currentSet)), asking) }
     return try await transfer.decrypt(file, with: key) { (socket) async throws(VaultError) in
-      var outcome = ImportOutcome(
+      var outcome = ItemFileOutcome(
         alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)
-      let reader = ItemFileReader(from: socket)
-      var place = 0
-      while let (item, secret) = try reader.next() {
-        defer { place += 1 }
-        guard coming.contains(place) else { continue }
+      var done = 0
+      func tell(_ item: NewItem, _ error: VaultError?) {
         let name = ItemName(of: item.itemClass, item.attributes)
-        do throws(VaultError) {
-          switch try await store.bringIn(item, secret: secret.copy()) {
-          case .added: outcome.brought.append(name)
-          case .alreadyThere: outcome.alreadyThere.append(name)
-          }
-        } catch {
-          guard error.concernsItem else { throw error }
-          outcome.unusable.append(UnusableEntry(name.description, .refused(error)))
+        switch error {
+        case nil: outcome.brought.append(name)
+        case .duplicateItem?: outcome.alreadyThere.append(name)
+        case .some(let error): outcome.unusable.append(UnusableEntry(name.description, .refused(error)))
         }
+        done += 1
+        progress(done, plan.coming.count)
+      }
+      var arriving = ArrivingItems(in: store)
+      do throws(VaultError) {
+        let reader = ItemFileReader(from: socket)
+        var place = 0
+        while let (item, secret) = try reader.next() {
+          defer { place += 1 }
+          guard place < plan.comes.count, plan.comes[place] else { continue }
+          try await arriving.add(ItemToAdd(item, secret: secret), tell)
+        }
+        try await arriving.finish(tell)
+      } catch {
+        await arriving.abandon()
+        throw error
       }
       return outcome
     }
@@ -107,16 +130,6 @@ package struct ItemFileImport: Sendable {
     case .bind where !hasFingers:
       "is bound to fingers, and none is enrolled here: 'whorl enroll' one, and import again"
     case .bind: nil
-    }
-  }
-}
-
-extension VaultError {
-  /// Whether the store may take another item of an export all the same. Its items have different rules.
-  fileprivate var concernsItem: Bool {
-    switch self {
-    case .passcodeNotSet, .notEnrolled, .invalidAccessControl: true
-    default: concernsItemAlone
     }
   }
 }

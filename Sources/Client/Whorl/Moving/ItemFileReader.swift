@@ -9,6 +9,8 @@ final class ItemFileReader {
   /// The number of received bytes that were read.
   private var used = 0
   private var items = 0
+  /// The number of bytes received so far.
+  private(set) var count = 0
   private var hasBegun = false
 
   private static let chunkCount = 64 << 10
@@ -67,6 +69,7 @@ final class ItemFileReader {
   private func receive() throws(VaultError) -> Bool {
     let more = try chunk()
     guard !more.isEmpty else { return false }
+    count += more.count
     let kept = received.count - used
     received.withUnsafeMutableBytes { bytes in
       if used > 0, let base = bytes.baseAddress { base.copyMemory(from: base + used, byteCount: kept) }

@@ -41,6 +41,7 @@ struct Export: Command {
   var to: AgePublicKey?
 
   @OptionGroup var passphrase: PassphraseOption
+  @OptionGroup var progress: QuietOption
 
   @Flag(help: "Overwrite a file of that name.")
   var replace = false
@@ -54,7 +55,8 @@ struct Export: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let output = try EncryptedOutput(file, replacing: replace)
     let store = try await session.store()
-    let export = ItemExport(from: store)
+    let bar = ProgressBar("Exporting", progress, options)
+    let export = ItemExport(from: store) { bar?.show($0, of: $1) }
     var search = choice.search
     if !names.isEmpty { search.ids = try await session.readable(names, choice, in: store) }
     let plan = try await session.explained { [search] () async throws(VaultError) in try await export.plan(search) }
@@ -69,6 +71,7 @@ struct Export: Command {
       ) { asking in
         // There is no file before everything was shown.
         try await export.ask(plan, asking)
+        defer { bar?.end() }
         return try await output.write { descriptor throws(Failure) in
           try await session.explained { () async throws(VaultError) in
             try await export.write(plan, to: descriptor, for: recipient, by: vault, asking)

@@ -46,6 +46,7 @@ struct Import: Command {
   var path: String?
 
   @OptionGroup var passphrase: PassphraseOption
+  @OptionGroup var progress: QuietOption
 
   @Flag(help: "Leave out items that are bound to the fingers of the machine they come from.")
   var skipBound = false
@@ -103,7 +104,7 @@ struct Import: Command {
       from: source, to: store, access: AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: accessible ?? .whenUnlocked)
     let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
-    guard try isWanted(plan, session) else { return }
+    guard try isWanted(ImportReport(plan), isEmpty: plan.coming.isEmpty, session) else { return }
     let outcome: ImportOutcome
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
     try ImportReport(outcome).print(json: options.json)
@@ -116,13 +117,23 @@ struct Import: Command {
     _ file: ExportedFile, into store: any VaultService, _ session: Session
   ) async throws(Failure) {
     let answers = session.answers()
-    let outcome = try await session.withPrivateVault { vault async throws(Failure) -> ImportOutcome? in
+    let outcome = try await session.withPrivateVault { vault async throws(Failure) -> ItemFileOutcome? in
       let key = try await file.key(passphrase, in: store, by: vault, session)
-      let work = ItemFileImport(
-        of: file.descriptor, key: key, into: store, by: vault, skipBound ? .leaveOut : .bind)
-      let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
-      guard try isWanted(plan, session) else { return nil }
-      guard !plan.binding.isEmpty else {
+      func work(_ bar: ProgressBar?) -> ItemFileImport {
+        ItemFileImport(of: file.descriptor, key: key, into: store, by: vault, skipBound ? .leaveOut : .bind) {
+          bar?.show($0, of: $1)
+        }
+      }
+      let reading = ProgressBar("Reading", progress, options)
+      let plan = try await session.explained { () async throws(VaultError) in
+        defer { reading?.end() }
+        return try await work(reading).plan()
+      }
+      guard try isWanted(ImportReport(plan), isEmpty: plan.coming.count == 0, session) else { return nil }
+      let bar = ProgressBar("Importing", progress, options)
+      let work = work(bar)
+      defer { bar?.end() }
+      guard plan.binding.count > 0 else {
         return try await session.explained { () async throws(VaultError) in try await work.bring(plan, .nobody) }
       }
       return try await session.asking(
@@ -135,13 +146,13 @@ struct Import: Command {
   }
 
   /// Whether to carry out the plan. Prints it for --dry-run, and asks.
-  private func isWanted(_ plan: ImportPlan, _ session: Session) throws(Failure) -> Bool {
+  private func isWanted(_ plan: ImportReport, isEmpty: Bool, _ session: Session) throws(Failure) -> Bool {
     if dryRun {
-      try ImportReport(plan).print(json: options.json)
+      try plan.print(json: options.json)
       return false
     }
-    if !plan.coming.isEmpty, !yes {
-      ImportReport(plan).tell()
+    if !isEmpty, !yes {
+      plan.tell()
       try session.answers().confirm("Go on?", assent: "--yes")
     }
     return true

@@ -1,4 +1,5 @@
 import Fingerprint
+import GRDB
 import KeySchemes
 import Keys
 import Primitives
@@ -27,7 +28,9 @@ struct ItemCatalogue {
     try store.read { moment in
       let wanted = try moment.wanted(selection, Shown(in: context, at: moment))
       for item in wanted { try item.requireReleasable() }
-      if wanted.allSatisfy(\.isOpen) { return .released(try moment.release(wanted, Evidence())) }
+      if wanted.allSatisfy(\.isOpen) {
+        return .released(try moment.release(wanted, Evidence(), wereJustRead: true))
+      }
       for item in wanted { try moment.requireOpen(item) }
       return .protected(wanted)
     }
@@ -49,24 +52,69 @@ struct ItemCatalogue {
     let record = ItemRecord(
       itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
     try record.check()
-    var protection = ItemProtection(access: item.access, accessibility: item.accessibility)
-    let requirement = protection.requirement
-    let needsPasscode = item.accessibility == .passcodeSet || requirement.mentions(.passcode)
-    if needsPasscode { guard try passcodes.isSet else { throw .passcodeNotSet } }
-    if item.access.applicationPassword {
-      protection.password = try await passcodes.stretchNew(try await password(record.name))
+    var protections = NewProtections(fingers: fingers, passcodes: passcodes)
+    let stored = try await protections.protection(of: item) { () async throws(VaultError) in
+      try await password(record.name)
     }
-    if requirement.mentions(.boundFinger) { protection.bound = try await fingers.setForBinding() }
-    if requirement.mentions(.finger), protection.bound == nil, !requirement.mentions(.passcodeGate) {
-      _ = try await fingers.anyEnrolled()
-    }
-    let stored = protection
     let added = try store.commit(items: true) { change in
       try ItemWriter(change).insert(record, stored, secret: secret.secret, replacing: replacing)
     }
     // Otherwise the write-ahead log would still hold the replaced secret and its key.
     if replacing { store.database.forgetOldPages() }
     return added
+  }
+
+  /// Stores items in one transaction, and returns what has become of each. A living item with the same primary
+  /// attributes stays as it is.
+  ///
+  /// - Throws: errors that do not concern one item alone (``VaultError/concernsNewItem``): then nothing was stored.
+  func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {
+    var protections = NewProtections(fingers: fingers, passcodes: passcodes)
+    var prepared: [Result<(record: ItemRecord, protection: ItemProtection), VaultError>] = []
+    for entry in items {
+      do throws(VaultError) {
+        guard entry.secret.bytes.count <= Vault.secretLimit else { throw .secretTooLong(limit: Vault.secretLimit) }
+        let record = ItemRecord(
+          itemClass: entry.item.itemClass, attributes: entry.item.attributes, created: secondsSince1970(), modified: 0)
+        try record.check()
+        let protection = try await protections.protection(of: entry.item) { () throws(VaultError) in
+          throw .interactionNotAllowed
+        }
+        prepared.append(.success((record, protection)))
+      } catch {
+        guard error.concernsNewItem else { throw error }
+        prepared.append(.failure(error))
+      }
+    }
+    store.database.cache(pages: .many)
+    defer { store.database.cache(pages: .few) }
+    return try store.commit(items: true) { change in
+      let writer = ItemWriter(change)
+      return try zip(items, prepared).map { entry, prepared in
+        do {
+          let (record, protection) = try prepared.get()
+          return .success(
+            try writer.insert(record, protection, secret: entry.secret.bytes, replacing: false).id)
+        } catch let error as VaultError where error.concernsNewItem {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// The first of these items: as many as have secrets of `size` bytes together, and one at least. Their sealed secrets
+  /// are counted, which are a little longer.
+  func first(of ids: [ItemID], upTo size: Int) throws(VaultError) -> [ItemID] {
+    try store.read { moment in
+      var left = size
+      let fitting = try ids.prefix { id in
+        let length = try Int.fetchOne(
+          moment.db.cachedStatement(sql: "SELECT length(secret) FROM item WHERE id = ?"), arguments: [id.bytes.data])
+        left -= length ?? 0
+        return left >= 0
+      }
+      return fitting.isEmpty ? Array(ids.prefix(1)) : Array(fitting)
+    }
   }
 
   /// The items of a change, each once.

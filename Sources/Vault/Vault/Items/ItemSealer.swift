@@ -5,10 +5,14 @@ import SecureMemory
 /// Seals and opens the secrets of items at one moment of a store.
 struct ItemSealer {
   let moment: Moment
+  private let keys: ItemKeys
 
   private var store: Store { moment.store }
 
-  init(_ moment: Moment) { self.moment = moment }
+  init(_ moment: Moment, _ keys: ItemKeys) {
+    self.moment = moment
+    self.keys = keys
+  }
 
   /// Seals a secret under a new item key, and that key once for each alternative of the access control. Fills the row's
   /// boxes and returns the secret's box.
@@ -22,7 +26,7 @@ struct ItemSealer {
   ) throws -> [UInt8] {
     try store.seal(record, into: &row)
     let aad = row.secretAAD(store.keys.databaseID, record)
-    guard let classKey = try moment.classKey(accessibility) else { throw VaultError.passcodeNotSet }
+    guard let classKey = try self.keys.classKey(accessibility) else { throw VaultError.passcodeNotSet }
     do {
       let itemKey = try Random.key()
       var wrappings: [Wrapping] = []
@@ -31,18 +35,17 @@ struct ItemSealer {
           wrappings.append(.closed(keys))
           continue
         }
-        var parts = WrappingParts(classKey: classKey)
+        var parts = WrappingParts(classKey: classKey.secret)
         if keys.contains(.boundFinger) {
           guard let bound else { throw VaultError.notEnrolled }
-          parts.add(setKey: try moment.setKey(of: bound))
+          parts.add(setKey: try self.keys.setKey(of: bound).secret)
         }
         if let password { parts.add(applicationPassword: password.secret) }
         let place = Wrapping.aad(aad, keys)
         var wrapping = Wrapping(
           keys: keys, passcodeShare: nil, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place))
         if keys.contains(.passcode) {
-          guard let publicKey = try moment.passcodePublicKey() else { throw VaultError.passcodeNotSet }
-          try wrapping.addPasscodeLayer(for: publicKey, place: place)
+          try wrapping.addPasscodeLayer(for: self.keys.publicKeyOfPasscode(), place: place)
         }
         wrappings.append(wrapping)
       }

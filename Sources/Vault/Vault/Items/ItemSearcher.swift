@@ -111,9 +111,10 @@ struct ItemSearcher {
               WHERE item_index.tag = ? AND item_index.row > ? AND item.owner = ?\(living) ORDER BY item_index.row
               """), arguments: [store.tag(for: search, in: itemClass).data, row, store.owner])
       } else {
+        // `+owner`: SQLite would take the index over owner and name, and sort all rows for every page.
         try ItemRow.fetchCursor(
           moment.db.cachedStatement(
-            sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND row > ?\(living) ORDER BY row"),
+            sql: "SELECT \(ItemRow.columns) FROM item WHERE +owner = ? AND row > ?\(living) ORDER BY row"),
           arguments: [store.owner, row])
       }
     while let row = try rows.next() { guard try look(row, named: search.meansEverything) else { return } }

@@ -17,11 +17,15 @@ struct ItemProtection {
 /// Stores, changes and removes items in one transaction.
 struct ItemWriter {
   let change: Change
+  private let sealer: ItemSealer
 
   private var store: Store { change.store }
   private var db: Database { change.db }
 
-  init(_ change: Change) { self.change = change }
+  init(_ change: Change) {
+    self.change = change
+    sealer = ItemSealer(change, ItemKeys(change))
+  }
 
   /// Stores an item. Replaces a living item with the same primary attributes only if `replacing`, and a dead one
   /// always.
@@ -36,26 +40,26 @@ struct ItemWriter {
       row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
       access: Int64(bitPattern: protection.access.flags.rawValue), accessibility: protection.accessibility.rawValue,
       dead: false, attributes: [], derivation: protection.password?.parameters.encoded)
+    let earlier = old.flatMap { store.record(of: $0) }
+    if let old, !old.dead {
+      row.row = old.row
+      row.id = old.id
+      row.revision = old.revision + 1
+      record.created = earlier?.created ?? record.created
+    }
+    let bound = try protection.bound.map { try current($0) }
+    row.generation = bound?.set.generation
+    let box = try sealer.fill(
+      &row, record, protection.requirement, secret: secret, bound: bound, password: protection.password?.key,
+      accessibility: protection.accessibility)
+    // Nothing is written before this: an item that is refused leaves a dead one of its name as it is.
     if let old, let place = old.row {
-      let earlier = store.record(of: old)
       try change.removeFromIndex(place, earlier)
-      if old.dead {
-        // An item that replaces a dead one is new, at the end of the order.
-        try ItemRow.delete(place, db)
-      } else {
-        row.row = place
-        row.id = old.id
-        row.revision = old.revision + 1
-        record.created = earlier?.created ?? record.created
-      }
+      // An item that replaces a dead one is new, at the end of the order.
+      if old.dead { try ItemRow.delete(place, db) }
     }
     // A new password starts with no failed tries.
     change.authority[.applicationPassword(item: row.id)] = Tries()
-    let bound = try protection.bound.map { try current($0) }
-    row.generation = bound?.set.generation
-    let box = try ItemSealer(change).fill(
-      &row, record, protection.requirement, secret: secret, bound: bound, password: protection.password?.key,
-      accessibility: protection.accessibility)
     try row.write(db, secret: box)
     if let place = row.row { try change.addToIndex(place, record) }
     guard let item = store.item(of: row, record) else {
@@ -109,7 +113,7 @@ struct ItemWriter {
       row.derivation = protection.password?.parameters.encoded
     }
     try change.removeFromIndex(place, item.record)
-    let box = try ItemSealer(change).fill(
+    let box = try sealer.fill(
       &row, record, requirement, closed: closed, secret: secret, bound: bound, password: password,
       accessibility: accessibility)
     try row.write(db, secret: box)

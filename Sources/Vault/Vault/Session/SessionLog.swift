@@ -25,7 +25,7 @@ final class SessionLog: Sendable {
     return contexts.withLock { $0[context] }?.tally
   }
 
-  /// Writes an entry for a call that has ended.
+  /// Writes an entry for a call that has ended, and more where it has named more than ``itemLimit`` items.
   ///
   /// - Parameters:
   ///   - context: the context of the call; nil where nobody could be asked.
@@ -40,6 +40,13 @@ final class SessionLog: Sendable {
     entry.isSetChanged = error == nil && request.changesSet
     if let now = tally(of: context), let earlier { now.describe(since: earlier, in: &entry) }
     log.record(entry)
+    guard error == nil else { return }
+    // What was done with more items is in further entries, which say nothing of prompts.
+    for start in stride(from: Self.itemLimit, to: items.count, by: Self.itemLimit) {
+      entry.items = Array(items[start...].prefix(Self.itemLimit))
+      entry.prompts = []
+      log.record(entry)
+    }
   }
 }
 

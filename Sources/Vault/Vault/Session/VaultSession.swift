@@ -138,6 +138,21 @@ extension VaultSession {
     }
   }
 
+  package func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
+    try await logged(.read, in: asking.context, .ids(ids), found: { $0.map(\.item.id) }) { () throws(VaultError) in
+      try await vault.secrets(of: ids, upTo: size, request(asking))
+    }
+  }
+
+  package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {
+    let results = try await logged(.add, in: nil, found: { $0.compactMap { try? $0.get() } }) { () throws(VaultError) in
+      try await vault.add(items)
+    }
+    return results.enumerated().compactMap { place, result in
+      if case .failure(let error) = result { RefusedItem(place: place, error: error) } else { nil }
+    }
+  }
+
   package func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int {
@@ -236,6 +251,25 @@ extension VaultSession {
   package func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
     try await logged(.acceptRestore, in: asking.context) { () throws(VaultError) in
       try await vault.acceptRestore(id, request(asking))
+    }
+  }
+}
+
+// Backups
+extension VaultSession {
+  package func backUp(to file: Int32) async throws(VaultError) {
+    try await logged(.backUp, in: nil) { () throws(VaultError) in try await vault.backUp(to: file) }
+  }
+
+  package func contents(ofBackup file: Int32) async throws(VaultError) -> BackupContents {
+    try await vault.contents(ofBackup: file)
+  }
+
+  package func restore(
+    _ file: Int32, accepting id: BackupContents.ID, _ asking: Asking
+  ) async throws(VaultError) -> [ItemName] {
+    try await logged(.restore, in: asking.context) { () throws(VaultError) in
+      try await vault.restore(file, accepting: id, request(asking))
     }
   }
 }

@@ -21,10 +21,17 @@ package final class NewStore: Sendable {
   /// Creates the folder, and missing folders above it.
   ///
   /// - Throws: `storeExists` where the place is taken.
-  init(at path: String) throws(VaultError) {
+  convenience init(at path: String) throws(VaultError) {
     let place = try StoreDirectory.absolute(path)
     guard Self.isFree(place) else { throw .storeExists(place) }
     try StoreDirectory.makeParents(of: place)
+    try self.init(beside: place)
+  }
+
+  /// Creates the folder beside a store, for a copy that is not kept.
+  ///
+  /// - Parameter place: a full path.
+  init(beside place: String) throws(VaultError) {
     Self.removeStale(beside: place)
     (directory, lock) = try Self.makeFolder(beside: place)
     self.place = place

@@ -50,6 +50,21 @@ final class RemoteVault: VaultService {
     return try wire.reading(.secrets) { () throws(VaultError) in try ReleasedItems(bus: values).items }
   }
 
+  func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
+    let values = try await wire.call(
+      .firstSecrets, [ids.busValue, size.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.firstSecrets) { () throws(VaultError) in try ReleasedItems(bus: values).items }
+  }
+
+  func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {
+    let values = try await wire.call(.addAll, try ItemsToAdd(items).busValues)
+    return try wire.reading(.addAll) { () throws(VaultError) in
+      let refused = try [RefusedItem](bus: values[0])
+      guard refused.allSatisfy({ items.indices.contains($0.place) }) else { throw .unreadable(RefusedItem.self) }
+      return refused
+    }
+  }
+
   func add(
     _ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking
   ) async throws(VaultError) -> Item {
@@ -161,6 +176,21 @@ final class RemoteVault: VaultService {
 
   func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
     try await names(.acceptRestore, [id.busValue, asking.busValue], in: asking.context)
+  }
+
+  // MARK: Backups
+
+  func backUp(to file: Int32) async throws(VaultError) { _ = try await wire.call(.backUp, [try .file(file)]) }
+
+  func contents(ofBackup file: Int32) async throws(VaultError) -> BackupContents {
+    let values = try await wire.call(.backupContents, [try .file(file)])
+    return try wire.reading(.backupContents) { () throws(VaultError) in try BackupContents(bus: values[0]) }
+  }
+
+  func restore(
+    _ file: Int32, accepting id: BackupContents.ID, _ asking: Asking
+  ) async throws(VaultError) -> [ItemName] {
+    try await names(.restoreBackup, [try .file(file), id.busValue, asking.busValue], in: asking.context)
   }
 
   private func names(

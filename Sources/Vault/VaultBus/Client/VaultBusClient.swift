@@ -85,6 +85,14 @@ package final class VaultBusClient: VaultConnection {
     _ = try await wire.call(.rebuildDeviceKey, [place.busValue, recoveryKey])
   }
 
+  package func makeStore(
+    at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) {
+    let arguments = [place.busValue, try BusValue.file(file), try recoveryKey.sealed()]
+    try await greeted()
+    _ = try await wire.call(.makeStoreOfBackup, arguments)
+  }
+
   package func openCopy(
     _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
   ) async throws(VaultError) -> SecretBytes {

@@ -30,6 +30,12 @@ extension VaultObject {
       try await vaults.rebuildDeviceKey(at: try StorePlace(bus: values[0]), recoveryKey: recoveryKey)
       return []
 
+    case .makeStoreOfBackup:
+      let recoveryKey = try SecretBytes(sealed: values[2], limit: NewItem.secretLimit)
+      try await vaults.makeStore(
+        at: try StorePlace(bus: values[0]), ofBackup: values[1].asFile, recoveryKey: recoveryKey)
+      return []
+
     case .openCopy:
       let opening = try SealedCopy.Opening(
         kind: values[1], secret: try SecretBytes(sealed: values[2], limit: NewItem.secretLimit))
@@ -80,6 +86,11 @@ extension VaultObject {
     case .secrets:
       let items = try await service.secrets(try ItemSelection(bus: values[0]), try Asking(bus: values[1]))
       return try ReleasedItems(items).busValues
+    case .firstSecrets:
+      let items = try await service.secrets(
+        of: try [ItemID](bus: values[0]), upTo: try Int(bus: values[1]), try Asking(bus: values[2]))
+      return try ReleasedItems(items).busValues
+    case .addAll: return [try await service.add(try ItemsToAdd(bus: values).items).busValue]
     case .add:
       let secret = try SecretBytes(sealed: values[1], limit: NewItem.secretLimit)
       let item = try await service.add(
@@ -134,6 +145,15 @@ extension VaultObject {
       return [(restore.map { [$0] } ?? []).busValue]
     case .acceptRestore:
       let lost = try await service.acceptRestore(try DetectedRestore.ID(bus: values[0]), try Asking(bus: values[1]))
+      return [lost.busValue]
+
+    case .backUp:
+      try await service.backUp(to: values[0].asFile)
+      return []
+    case .backupContents: return [try await service.contents(ofBackup: values[0].asFile).busValue]
+    case .restoreBackup:
+      let lost = try await service.restore(
+        values[0].asFile, accepting: try BackupContents.ID(bus: values[1]), try Asking(bus: values[2]))
       return [lost.busValue]
 
     case .useAdapter:

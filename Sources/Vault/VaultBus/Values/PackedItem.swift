@@ -21,12 +21,7 @@ extension Item: BusCodable {
     fields.append(Field.id, id.bytes)
     fields.append(Field.state, state.rawValue.utf8)
     if let itemClass { fields.append(Field.itemClass, itemClass.rawValue.utf8) }
-    var list = PackedFields()
-    for (name, value) in attributes {
-      list.append(counted: name.rawValue.utf8)
-      value.pack(into: &list)
-    }
-    fields.append(Field.attributes, list.bytes)
+    fields.append(Field.attributes, PackedAttributes.bytes(of: attributes))
     fields.append(Field.access, access.flags.rawValue)
     fields.append(Field.accessible, accessibility.rawValue.utf8)
     fields.append(Field.created, created)
@@ -53,7 +48,7 @@ extension Item: BusCodable {
       case Field.id: id = ItemID(bytes: field.data)
       case Field.state: state = try field.word()
       case Field.itemClass: itemClass = try field.word()
-      case Field.attributes: attributes = try Self.attributes(field)
+      case Field.attributes: attributes = try PackedAttributes.read(field)
       // Unchecked, since an item of a newer program may have a flag that this one does not know.
       case Field.access: access = AccessControl(unchecked: AccessControl.Flags(rawValue: try field.integer()))
       case Field.accessible: accessible = try field.word()
@@ -70,14 +65,27 @@ extension Item: BusCodable {
       created: created, modified: modified)
   }
 
-  private static func attributes(_ list: PackedReader) throws(VaultError) -> [AttributeName: AttributeValue] {
+}
+
+/// The attributes of an item one after another.
+enum PackedAttributes {
+  static func bytes(of attributes: [AttributeName: AttributeValue]) -> [UInt8] {
+    var list = PackedFields()
+    for (name, value) in attributes {
+      list.append(counted: name.rawValue.utf8)
+      value.pack(into: &list)
+    }
+    return list.bytes
+  }
+
+  static func read(_ list: PackedReader) throws(VaultError) -> [AttributeName: AttributeValue] {
     var list = list
     var attributes: [AttributeName: AttributeValue] = [:]
     while !list.isAtEnd {
       let name = AttributeName(rawValue: try list.counted().text())
       // Refuse a name that occurs twice: it would be unclear which value is meant.
       guard attributes.updateValue(try AttributeValue(packed: &list), forKey: name) == nil else {
-        throw .unreadable(Self.self)
+        throw .unreadable(Item.self)
       }
     }
     return attributes

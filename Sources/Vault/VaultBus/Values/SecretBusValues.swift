@@ -106,13 +106,13 @@ extension ReleasedItem {
 
 extension SealedFile {
   /// - Parameter limit: the most bytes that the file may have.
-  fileprivate init(_ value: BusValue, limit: Int) throws(Failure) {
+  init(_ value: BusValue, limit: Int) throws(Failure) {
     // If the descriptor cannot be duplicated, -1 is passed on and refused as no sealed file.
     try self.init(received: value.asDescriptor.map { fcntl($0.rawValue, F_DUPFD_CLOEXEC, 3) } ?? -1, limit: limit)
   }
 
   /// A descriptor of the file for a message.
-  fileprivate borrowing func busDescriptor() throws(Failure) -> BusDescriptor {
+  borrowing func busDescriptor() throws(Failure) -> BusDescriptor {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .system(errno) }
     return BusDescriptor(taking: copy)
@@ -120,7 +120,7 @@ extension SealedFile {
 }
 
 extension VaultError {
-  fileprivate init(_ failure: SealedFile.Failure) {
+  init(_ failure: SealedFile.Failure) {
     self =
       switch failure {
       case .system(let code): .inputOutput("the file that carries a secret: \(String(cString: strerror(code)))")

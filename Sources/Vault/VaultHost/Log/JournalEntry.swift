@@ -68,6 +68,8 @@ extension AuditEntry.Request {
     case .recover: "fb66439f06e94000bdb5479642a55944"
     case .reseal: "c53866aa61ab9432999183b45a65f0d7"
     case .acceptRestore: "0c85dc529ab343c49c6f3f16d0cea256"
+    case .backUp: "830dbf0e1582457489dbd903c0832290"
+    case .restore: "1697fdc3c9a1484e9b9da7b3f52914a4"
     case .useAdapter: "5b14c930bc254d3892a5b70b291558b9"
     case .verifyLogin: "ecbab7df87fb45b7adfb13112ea0ba31"
     }

@@ -1,0 +1,80 @@
+internal import Executors
+internal import SecretModel
+
+/// Stores items that are read one after another: many in one transaction of the store, while the next are read.
+struct ArrivingItems {
+  /// The most bytes of the secrets and attributes of a transaction; one item may have more.
+  private static let size = 2 << 20
+
+  private struct Running {
+    let items: [ItemToAdd]
+    let call: Task<Result<[RefusedItem], VaultError>, Never>
+  }
+
+  private let store: any VaultService
+  private var waiting: [ItemToAdd] = []
+  private var waitingSize = 0
+  private var running: Running?
+
+  init(in store: any VaultService) { self.store = store }
+
+  /// Stores an item with others, now or later.
+  ///
+  /// - Parameter told: called for each item of a transaction that has ended, with the error of one that was refused.
+  mutating func add(
+    _ item: ItemToAdd, _ told: (NewItem, VaultError?) -> Void
+  ) async throws(VaultError) {
+    let size = item.secret.bytes.count + item.item.attributes.reduce(0) { $0 + $1.value.size }
+    // Many at a time: the pages of the store's indexes are written once for each transaction.
+    if !waiting.isEmpty, waiting.count == ItemToAdd.limit || waitingSize + size > Self.size { try await send(told) }
+    waiting.append(item)
+    waitingSize += size
+  }
+
+  /// Stores what waits, and returns when everything is stored.
+  mutating func finish(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
+    if !waiting.isEmpty { try await send(told) }
+    try await settle(told)
+  }
+
+  /// Waits for the transaction that runs, and ignores its result. For the end after an error.
+  mutating func abandon() async {
+    _ = await running?.call.value
+    running = nil
+  }
+
+  private mutating func send(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
+    try await settle(told)
+    let (items, store) = (waiting, store)
+    waiting = []
+    waitingSize = 0
+    running = Running(
+      items: items,
+      call: Task(executorPreference: BackgroundThread.shared) {
+        do throws(VaultError) {
+          return .success(try await store.add(items))
+        } catch {
+          return .failure(error)
+        }
+      })
+  }
+
+  private mutating func settle(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
+    guard let running else { return }
+    self.running = nil
+    var refused: [Int: VaultError] = [:]
+    for item in try await running.call.value.get() { refused[item.place] = item.error }
+    for (place, entry) in running.items.enumerated() { told(entry.item, refused[place]) }
+  }
+}
+
+extension AttributeValue {
+  /// About the bytes that it takes in a message.
+  fileprivate var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .number, .date: 8
+    }
+  }
+}

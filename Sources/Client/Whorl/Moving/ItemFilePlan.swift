@@ -1,0 +1,25 @@
+package import SecretModel
+
+/// What an import of a file would do. Names the items as they will be called.
+package struct ItemFilePlan: Sendable {
+  package internal(set) var coming = Listing<ItemName>()
+  /// The store has an item of that name.
+  package internal(set) var alreadyThere = Listing<ItemName>()
+  /// Further items of the file with the primary attributes of an earlier one.
+  package internal(set) var duplicates = Listing<ItemName>()
+  package internal(set) var unusable = Listing<UnusableEntry>()
+  /// Those of ``coming`` that one touch binds to the enrolled fingers.
+  package internal(set) var binding = Listing<ItemName>()
+  /// Whether each item of the file comes, in the order of the file.
+  var comes: [Bool] = []
+
+  init() {}
+}
+
+/// What an import of a file has done.
+package struct ItemFileOutcome: Sendable {
+  package internal(set) var brought = Listing<ItemName>()
+  package internal(set) var alreadyThere: Listing<ItemName>
+  package internal(set) var duplicates: Listing<ItemName>
+  package internal(set) var unusable: Listing<UnusableEntry>
+}

@@ -1,0 +1,17 @@
+/// The first of many values, and their number: however many items a file has, few of their names are in memory.
+package struct Listing<Element: Sendable>: Sendable {
+  /// The most values that are kept.
+  package static var limit: Int { 1_000 }
+
+  /// The first values, in order.
+  package private(set) var first: [Element] = []
+  /// The number of all values.
+  package private(set) var count = 0
+
+  package init() {}
+
+  package mutating func append(_ element: Element) {
+    if count < Self.limit { first.append(element) }
+    count += 1
+  }
+}

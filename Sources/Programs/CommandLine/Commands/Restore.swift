@@ -1,0 +1,102 @@
+import ArgumentParser
+import SecretModel
+import SecureMemory
+import Whorl
+
+struct Restore: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "restore",
+    abstract: "Put back a copy that 'whorl backup' has made.",
+    discussion: """
+      Replaces the items of the store by those of the copy, after it has listed what is lost, what comes back and what \
+      comes back dead, and asked. It takes the passcode, or the recovery key where the store has none or has had another \
+      one since. Fingers, passcode and counts of failures stay those of the store: no removed finger comes back, and \
+      items bound to fingers that are gone come back dead.
+
+      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key.
+
+      Examples:
+        whorl restore ~/backups/whorl-2026-11-23
+        whorl restore ~/backups/whorl-2026-11-23 --yes --passcode-fd 3 3<passcode
+        whorl restore /mnt/whorl-2026-11-23 --recovery-fd 4 4<recovery
+      """)
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var recovery: RecoveryKeyOption
+
+  @Argument(help: ArgumentHelp("The directory of the copy.", valueName: "directory"), completion: .directory)
+  var directory: String
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")
+  var yes = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let backup = try BackupDirectory(existing: directory)
+    let answers = session.answers(recoveryKey: recovery.recoveryFd)
+    let place = try session.place()
+    let connection = try await session.connect(to: place)
+    let store: any VaultService
+    do throws(VaultError) {
+      store = try await connection.open(place)
+    } catch .storeNotFound {
+      return try await make(place, of: backup, by: connection, session, answers)
+    } catch {
+      throw session.explained(error)
+    }
+    let contents = try await session.explained { () async throws(VaultError) in
+      try await store.contents(ofBackup: backup.file)
+    }
+    if !options.json { for line in Self.lines(contents) { StandardError.line(Visible.text(line)) } }
+    if !yes { try answers.confirm("Put it in place of the store's items?", assent: "--yes") }
+    let dead = try await session.asking(store, answers, reason: "restore \(Visible.text(directory))") {
+      try await store.restore(backup.file, accepting: contents.id, $0)
+    }
+    try report(items: contents.items, dead)
+  }
+
+  private func make(
+    _ place: StorePlace, of backup: BackupDirectory, by connection: any VaultConnection, _ session: Session,
+    _ answers: Answers
+  ) async throws(Failure) {
+    StandardError.line("There is no store; one is made of the copy, with its recovery key.")
+    if !yes { try answers.confirm("Go on?", assent: "--yes") }
+    let key = SharedSecret(try answers.answer(.recoveryKey))
+    try await session.withPasswordAgent { () async throws(Failure) in
+      try await session.explained { () async throws(VaultError) in
+        try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
+      }
+    }
+    let store = try await session.store()
+    let items = try await session.explained { () async throws(VaultError) in try await store.status() }.items
+    try report(items: items, [])
+  }
+
+  private func report(items: Int, _ dead: [ItemName]) throws(Failure) {
+    if options.json {
+      return try JSON.print(Report(items: items, dead: dead.map(\.description)))
+    }
+    StandardError.line("Restored \(Spoken.plural(items, "item")).")
+    for name in dead { StandardError.line("Dead: \(Visible.text(name.description))") }
+  }
+
+  private struct Report: Encodable {
+    var restored = true
+    var items: Int
+    var dead: [String]
+  }
+
+  private static func lines(_ contents: BackupContents) -> [String] {
+    var lines = ["The copy has \(Spoken.plural(contents.items, "item"))."]
+    func list(_ names: [ItemName], _ words: String) {
+      guard !names.isEmpty else { return }
+      lines.append("\(Spoken.plural(names.count, "item")) \(words):")
+      lines += names.prefix(Listing<ItemName>.limit).map { "  \($0)" }
+      if names.count > Listing<ItemName>.limit { lines.append("  and \(names.count - Listing<ItemName>.limit) more") }
+    }
+    list(contents.removed, "of the store will be lost")
+    list(contents.returning, "will come back")
+    list(contents.changed, "will become what they were")
+    list(contents.dead, "will be dead, since the fingers or the passcode that they are bound to are gone")
+    return lines
+  }
+}

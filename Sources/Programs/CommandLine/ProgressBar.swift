@@ -1,0 +1,50 @@
+import ArgumentParser
+import Glibc
+import Synchronization
+import Whorl
+
+/// The flag of commands that show a progress bar.
+struct QuietOption: ParsableArguments {
+  @Flag(help: "Show no progress bar.")
+  var quiet = false
+}
+
+/// Shows on standard error how far something is, where that is a terminal: one line that changes, and is gone at the
+/// end.
+final class ProgressBar: Sendable {
+  /// The least time between two changes of the line.
+  private static let interval = Duration.milliseconds(100)
+  private static let width = 30
+
+  private struct State: ~Copyable {
+    var line: ProgressLine
+    var last: ContinuousClock.Instant?
+  }
+
+  private let words: String
+  private let state: Mutex<State>
+
+  /// Nil where no progress is shown: on no terminal, with `--quiet` and with `--json`.
+  ///
+  /// - Parameter words: what is being done.
+  init?(_ words: String, _ quiet: QuietOption, _ options: GlobalOptions) {
+    guard !quiet.quiet, !options.json, isatty(STDERR_FILENO) == 1 else { return nil }
+    self.words = words
+    state = Mutex(State(line: ProgressLine.onStandardError()))
+  }
+
+  func show(_ done: Int, of all: Int) {
+    state.withLock { state in
+      let now = ContinuousClock.now
+      guard all > 0, state.last.map({ now - $0 >= Self.interval }) ?? true else { return }
+      state.last = now
+      let part = min(1, Double(done) / Double(all))
+      let filled = Int(part * Double(Self.width))
+      let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: Self.width - filled)
+      state.line.show("\(words) [\(bar)] \(Int(part * 100)) %")
+    }
+  }
+
+  /// Removes the line.
+  func end() { state.withLock { $0.line.finish() } }
+}

@@ -1,0 +1,140 @@
+import GRDB
+import Keys
+import SecureMemory
+
+/// Writes backups of an open store, and restores them into it.
+struct Backups {
+  let passcodes: Passcodes
+
+  private var store: Store { passcodes.store }
+
+  // MARK: Writing
+
+  /// Writes a backup of the store, as it is at one moment, into an empty file, and syncs that. Asks nobody.
+  ///
+  /// - Throws: `restoreDetected` where an earlier copy was put back and is not accepted.
+  func write(to file: Int32) throws(VaultError) {
+    let copy = try NewStore(beside: store.directory.path)
+    defer { withExtendedLifetime(copy) {} }
+    let recovery = try store.read { moment in
+      guard !moment.authority.restored else { throw VaultError.restoreDetected }
+      guard let slot = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
+      // Under the lock of commits and within a transaction.
+      let target = try DatabaseQueue(path: copy.directory.database)
+      try target.writeWithoutTransaction { try moment.db.backup(to: $0) }
+      try target.close()
+      return slot
+    }
+    let backup = try BackupFile(to: file, of: store, recovery: recovery)
+    try backup.seal(copy.directory.database, store.keys)
+  }
+
+  // MARK: Restoring
+
+  /// What restoring a backup would change. Asks nobody.
+  func contents(of file: Int32) throws(VaultError) -> BackupContents {
+    let backup = try opened(file)
+    // The database is closed and removed with this value.
+    defer { withExtendedLifetime(backup) {} }
+    return try backup.store.read { old in
+      try store.read { now in
+        try Self.requireWhole(now)
+        return try BackupComparison(now: now, backup: old).contents()
+      }
+    }
+  }
+
+  /// Replaces the items of the store by those of a backup, in one transaction, with the passcode or the recovery key
+  /// (``BackupContents/proof``). Returns the items that came back dead.
+  ///
+  /// Fingers, passcode, recovery key and counts of failures stay those of the store. So no removed finger, earlier
+  /// passcode or lower count comes back, and items that only those would open are dead.
+  ///
+  /// - Throws: `busy` where store or backup have changed since the contents were shown.
+  func restore(_ file: Int32, accepting id: BackupContents.ID, _ context: Context) async throws(VaultError)
+    -> [ItemName]
+  {
+    let shown = try contents(of: file)
+    guard shown.id == id else { throw .backupChanged }
+    var passcode: ProvenPasscode?
+    var recoveryKey: SecretBox?
+    switch shown.proof {
+    case .passcode: passcode = try await passcodes.prove(context)
+    case .recoveryKey: recoveryKey = try await passcodes.proveRecoveryKey(context)
+    }
+    let backup = try opened(file)
+    defer { withExtendedLifetime(backup) {} }
+    let lost = try backup.store.read { old in
+      try store.commit { now in
+        try Self.requireWhole(now)
+        guard try BackupComparison(now: now, backup: old).id() == id else { throw VaultError.backupChanged }
+        try passcode?.requireCurrent(now)
+        // Also after the recovery key: the right one clears every count, as the passcode does.
+        now.authority.lockout.clear()
+        return try now.replaceItems(by: old, recoveryKey: recoveryKey)
+      }
+    }
+    // Otherwise the log would still hold the replaced secrets and their keys.
+    store.database.forgetOldPages()
+    return lost
+  }
+
+  /// A set that cannot be read may be the one that items of the backup are bound to.
+  private static func requireWhole(_ now: Moment) throws {
+    guard !now.authority.restored else { throw VaultError.restoreDetected }
+    guard try now.damagedSets() == 0 else {
+      throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+    }
+  }
+
+  /// The store in a backup, as a private copy that lives as long as the result.
+  private func opened(_ file: Int32) throws(VaultError) -> OpenedBackup {
+    let backup = try BackupFile(from: file)
+    try backup.head.require(owner: store.owner)
+    guard backup.head.databaseID == store.keys.databaseID else {
+      throw .fileUnreadable("it is a backup of another store than the one that is in place")
+    }
+    if let quota = store.database.quota, backup.size > quota + quota / 8 { throw .storeFull(limit: quota) }
+    let keys = try RootKeys(root: store.keys.root.copy(), databaseID: store.keys.databaseID)
+    return try OpenedBackup(backup, in: NewStore(beside: store.directory.path), keys, of: store)
+  }
+}
+
+extension VaultError {
+  fileprivate static let backupChanged = busy("the store or the backup changed meanwhile")
+}
+
+/// The store in a backup, in a private folder that is removed with this value.
+final class OpenedBackup {
+  let store: Store
+  private let folder: NewStore
+
+  init(_ backup: BackupFile, in folder: NewStore, _ keys: consuming RootKeys, of present: Store) throws(VaultError) {
+    self.folder = folder
+    try backup.open(into: folder.directory.database, keys)
+    store = Store(
+      directory: folder.directory, database: try StoreDatabase(at: folder.directory.database), keys: keys,
+      owner: present.owner, clock: present.clock, floor: present.floor, classKeys: present.classKeys)
+    try store.writeManifest()
+  }
+
+  deinit {
+    store.database.close()
+    folder.discard()
+  }
+}
+
+extension Store {
+  /// Writes the manifest of a database that was just opened from a backup, which is authenticated as a whole.
+  func writeManifest() throws(VaultError) {
+    do {
+      let box = try database.queue.read { try Row.fetchOne($0, sql: "SELECT authority FROM store") }?.bytes(0) ?? []
+      guard let authority = Authority(box: box, keys: keys) else {
+        throw VaultError.storeDamaged("the record in the backup does not verify")
+      }
+      try Manifest(of: authority, box: box).write(to: directory.manifest, key: keys.manifest)
+    } catch {
+      throw VaultError(storage: error)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("backup, and restore of the copy")
+struct BackupTests {
+  private func mode(_ path: String) -> mode_t {
+    var info = stat()
+    return lstat(path, &info) == 0 ? info.st_mode : 0
+  }
+
+  @Test("a copy is put back with the passcode, after it was told what is lost and what comes back")
+  func roundTrip() async throws {
+    try await TestStore.with { store in
+      try await store.set("mail/alice", "of mail", "--access", "none")
+      try await store.set("kept", "of kept", "--access", "none")
+      let copy = "\(store.folder)/copy"
+      let made = try await store.whorl("backup", copy)
+      #expect(made.status == 0 && made.diagnostics.contains("The store and its 2 items are in"), "\(made.diagnostics)")
+      #expect(mode(copy) == S_IFDIR | 0o700)
+      #expect(mode("\(copy)/store.whorl-backup") == S_IFREG | 0o600)
+      let taken = try await store.whorl("backup", copy)
+      #expect(taken.status == 73 && taken.failure.contains("exists already"), "\(taken.failure)")
+      #expect(mkdir("\(store.folder)/empty", 0o755) == 0)
+      let second = try await store.whorl("backup", "\(store.folder)/empty/", "--json")
+      #expect(second.text == #"{"directory":"\#(store.folder)/empty/","items":2}"# + "\n", "\(second.text)")
+      #expect(mode("\(store.folder)/empty") == S_IFDIR | 0o700)
+
+      try await store.whorl("rm", "mail/alice").mustSucceed()
+      try await store.set("added", "later", "--access", "none")
+      let asked = try await store.unlocked("restore", copy)
+      #expect(asked.status == 77 && asked.failure.contains("this needs a yes"), "\(asked.failure)")
+      for line in ["1 item of the store will be lost:\n  added", "1 item will come back:\n  mail/alice"] {
+        #expect(asked.diagnostics.contains(line), "\(asked.diagnostics)")
+      }
+      #expect(try await store.whorl("get", "added").text == "later")
+      let restored = try await store.unlocked("restore", copy, "--yes", "--json")
+      #expect(restored.text == #"{"dead":[],"items":2,"restored":true}"# + "\n", "\(restored.diagnostics)")
+      let names = try await store.whorl("ls").text.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
+      #expect(names == ["mail/alice", "kept"])
+      #expect(try await store.whorl("get", "mail/alice").text == "of mail")
+      #expect(try await store.whorl("doctor").diagnostics.contains("damaged") == false)
+    }
+  }
+
+  @Test("where there is no store, one is made of the copy with the recovery key")
+  func newMachine() async throws {
+    try await TestStore.with { store in
+      try await store.set("mail/alice", "of mail", "--access", "passcode")
+      let copy = "\(store.folder)/copy"
+      try await store.whorl("backup", copy).mustSucceed()
+      func restore(_ key: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: ["restore", copy, "--yes", "--store", "\(store.folder)/new", "--recovery-fd", "3"],
+          descriptors: [key + "\n"]
+        ).run()
+      }
+      let wrong = try await restore("whorl-wrong")
+      #expect(wrong.status == 77 && access("\(store.folder)/new", F_OK) != 0, "\(wrong.diagnostics)")
+      let made = try await restore(store.recoveryKey)
+      #expect(made.status == 0 && made.diagnostics.contains("Restored 1 item."), "\(made.diagnostics)")
+      let read = try await Invocation(
+        arguments: ["get", "mail/alice", "--store", "\(store.folder)/new", "--passcode-fd", "3"],
+        descriptors: [TestStore.passcode + "\n"]
+      ).run()
+      #expect(read.text == "of mail", "\(read.diagnostics)")
+    }
+  }
+
+  @Test("what is no backup is refused in one line")
+  func badInput() async throws {
+    try await TestStore.with { store in
+      let nothing = try await store.unlocked("restore", "\(store.folder)/nothing", "--yes")
+      #expect(nothing.status == 64 && nothing.failure.contains("is not a backup"), "\(nothing.failure)")
+      let copy = "\(store.folder)/copy"
+      #expect(mkdir(copy, 0o700) == 0)
+      try writeFile("\(copy)/store.whorl-backup", Array("something else".utf8))
+      let other = try await store.unlocked("restore", copy, "--yes")
+      #expect(other.status == 65 && other.failure.contains("it is not a backup of whorl"), "\(other.failure)")
+      try await TestStore.withoutPasscode { another in
+        try await another.whorl("backup", "\(store.folder)/theirs").mustSucceed()
+        let theirs = try await store.unlocked("restore", "\(store.folder)/theirs", "--yes")
+        #expect(theirs.status == 65 && theirs.failure.contains("a backup of another store"), "\(theirs.failure)")
+      }
+    }
+  }
+}
