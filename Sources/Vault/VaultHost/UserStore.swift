@@ -231,7 +231,7 @@ actor UserStore {
       try await configuration.authorizeOwner(caller)
       try StoreCreation.newStore(
         at: place, from: file, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
-        quota: configuration.quota
+        quota: configuration.quota, storage: configuration.storage
       ).keep()
     } catch {
       note(.restore, by: caller, at: place, error)

@@ -24,6 +24,9 @@ struct GitCredential: Command {
       ACTION is get, store or erase, and every other is ignored, as git asks of its helpers. A password that the server \
       has refused is forgotten; if git (before 2.46) does not say where it had the password from, reading it to compare \
       may need a touch, and without that it stays.
+
+      Example:
+        printf 'protocol=https\\nhost=example.com\\n' | whorl git-credential get
       """)
 
   @OptionGroup var options: GlobalOptions

@@ -114,7 +114,8 @@ final class OpenedBackup {
     try backup.open(into: folder.directory.database, keys)
     store = Store(
       directory: folder.directory, database: try StoreDatabase(at: folder.directory.database), keys: keys,
-      owner: present.owner, clock: present.clock, floor: present.floor, classKeys: present.classKeys)
+      owner: present.owner, clock: present.clock, floor: present.floor, classKeys: present.classKeys,
+      tpm: present.tpm)
     try store.writeManifest()
   }
 

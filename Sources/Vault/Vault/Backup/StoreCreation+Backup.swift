@@ -4,17 +4,21 @@ package import SecureMemory
 
 extension StoreCreation {
   /// Makes a new store of a backup, beside its place, with the recovery key. Its fingers, passcode and items are those
-  /// of the backup. It gets a new key file.
+  /// of the backup. Its device slot is made anew: in the TPM for the backup of a store of a TPM, unless the storage
+  /// excludes that, and else in a key file. A passcode that another TPM has sealed opens nothing here, until the
+  /// recovery key sets a new one.
   ///
   /// - Parameters:
   ///   - file: the backup, open for reading, borrowed for the call.
   ///   - quota: the most bytes of a store; nil: no limit.
+  ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``.
   /// - Throws: `storeExists` where its place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`; `fileUnreadable`,
-  ///   `newerFormat` and `olderFormat` for other files.
+  ///   `newerFormat` and `olderFormat` for other files; `tpm` where a store of a TPM would get a key file that nobody
+  ///   chose.
   package static func newStore(
     at path: String, from file: Int32, recoveryKey text: consuming SecretBytes, owner: UInt32,
-    floor: Scrypt.Floor = .standard, quota: Int? = nil
+    floor: Scrypt.Floor = .standard, quota: Int? = nil, storage: RootStorage = .keyFile
   ) throws(VaultError) -> NewStore {
     let backup = try BackupFile(from: file)
     try backup.head.require(owner: owner)
@@ -25,15 +29,16 @@ extension StoreCreation {
     let new = try NewStore(at: path)
     let keys = try RootKeys(root: root, databaseID: id)
     try backup.open(into: new.directory.database, keys)
+    let database = try StoreDatabase(at: new.directory.database)
+    let tpm = try tpm(for: try database.rawSlot(.device), storage)
     let store = Store(
-      directory: new.directory, database: try StoreDatabase(at: new.directory.database), keys: keys, owner: owner,
-      clock: .system, floor: floor, classKeys: ClassKeys())
+      directory: new.directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,
+      classKeys: ClassKeys(), tpm: tpm)
     try store.writeManifest()
     do {
-      let deviceKey = try Random.key(DeviceKey.count)
-      try DeviceKey.write(deviceKey, in: new.directory)
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, tpm)
       try store.commit { change in
-        try change.put(Slot(.device, wrapping: store.keys.root, under: deviceKey, databaseID: id))
+        try change.put(device)
         // The right recovery key clears every count of failures.
         change.authority.lockout.clear()
       }

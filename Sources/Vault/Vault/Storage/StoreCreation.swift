@@ -109,7 +109,7 @@ package enum StoreCreation {
   ///
   /// - Parameter slot: the slot that no longer opens.
   /// - Throws: `tpm` where a store of a TPM would get a key file that nobody chose.
-  private static func tpm(for slot: Slot?, _ storage: RootStorage) throws(VaultError) -> TPM? {
+  static func tpm(for slot: Slot?, _ storage: RootStorage) throws(VaultError) -> TPM? {
     guard let slot, case .tpm = try? DeviceSlot(parameters: slot.parameters) else { return nil }
     if case .keyFile = storage { return nil }
     return try storage.requireTPM()
