@@ -106,7 +106,6 @@ let package = Package(
         "Executors", "Processes", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
-
     // Files in age's format
     .target(
       name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat",
@@ -247,7 +246,8 @@ let package = Package(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver", swiftSettings: strict),
     .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
-    .target(name: "SoftwareTPM", dependencies: ["TPM"], path: "Tests/Support/SoftwareTPM", swiftSettings: strict),
+    .target(
+      name: "SoftwareTPM", dependencies: ["CLinux", "TPM"], path: "Tests/Support/SoftwareTPM", swiftSettings: strict),
     .target(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 package import TPM
@@ -97,6 +98,9 @@ package final class SoftwareTPM: Sendable {
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    // The library's sockets are not closed by exec: a TPM that serves one client at a time would wait for a client whose
+    // socket another TPM still holds.
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3)
     defer { posix_spawn_file_actions_destroy(&actions) }
     var process: pid_t = 0
     let failure = posix_spawnp(&process, program, &actions, nil, words + [nil], environ)
