@@ -51,12 +51,13 @@ package enum StoreCreation {
     _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ storage: RootStorage
   ) throws {
     let tpm: TPM? = if case .tpm(let tpm) = storage { tpm } else { nil }
-    let database = try StoreDatabase(at: directory.database, creating: true)
     let databaseID = try Random.bytes(16)
+    let keys = try RootKeys(root: Random.key(), databaseID: databaseID)
+    let device = try DeviceSlot.slot(wrapping: keys.root, of: databaseID, in: directory, tpm)
+    let database = try StoreDatabase(at: directory.database, creating: true)
     let store = Store(
-      directory: directory, database: database, keys: try RootKeys(root: Random.key(), databaseID: databaseID),
-      owner: owner, clock: .system, floor: floor, classKeys: classKeys, tpm: tpm)
-    let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, tpm)
+      directory: directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,
+      classKeys: classKeys, tpm: tpm)
     let locked = try stretched.map { stretched in try LockedPasscode(stretched, databaseID, in: tpm) }
     let empty = try Authority().sealed(store.keys)
     try database.queue.write { db in
