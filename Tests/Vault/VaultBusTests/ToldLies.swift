@@ -15,7 +15,7 @@ struct ToldLies {
   private let lists: Bool
   /// The reader's answers wait longer than this, or never come.
   private let patience = ContextOptions(timeout: .milliseconds(200))
-  private let longest = Duration.seconds(20)
+  private let longest = Duration.seconds(60)
 
   /// - Parameter random: decides which request it is.
   init(_ store: LyingStore, in vault: any VaultService, _ random: Campaign.Generator) {
@@ -133,7 +133,7 @@ struct ToldLies {
     } catch let error as VaultError {
       switch error {
       // The item has ended with the set, which is checked afterwards.
-      case .itemGone where store.kind == .fprintd: return nil
+      case .itemInvalidated where store.kind == .fprintd: return nil
       case .internalError, .outcomeUnknown, .serviceUnavailable, .systemCancelled, .versionMismatch,
         .contextInvalidated,
         .storeDamaged, .itemDamaged, .itemInvalidated, .itemGone, .inputOutput, .restoreDetected:
