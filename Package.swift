@@ -118,7 +118,7 @@ let package = Package(
     .target(
       name: "VaultHost",
       dependencies: [
-        "AgeFormat", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
+        "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
         "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),

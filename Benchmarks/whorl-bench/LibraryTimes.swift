@@ -18,6 +18,8 @@ struct LibraryTimes {
       copies[size] = try copyMatching(size)
     }
     let writes = try addAndDelete()
+    // It is at rest when nobody has called for two seconds.
+    sleep(3)
     let resting = try ChildMemory.proportionalKiB()
     let firsts = try firstCalls()
     try use(1_000)

@@ -105,7 +105,7 @@ def answer(vault, context, number, kind, details):
         nature = details["reader"][1]["nature"][1]
         print("Touch the reader" + (f" ({nature} reader)" if nature != "physical" else ""), file=sys.stderr, flush=True)
         # The reader is armed when the prompt stands.
-        vault.send("Respond", "aysxah", context, "ready", 0, [])
+        vault.send("Respond", "aysxah", context, "ready", number, [])
     elif kind == "no-match":
         print(f"No match, {details['remaining'][1]} tries left", file=sys.stderr, flush=True)
     elif kind == "secret-wanted" and details["secret"][1] == "passcode":

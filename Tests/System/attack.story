@@ -28,21 +28,61 @@ at_seat bob 'printf bronze | whorl set note/bob --access none'
 # failures: how many failures alice's store has counted.
 failures() { at_seat alice 'whorl status --json' | grep -o '"failures" *: *[0-9]*' | grep -o '[0-9]*$'; }
 
+# A program in Python of the user gets a secret as its touch is given.
+expect 0 gold touching "$right" at_seat alice 'python3 /usr/share/whorl-tests/get-secret.py bank/alice'
+
 # Row 2. A client says in every way it can that a finger was there: 22,000 messages while a touch is waited for.
 expect 0 "refused" at_seat alice "python3 $hostile answers bank/alice"
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
 
-# Row 28. The calls of login programs are for root, and the other sockets for the service.
+# Row 2. A touch serves the context that it was given in. Others who know its handle get nothing: another connection of
+# the same user, another user, and after a restart of the service and another enrolment not even its own program.
+keep() {
+  rm -f /tmp/hold
+  touching "$1" at_seat alice "python3 $hostile hold bank/alice /home/alice/handle" >/tmp/hold 2>&1 &
+  keeper=$!
+  for _ in $(seq 100); do
+    grep -q holding /tmp/hold 2>/dev/null && break
+    sleep 0.1
+  done
+  grep -q holding /tmp/hold || fail "no touch was kept: $(cat /tmp/hold)"
+  cp /home/alice/handle /tmp/handle
+  chmod 644 /tmp/handle
+}
+keep "$right"
+expect 0 "refused: 10000 " at_seat alice "python3 $hostile replay /tmp/handle 10000 bank/alice any/alice"
+expect 0 "refused: 2000 " elsewhere bob "python3 $hostile replay /tmp/handle 2000 bank/alice note/bob"
+# Row 28. Every method with that handle, by another user; and the calls of login programs, which are for root.
+expect 0 "after Hello" elsewhere bob "python3 $hostile everything /tmp/handle"
+case $output in *gold* | *brass* | *silver* | *"alice"*) fail "bob got something of alice's: $output" ;; esac
 expect 0 "refused: 5 AccessDenied" elsewhere bob "python3 $hostile stranger"
 expect 0 "refused: 5 AccessDenied" at_seat alice "python3 $hostile stranger"
+refusals=$(journalctl -q --no-pager -u whorld.service | grep -c "$(id -u bob).*Login1\|Login1.*$(id -u bob)") || :
+[ "$refusals" -ge 5 ] || fail "bob's calls are not in the journal: $(journalctl -q --no-pager -u whorld.service | tail -n 20)"
 for socket in /run/whorl-program-path/socket /run/whorl-reader/libfprint /run/whorl-reader/fprintd; do
   expect 1 "Permission denied" elsewhere bob "busctl --address=unix:path=$socket list 2>&1"
 done
 expect 0 silver at_seat alice 'whorl get note/alice'
+rm /home/alice/handle
+wait "$keeper" || fail "the touch did not serve its own context: $(cat /tmp/hold)"
+expect 0 "refused: 1000 " at_seat alice "python3 $hostile replay /tmp/handle 1000 bank/alice any/alice"
+systemctl restart whorld.service
+expect 0 "refused: 1000 " at_seat alice "python3 $hostile replay /tmp/handle 1000 bank/alice any/alice"
+expect 0 "is enrolled" touching "left-thumb:1 left-thumb:1 left-thumb:1 left-thumb:1 left-thumb:1 left-thumb:1" \
+  at_seat alice 'whorl enroll left-thumb --passcode-fd 3 3<passcode'
+expect 0 "refused: 1000 " at_seat alice "python3 $hostile replay /tmp/handle 1000 bank/alice any/alice"
+[ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
+
+# Row 11. A thousand requests of one program: one prompt at a time, and each touch answers one of them.
+expect 0 "5 released, at most 1 prompt" touching "$right $right $right $right $right" \
+  at_seat alice "python3 $hostile crowd any/alice 1000 5"
+echo "    $(printf '%s\n' "$output" | tail -n 1)"
+# They are gone with their program, and the next request is served.
+expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 
 # Row 28. A program that dies while its touch is waited for: the touch is no other program's, and the reader is free.
 at_seat alice 'whorl get any/alice >/dev/null 2>told & sleep 2; kill -9 $!; sleep 1'
-grep -q 'Touch\|Swipe' /home/alice/told || fail "no touch was asked for: $(cat /home/alice/told)"
+grep -q Touch /home/alice/told || fail "no touch was asked for: $(cat /home/alice/told)"
 timeout 5 whorl-finger press right-index --person 1 --socket "$sensor" >/dev/null 2>&1 || :
 expect 77 "" at_seat alice 'whorl get any/alice --no-prompt'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'

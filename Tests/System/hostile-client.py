@@ -5,10 +5,15 @@ than it may.
 usage: hostile-client.py WHAT [ARGUMENT...]
 
   answers ITEM             while a touch is waited for, says in many ways that it was given
+  hold ITEM FILE           reads the item with a touch, in a context that keeps what was shown, writes the handle of the
+                           context to FILE, reads once more, and stays until FILE is removed
+  replay FILE COUNT ITEM…  uses that handle on connections of its own, COUNT times in all
+  crowd ITEM COUNT TOUCHES has COUNT requests wait at once, until TOUCHES of them were answered
   sessions COUNT CLIENTS ITEM SECRET
                            COUNT sessions, CLIENTS at once, each of which reads the item
   connections ITEM SECRET  as many connections as one user may have, one more, and again one in the place of another
   little                   deletes and changes items without saying which
+  everything FILE          calls every method with the handle in FILE and little else, before Hello and after it
   stranger                 calls what only a login program may call
 """
 import importlib.machinery
@@ -28,6 +33,11 @@ loader.exec_module(example)
 Vault, Refused = example.Vault, example.Refused
 
 INTERFACES = "/usr/share/dbus-1/interfaces/"
+# What a connection may do without asking anybody: look at its own user's store and add to it. Nothing releases a secret.
+HARMLESS = (
+    "Add Biometry Cancel CloseContext DetectedRestore Items Log Losses MakeKeyPair OpenContext Problems Readers "
+    "Respond SetApplicationPassword Status"
+).split()
 
 
 def opened():
@@ -98,6 +108,13 @@ def counted(words):
     return ", ".join(f"{count} {word}" for word, count in counts.items())
 
 
+def show_touch(vault):
+    def handle(context, number, kind, details):
+        example.answer(vault, context, number, kind, details)
+
+    return handle
+
+
 def answers(item):
     vault = opened()
     (context,) = vault.call("OpenContext", "a{sv}", options())
@@ -106,7 +123,7 @@ def answers(item):
     while not wanted:
         message = vault.receive()
         wanted = message.header.message_type is MessageType.signal and message.body[2] == "touch-wanted"
-    vault.send("Respond", "aysxah", context, "ready", 0, [])
+    vault.send("Respond", "aysxah", context, "ready", message.body[1], [])
     reader = DBusAddress("/org/whorl/Reader", bus_name="org.whorl.Reader1", interface="org.whorl.Reader1")
     for number in range(2_000):
         for word in "ready", "match", "matched", "verified", "touch":
@@ -141,6 +158,81 @@ def answers(item):
     vault.send("Cancel", "")
     vault.link.close()
     print("refused: nothing was released")
+
+
+def hold(item, file):
+    vault = opened()
+    (context,) = vault.call("OpenContext", "a{sv}", options(keeps=True))
+    first = read(vault, item, context, show_touch(vault))
+    if read(vault, item, context) != first:
+        sys.exit("the second time it was another secret")
+    with open(file, "wb") as handle:
+        handle.write(context)
+    print("holding", flush=True)
+    while os.path.exists(file):
+        time.sleep(0.1)
+    # The context has served its own connection all the while.
+    if read(vault, item, context) != first:
+        sys.exit("the last time it was another secret")
+    print("held")
+
+
+def replay(file, count, *items):
+    with open(file, "rb") as handle:
+        context = handle.read()
+    errors = []
+    for start in range(0, int(count), 500):
+        vault = opened()
+        for number in range(start, min(start + 500, int(count))):
+            errors.append(refused(lambda: read(vault, items[number % len(items)], context)))
+        vault.link.close()
+    print("refused:", counted(errors))
+
+
+def crowd(item, count, touches):
+    """One program, many requests. Each touch may answer one of them."""
+    vaults = [opened() for _ in range(int(count) // 50)]
+    calls = {}
+    for vault in vaults:
+        for _ in range(50):
+            (context,) = vault.call("OpenContext", "a{sv}", options())
+            calls[vault, vault.send("Secrets", "a{sv}a{sv}", named(item), asking(context))] = bytes(context)
+    waiting = {calls[key]: key for key in calls}
+    prompts, most, released, errors = set(), 0, 0, []
+    end = time.monotonic() + 120
+    while released < int(touches) and time.monotonic() < end:
+        for link in select.select([vault.link for vault in vaults], [], [], 1)[0]:
+            vault = next(each for each in vaults if each.link is link)
+            message = vault.receive()
+            fields = message.header.fields
+            if message.header.message_type is MessageType.signal:
+                context, number, kind, details = message.body
+                if kind == "touch-wanted" and bytes(context) in waiting:
+                    prompts.add(bytes(context))
+                    most = max(most, len(prompts))
+                example.answer(vault, context, number, kind, details)
+                continue
+            context = calls.pop((vault, fields.get(HeaderFields.reply_serial)), None)
+            if context is None:
+                continue
+            waiting.pop(context)
+            prompts.discard(context)
+            if message.header.message_type is MessageType.method_return:
+                released += 1
+            else:
+                errors.append(fields[HeaderFields.error_name].rpartition(".")[2])
+    # What comes without another touch is one too many.
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        for link in select.select([vault.link for vault in vaults], [], [], 0.2)[0]:
+            vault = next(each for each in vaults if each.link is link)
+            message = vault.receive()
+            key = vault, message.header.fields.get(HeaderFields.reply_serial)
+            if key in calls and message.header.message_type is MessageType.method_return:
+                released += 1
+    print(f"{released} released, at most {most} prompt at a time, {len(waiting)} wait, errors: {counted(errors)}")
+    if released != int(touches) or most != 1:
+        sys.exit(1)
 
 
 def sessions(count, clients, item, secret):
@@ -228,6 +320,59 @@ def methods(interface):
         ]
 
 
+def filler(name, kind, context):
+    """A value for an argument: the handle where it fits, else something that would do for the caller's own."""
+    named_so = {
+        "asking": asking(context),
+        "options": options(),
+        "selection": named("bank/alice", "note/alice"),
+        "search": searched(**{"class": ("s", "genp")}),
+        "proof": {"policy": ("s", "device-owner")},
+        "change": {"set": ("a(ay(sv))", []), "remove": ("aay", []), "accessible": ("s", "passcode-set")},
+        "place": {},
+        "item": {
+            "class": ("s", "genp"),
+            "attributes": ("a(ay(sv))", [(b"svce", ("text", ("ay", b"planted")))]),
+            "access": ("t", 1),
+            "accessible": ("s", "when-unlocked"),
+        },
+    }
+    if kind == "a{sv}" and name in named_so:
+        return named_so[name]
+    known = {"t": 1, "u": 0, "x": 0, "b": True, "s": "fingers", "ay": context, "as": [], "a{sv}": {}}
+    if kind in known:
+        return known[kind]
+    return [] if kind.startswith("a") else example.sealed(b"open sesame, please")
+
+
+def everything(file):
+    with open(file, "rb") as handle:
+        context = handle.read()
+    for is_early in True, False:
+        results = []
+        for name, arguments in methods("org.whorl.Vault1"):
+            if name in ("Hello", "LendReader") or (name == "Open" and not is_early):
+                continue
+            vault = Vault(example.connect(None)) if is_early else opened()
+            vault.link.settimeout(5)
+            try:
+                kinds = "".join(kind for _, kind in arguments[1:])
+                body = vault.call(name, kinds, *(filler(*argument, context) for argument in arguments[1:]))
+                results.append("answered")
+                if is_early or name not in HARMLESS:
+                    sys.exit(f"{name} was answered: {body}")
+            except Refused as error:
+                results.append(str(error).partition(":")[0].strip())
+                if "-v" in sys.argv:
+                    print(f"  {name}: {error}")
+            except TimeoutError:
+                results.append("silence")
+            except ConnectionError:
+                results.append("closed")
+            vault.link.close()
+        print("before Hello:" if is_early else "after Hello:", counted(results))
+
+
 def stranger():
     login = DBusAddress("/org/whorl/Login", bus_name="org.whorl.Login1", interface="org.whorl.Login1")
     errors = []
@@ -246,7 +391,7 @@ def stranger():
 
 
 if __name__ == "__main__":
-    commands = (answers, sessions, connections, little, stranger)
+    commands = (answers, hold, replay, crowd, sessions, connections, little, everything, stranger)
     known = {command.__name__: command for command in commands}
     if sys.argv[1:2] == [] or sys.argv[1] not in known:
         sys.exit(__doc__)

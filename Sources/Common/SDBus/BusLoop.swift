@@ -12,8 +12,8 @@ internal import Synchronization
 /// A closure that is about to block calls ``waitElsewhere()``. Then another thread becomes the loop. The old thread
 /// finishes the closure, and waits until it is needed in the same way.
 ///
-/// `@unchecked Sendable`: only the thread that is the loop uses `sources` and `batch`; everything else is constant or protected by a
-/// lock.
+/// `@unchecked Sendable`: only the thread that is the loop uses `sources`, `batch`, `idleAction` and `lastEvent`; everything
+/// else is constant or protected by a lock.
 package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package static let shared = BusLoop()
 
@@ -39,6 +39,9 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   private let standby = Mutex(0)
   private let replacement: UnsafeMutablePointer<sem_t>
   private var sources: [ObjectIdentifier: any BusLoopSource] = [:]
+  private var idleAction: (delay: UInt64, body: () -> Void)?
+  /// When a descriptor was ready; nil once the idle action has run since.
+  private var lastEvent: UInt64?
 
   private init() {
     wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -100,6 +103,14 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   package func remove(_ source: any BusLoopSource) { sources[ObjectIdentifier(source)] = nil }
 
+  /// Calls `action` each time no message has come and no work was queued for `delay`. Replaces an earlier action.
+  package func whenIdle(for delay: Duration, _ action: @escaping @Sendable () -> Void) {
+    post {
+      self.idleAction = (delay.microseconds, action)
+      self.lastEvent = Self.now
+    }
+  }
+
   /// Makes another thread the loop. Call it from a closure on the loop that is about to block. From then on the closure
   /// must not use anything that belongs to the loop.
   package func waitElsewhere() {
@@ -158,14 +169,21 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       polled.append((source, request.deadline))
       earliest = min(earliest, request.deadline)
     }
+    let idleSince = idleAction.flatMap { action in lastEvent.map { $0 + action.delay } } ?? .max
     // Other threads write to the eventfd when they queue work; the loop itself does not.
-    let limit = queue.withLock(\.isEmpty) ? milliseconds(until: earliest) : 0
-    poll(&descriptors, nfds_t(descriptors.count), limit)
+    let limit = queue.withLock(\.isEmpty) ? milliseconds(until: min(earliest, idleSince)) : 0
+    let ready = poll(&descriptors, nfds_t(descriptors.count), limit)
     if descriptors[0].revents != 0 {
       var count: UInt64 = 0
       read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
     let now = Self.now
+    if ready > 0 {
+      lastEvent = now
+    } else if idleSince <= now {
+      lastEvent = nil
+      idleAction?.body()
+    }
     for (index, entry) in polled.enumerated() {
       if descriptors[index + 1].revents != 0 || entry.deadline <= now { entry.source.dispatch() }
     }

@@ -57,6 +57,7 @@ enum SystemService {
     }
     activation.notify("READY=1")
     Vault.prepare()
+    RestingMemory.begin()
     endings.wait()
     activation.notify("STOPPING=1")
     // Without this it would have the main thread's priority, which is higher than the service may set, and libdispatch

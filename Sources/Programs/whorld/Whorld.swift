@@ -40,6 +40,7 @@ enum Whorld {
     starter.onEnd { server.close() }
     // Takes two milliseconds, while the client's first call is on its way.
     Vault.prepare()
+    RestingMemory.begin()
     endings.wait()
     server.close()
     // The server ends the process when it has finished.

@@ -35,4 +35,21 @@ struct BusLoopTests {
     // The thread that waited is reused; two may have overlapped.
     #expect(threads.withLock(\.count) <= 3)
   }
+
+  @Test("calls the idle action once after each time something has happened")
+  func idle() async {
+    // In a new process, because the tests of this one use the loop all the time.
+    await #expect(processExitsWith: .success) {
+      let idleTimes = Mutex(0)
+      BusLoop.shared.whenIdle(for: .milliseconds(20)) { idleTimes.withLock { $0 += 1 } }
+      alarm(30)
+      for expected in 1...3 {
+        while idleTimes.withLock({ $0 }) < expected { usleep(1_000) }
+        usleep(200_000)
+        guard idleTimes.withLock({ $0 }) == expected else { exit(EXIT_FAILURE) }
+        BusLoop.shared.post {}
+      }
+      exit(EXIT_SUCCESS)
+    }
+  }
 }
