@@ -51,8 +51,9 @@ bench: build ## measure beside GNOME Keyring and pass, and the service in a boot
 docs: setup ## the documentation of the libraries in .build/docs; a warning fails it
 	@scripts/docs
 
-campaign: setup ## the test suite with its long forms: fuzzing, kills and snapshots by the thousand
-	@STALL=60 WHORL_CAMPAIGN=1 scripts/test $(if $(FILTER),--filter '$(FILTER)')
+campaign: setup ## the test suite with its long forms, on the release programs: fuzzing, kills and snapshots by the thousand
+	@scripts/build
+	@STALL=60 WHORL_CAMPAIGN=1 WHORL_PROGRAMS=$(CURDIR)/.build/release scripts/test $(if $(FILTER),--filter '$(FILTER)')
 	@$(if $(FILTER),,scripts/fuzz-pam-module)
 
 system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root

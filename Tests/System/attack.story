@@ -88,6 +88,16 @@ expect 77 "" at_seat alice 'whorl get any/alice --no-prompt'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
 
+# Row 4. Five touches that match nobody, over two programs and a restart, refuse every touch until the passcode.
+wrong=left-index:9
+expect 77 "" touching "$wrong $wrong $wrong" at_seat alice 'whorl get any/alice'
+[ "$(failures)" = 3 ] || fail "$(failures) failures were counted instead of 3"
+systemctl restart whorld.service
+expect 77 biometryLockout touching "$wrong $wrong $right" at_seat alice 'whorl run --env SECRET=any/alice -- true'
+expect 77 biometryLockout touching "$right" at_seat alice 'whorl get bank/alice'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
+
 # Row 25. What does not say which items it means meets none.
 expect 0 "items are there" at_seat alice "python3 $hostile little"
 expect 64 "" at_seat alice 'whorl rm'

@@ -1,5 +1,5 @@
 # Files of the installed service as they should not be: others' or open ones (row 17 of README.md), damaged and foreign
-# databases (row 20). A store is refused with what to do next, the others are served, and put right it is as before.
+# databases (row 20), earlier ones (row 5). A store is refused with what to do next, the others are served, and put right it is as before.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -121,6 +121,14 @@ edit "CREATE TABLE places (url TEXT)"
 chown whorl:whorl "$store/vault.db"
 chmod 600 "$store/vault.db"
 refuses 65 "backup"
+again
+# Row 5. An earlier database beside today's records.
+elsewhere alice 'umask 077; { cat passcode; echo "sesame, open again"; } >both'
+expect 0 "" elsewhere alice 'whorl passcode --passcode-fd 3 3<both'
+systemctl stop whorld.service
+cp -a "/root/stores/$(basename "$store")/vault.db" "$store/vault.db"
+rm -f "$store"/vault.db-*
+refuses 65 "an earlier copy"
 again
 # Triggers and views in the place of what the vault reads and writes.
 edit "CREATE TRIGGER planted AFTER INSERT ON item BEGIN DELETE FROM item; END"

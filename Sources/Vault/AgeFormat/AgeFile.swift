@@ -23,22 +23,23 @@ package enum AgeFile {
   ) throws(VaultError) {
     try require(source, is: S_IFSOCK)
     try require(target, is: S_IFREG)
+    let target = lent(target)
     let fileKey = try random { () throws(KeysError) in try Random.key(EncryptedFile.keyCount) }
     let nonce = try random { () throws(KeysError) in try Random.bytes(AgePayload.nonceCount) }
     let header = try AgeHeader(FileKeyWrapping.wrap(fileKey, for: recipient, logN: logN)) {
       (covered) throws(VaultError) in try headerMAC(covered, fileKey)
     }
-    try write(header.bytes + nonce, to: target)
+    try target.write(header.bytes + nonce)
     var payload = try AgePayload(fileKey: fileKey, nonce: nonce)
     var chunk = try read(source)
     while true {
       // Only an end of the input tells that a full chunk was the last one.
       let next = chunk.count == AgePayload.chunkCount ? try read(source) : SecretBytes(count: 0)
-      try write(try payload.seal(chunk, isLast: next.isEmpty), to: target)
+      try target.write(payload.seal(chunk, isLast: next.isEmpty))
       if next.isEmpty { break }
       chunk = next
     }
-    guard fsync(target) == 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
+    try target.sync()
   }
 
   /// The key of a file's contents, from its header.
@@ -48,7 +49,7 @@ package enum AgeFile {
     of file: Int32, with opening: EncryptedFile.Opening
   ) throws(VaultError) -> SecretBytes {
     try require(file, is: S_IFREG)
-    let header = try header(of: file)
+    let header = try header(of: lent(file))
     let fileKey = try FileKeyWrapping.unwrap(header, with: opening)
     try verify(header, fileKey)
     return fileKey
@@ -64,14 +65,16 @@ package enum AgeFile {
     try require(file, is: S_IFREG)
     try require(target, is: S_IFSOCK)
     guard fileKey.count == EncryptedFile.keyCount else { throw .invalidRequest("the key of a file has 16 bytes") }
+    let file = lent(file)
     let header = try header(of: file)
     try verify(header, fileKey)
-    var place = header.count
-    let nonce = try read(file, at: &place, upTo: AgePayload.nonceCount)
+    let nonce = try file.read(at: header.count, upTo: AgePayload.nonceCount)
     var payload = try AgePayload(fileKey: fileKey, nonce: nonce)
-    var box = try read(file, at: &place, upTo: AgePayload.boxCount)
+    var place = header.count + nonce.count
+    var box = try file.read(at: place, upTo: AgePayload.boxCount)
     while true {
-      let next = try read(file, at: &place, upTo: AgePayload.boxCount)
+      place += box.count
+      let next = try file.read(at: place, upTo: AgePayload.boxCount)
       let chunk = try payload.open(box, isLast: next.isEmpty)
       do throws(WriteError) { try chunk.write(to: target) } catch { throw .inputOutput("the decrypted file: \(error)") }
       if next.isEmpty { return }
@@ -94,9 +97,8 @@ package enum AgeFile {
 
   // MARK: Header
 
-  private static func header(of file: Int32) throws(VaultError) -> AgeHeader {
-    var place = 0
-    return try AgeHeader(parsing: read(file, at: &place, upTo: AgeHeader.limit))
+  private static func header(of file: LentFile) throws(VaultError) -> AgeHeader {
+    try AgeHeader(parsing: file.read(at: 0, upTo: AgeHeader.limit))
   }
 
   private static func random<Value: ~Copyable>(
@@ -129,6 +131,8 @@ package enum AgeFile {
 
   // MARK: Descriptors
 
+  private static func lent(_ file: Int32) -> LentFile { LentFile(file, name: "the encrypted file") }
+
   private static func require(_ descriptor: Int32, is kind: mode_t) throws(VaultError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == kind else {
@@ -141,36 +145,6 @@ package enum AgeFile {
       return try SecretBytes.read(from: source, upTo: AgePayload.chunkCount)
     } catch {
       throw .inputOutput("what is to be encrypted: \(error)")
-    }
-  }
-
-  /// Reads on in a file; fewer bytes only at its end.
-  private static func read(_ file: Int32, at place: inout Int, upTo count: Int) throws(VaultError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      // Borrows the unread rest of the array for the call.
-      let received = bytes.withUnsafeMutableBytes {
-        pread(file, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, count - filled, place + filled)
-      }
-      if received < 0, errno == EINTR { continue }
-      guard received >= 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
-      if received == 0 { break }
-      filled += received
-    }
-    place += filled
-    bytes.removeLast(count - filled)
-    return bytes
-  }
-
-  private static func write(_ bytes: [UInt8], to file: Int32) throws(VaultError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      // Borrows the rest for the call.
-      let written = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR { continue }
-      guard written >= 0 else { throw .inputOutput("the encrypted file: \(String(cString: strerror(errno)))") }
-      rest = rest.dropFirst(written)
     }
   }
 }

@@ -1,9 +1,12 @@
 import Glibc
 
-/// The built programs, which are in the folder of the test runner.
+/// The built programs, which are in the folder of the test runner, or in the one that `WHORL_PROGRAMS` names.
 package enum Programs {
   package static func path(_ name: String) throws -> String {
     if name.hasPrefix("/") { return name }
+    if let folder = getenv("WHORL_PROGRAMS").map({ String(cString: $0) }), access("\(folder)/\(name)", X_OK) == 0 {
+      return "\(folder)/\(name)"
+    }
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     let runner = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)

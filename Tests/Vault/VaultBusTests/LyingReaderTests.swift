@@ -104,15 +104,11 @@ private func truth(_ vault: any VaultService, of store: LyingStore, name: String
   // A lie about fprintd's prints may have ended what was bound to them. The rest is as it was before the lies.
   let kept = store.kind == .fprintd ? Set(LyingStore.items.keys).subtracting(LyingStore.bound) : []
   for item in kept.sorted() {
-    let person = Person(
-      passcodes: [ScratchStore.passcode], applicationPassword: LyingStore.password, touches: [store.touch(finger)])
-    #expect(try await store.read(item, in: vault, by: person) == item)
+    #expect(try await store.read(item, in: vault, touches: [store.touch(finger)]) == item)
   }
   if store.kind == .fprintd { try await store.renew(in: vault) }
   for item in LyingStore.items.keys.sorted() {
-    let person = Person(
-      passcodes: [ScratchStore.passcode], applicationPassword: LyingStore.password, touches: [store.touch(finger)])
-    #expect(try await store.read(item, in: vault, by: person) == item)
+    #expect(try await store.read(item, in: vault, touches: [store.touch(finger)]) == item)
   }
 }
 

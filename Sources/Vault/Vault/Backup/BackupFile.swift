@@ -28,14 +28,14 @@ struct BackupFile {
   /// The head as it is in the file, with magic and length.
   private let headBytes: [UInt8]
   /// Open for reading, or for writing; borrowed.
-  private let descriptor: Int32
+  private let file: LentFile
 
   /// Writes the head of a new backup.
   ///
-  /// - Parameter file: an empty file, open for writing, borrowed for as long as this exists.
-  init(to file: Int32, of store: Store, recovery: Slot) throws(VaultError) {
+  /// - Parameter descriptor: an empty file, open for writing, borrowed for as long as this exists.
+  init(to descriptor: Int32, of store: Store, recovery: Slot) throws(VaultError) {
     var info = stat()
-    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 else {
+    guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size == 0 else {
       throw .invalidRequest("a backup is written into an empty file")
     }
     do {
@@ -47,31 +47,33 @@ struct BackupFile {
     }
     let encoded = head.encoded
     headBytes = Self.magic + withUnsafeBytes(of: UInt32(encoded.count).bigEndian) { Array($0) } + encoded
-    descriptor = file
-    try write(headBytes)
+    file = Self.lent(descriptor)
+    try file.write(headBytes)
   }
 
   /// Reads the head of a backup.
   ///
-  /// - Parameter file: open for reading, borrowed for as long as this exists.
+  /// - Parameter descriptor: open for reading, borrowed for as long as this exists.
   /// - Throws: `fileUnreadable` for anything else than a backup; `newerFormat`, `olderFormat`.
-  init(from file: Int32) throws(VaultError) {
-    descriptor = file
+  init(from descriptor: Int32) throws(VaultError) {
+    file = Self.lent(descriptor)
     var info = stat()
-    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .noBackup }
-    let start = try Self.read(file, at: 0, upTo: Self.magic.count + 4)
+    guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { throw .noBackup }
+    let start = try file.read(at: 0, upTo: Self.magic.count + 4)
     guard start.count == Self.magic.count + 4, start.starts(with: Self.magic) else { throw .noBackup }
     let count = start.suffix(4).reduce(0) { $0 << 8 | Int($1) }
     guard count <= Self.headLimit else { throw .noBackup }
-    let encoded = try Self.read(file, at: start.count, upTo: count)
+    let encoded = try file.read(at: start.count, upTo: count)
     head = try Head(encoded: encoded)
     headBytes = start + encoded
   }
 
+  private static func lent(_ descriptor: Int32) -> LentFile { LentFile(descriptor, name: "the backup") }
+
   /// The length of the file in bytes.
   var size: Int {
     var info = stat()
-    return fstat(descriptor, &info) == 0 ? Int(info.st_size) : .max
+    return fstat(file.descriptor, &info) == 0 ? Int(info.st_size) : .max
   }
 
   // MARK: Contents
@@ -81,14 +83,15 @@ struct BackupFile {
     let source = Glibc.open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard source >= 0 else { throw .inputOutput("cannot open \(database): \(errnoText())") }
     defer { close(source) }
+    let contents = LentFile(source, name: database)
     let key = try key(keys)
     var (place, number) = (0, UInt64(0))
-    var chunk = try Self.read(source, at: place, upTo: Self.chunkCount)
+    var chunk = try contents.read(at: place, upTo: Self.chunkCount)
     while true {
       place += chunk.count
-      let next = try Self.read(source, at: place, upTo: Self.chunkCount)
+      let next = try contents.read(at: place, upTo: Self.chunkCount)
       do {
-        try write(
+        try file.write(
           AEAD.seal(SecretBytes(copying: chunk.span), key: key, aad: aad(number, isLast: next.isEmpty)))
       } catch let error as KeysError {
         throw VaultError(keys: error)
@@ -99,7 +102,7 @@ struct BackupFile {
       if next.isEmpty { break }
       chunk = next
     }
-    guard fsync(descriptor) == 0 else { throw .inputOutput("the backup: \(errnoText())") }
+    try file.sync()
   }
 
   /// Opens the backup into a new private file.
@@ -112,10 +115,10 @@ struct BackupFile {
     let key = try key(keys)
     let boxCount = Self.chunkCount + AEAD.overhead
     var (place, number) = (headBytes.count, UInt64(0))
-    var box = try Self.read(descriptor, at: place, upTo: boxCount)
+    var box = try file.read(at: place, upTo: boxCount)
     while true {
       place += box.count
-      let next = try Self.read(descriptor, at: place, upTo: boxCount)
+      let next = try file.read(at: place, upTo: boxCount)
       do {
         try AEAD.open(box, key: key, aad: aad(number, isLast: next.isEmpty)).write(to: target)
       } catch KeysError.authenticationFailed {
@@ -147,37 +150,6 @@ struct BackupFile {
     aad.append(tag: 2, number)
     aad.append(tag: 3, UInt64(isLast ? 1 : 0))
     return aad.bytes
-  }
-
-  // MARK: Descriptors
-
-  private func write(_ bytes: [UInt8]) throws(VaultError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      // Borrows the rest for the call.
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { throw .inputOutput("the backup: \(errnoText())") }
-      rest = rest.dropFirst(written)
-    }
-  }
-
-  /// Reads at most `count` bytes; fewer only at the end of the file.
-  private static func read(_ file: Int32, at place: Int, upTo count: Int) throws(VaultError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var filled = 0
-    while filled < count {
-      // Borrows the unread rest of the array for the call.
-      let received = bytes.withUnsafeMutableBytes {
-        pread(file, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, count - filled, place + filled)
-      }
-      if received < 0, errno == EINTR { continue }
-      guard received >= 0 else { throw .inputOutput("the backup: \(errnoText())") }
-      if received == 0 { break }
-      filled += received
-    }
-    bytes.removeLast(count - filled)
-    return bytes
   }
 }
 

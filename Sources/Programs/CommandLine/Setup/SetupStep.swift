@@ -1,0 +1,46 @@
+/// What `whorl setup` looks at, in the order in which it is set up.
+enum SetupStep: String, CaseIterable, Encodable {
+  case service, store, passcode, reader, fingers, keyring, kwallet, git
+}
+
+/// How a step stands, and the command that does it.
+struct SetupFinding: Encodable {
+  enum State: String, Encodable {
+    case done
+    /// The command can be run now.
+    case open
+    /// Another step comes first.
+    case later
+    /// Nothing that a command of this user can change.
+    case note
+  }
+
+  let step: SetupStep
+  let state: State
+  /// What was found.
+  let words: String
+  /// The command, as a person types it.
+  var command: [String]?
+  /// The command that takes it back.
+  var wayBack: String?
+
+  static func done(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .done, words: words) }
+
+  static func later(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .later, words: words) }
+
+  static func note(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .note, words: words) }
+
+  static func open(_ step: SetupStep, _ words: String, _ command: [String], wayBack: String) -> Self {
+    Self(step: step, state: .open, words: words, command: command, wayBack: wayBack)
+  }
+
+  /// The lines for a person.
+  var lines: [String] {
+    let name = step.rawValue + String(repeating: " ", count: 10 - step.rawValue.count)
+    let mark = state == .done ? "ok  " : state == .open ? "todo" : "    "
+    var lines = ["\(mark)  \(name)\(words)"]
+    if let command { lines.append("                '\(command.joined(separator: " "))' does it") }
+    if let wayBack { lines.append("                '\(wayBack)' takes it back") }
+    return lines
+  }
+}

@@ -1,0 +1,116 @@
+import Fingerprint
+import Glibc
+import SecretModel
+import Wallets
+import Whorl
+
+/// Looks at what `whorl setup` can set up. Changes nothing and asks nobody.
+struct SetupSurvey {
+  let session: Session
+
+  /// How every step stands.
+  func findings() async throws(Failure) -> [SetupFinding] {
+    var findings: [SetupFinding] = []
+    let isOwn = if case .own = try session.place() { true } else { false }
+    findings.append(
+      isOwn
+        ? .done(.service, "installed: other programs of yours cannot read its keys")
+        : .note(.service, "not used: other programs of yours can read the key file of a private store"))
+    let store: (any VaultService)?
+    do throws(Failure) {
+      store = try await session.store()
+      findings.append(.done(.store, "made"))
+    } catch {
+      // Every other failure has a cause that another store does not end.
+      guard error.status == .notFound else { throw error }
+      store = nil
+      findings.append(
+        .open(
+          .store, "none yet", command("init"),
+          wayBack: isOwn ? "sudo whorl admin remove USER" : "rm -r \(try folder())"))
+    }
+    if let store {
+      try await lookInside(store, &findings)
+      try await lookAtLogin(store, isOwn, &findings)
+    } else {
+      findings += [.passcode, .fingers].map { .later($0, "after the store is made") }
+    }
+    await session.close()
+    findings.append(git())
+    return SetupStep.allCases.compactMap { step in findings.first { $0.step == step } }
+  }
+
+  private func lookInside(_ store: any VaultService, _ findings: inout [SetupFinding]) async throws(Failure) {
+    let status: VaultStatus
+    let readers: SecretModel.ReaderList
+    do throws(VaultError) {
+      (status, readers) = (try await store.status(), try await store.readers())
+    } catch {
+      throw session.explained(error)
+    }
+    findings.append(
+      status.passcodeSet
+        ? .done(.passcode, "set")
+        : .open(
+          .passcode, "none: only the recovery key opens what a finger does not", command("passcode"),
+          wayBack: "whorl passcode --remove"))
+    guard let reader = readers.chosen else {
+      findings.append(.note(.reader, "none: \(readers.problem.map { Failure($0).words } ?? "no reader is attached")"))
+      findings.append(.later(.fingers, "after a reader is there"))
+      return
+    }
+    findings.append(.done(.reader, reader.name))
+    let fingers = status.sets.map(\.fingers.count).reduce(0, +)
+    findings.append(
+      fingers > 0
+        ? .done(.fingers, "\(fingers) enrolled")
+        : .open(.fingers, "none enrolled", command("enroll"), wayBack: "whorl unenroll --all"))
+  }
+
+  /// Looks at the wallets that a login by finger leaves locked. Logins tell the service alone.
+  private func lookAtLogin(
+    _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
+  ) async throws(Failure) {
+    guard isOwn else { return }
+    let rows = try await session.loginRows(in: store)
+    let isTold = LoginStacks().isAnyGood
+    func wallet(_ step: SetupStep, _ kind: LoginItem.Kind, _ word: String) {
+      if rows.contains(where: { $0.kind == kind.rawValue }) {
+        findings.append(.done(step, "a login opens it"))
+      } else if isTold {
+        findings.append(
+          .open(
+            step, "a login by finger leaves it locked", command("login", "enable", word),
+            wayBack: "whorl login disable \(word)"))
+      } else {
+        findings.append(.note(step, "no login of this machine tells Whorl; 'whorl login status' says what to change"))
+      }
+    }
+    let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
+    if access(keyring, F_OK) == 0 { wallet(.keyring, .gnomeKeyring, "gnome-keyring") }
+    if access(kwallet, F_OK) == 0 { wallet(.kwallet, .kwallet, "kwallet") }
+  }
+
+  private func git() -> SetupFinding {
+    let look = ["git", "config", "--global", "--get-all", "credential.helper", "^whorl$"]
+    switch ChosenCommand(look).isTrue() {
+    case nil: return .note(.git, "not installed")
+    case true?: return .done(.git, "asks Whorl for passwords")
+    case false?:
+      return .open(
+        .git, "does not ask Whorl for passwords", ["git", "config", "--global", "--add", "credential.helper", "whorl"],
+        wayBack: "git config --global --unset-all credential.helper '^whorl$'")
+    }
+  }
+
+  private func folder() throws(Failure) -> String {
+    if case .folder(let folder) = try session.place() { folder.directory } else { "" }
+  }
+
+  /// A command of this program, for the same store and reader.
+  private func command(_ words: String...) -> [String] {
+    let options = session.options
+    let given = [("--config", options.config), ("--store", options.store), ("--reader", options.reader?.description)]
+    return ["whorl"] + words + given.flatMap { name, value in value.map { [name, $0] } ?? [] }
+  }
+}

@@ -1,0 +1,52 @@
+internal import Glibc
+
+/// A file that the caller has open and lends for a call. Its position is not used for reading.
+package struct LentFile: Sendable {
+  package let descriptor: Int32
+  /// What the file is, for errors: "the backup".
+  private let name: String
+
+  package init(_ descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  /// Reads at most `count` bytes; fewer only at the end of the file.
+  package func read(at place: Int, upTo count: Int) throws(VaultError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      // Borrows the unread rest of the array for the call.
+      let received = bytes.withUnsafeMutableBytes {
+        pread(
+          descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, count - filled, place + filled
+        )
+      }
+      if received < 0, errno == EINTR { continue }
+      guard received >= 0 else { throw failure() }
+      if received == 0 { break }
+      filled += received
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+
+  /// Writes bytes at the file's position.
+  package func write(_ bytes: [UInt8]) throws(VaultError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      // Borrows the rest for the call.
+      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw failure() }
+      rest = rest.dropFirst(written)
+    }
+  }
+
+  /// Writes what was written to the disk.
+  package func sync() throws(VaultError) {
+    guard fsync(descriptor) == 0 else { throw failure() }
+  }
+
+  private func failure() -> VaultError { .inputOutput("\(name): \(String(cString: strerror(errno)))") }
+}

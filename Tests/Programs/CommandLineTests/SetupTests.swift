@@ -1,0 +1,65 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl setup")
+struct SetupTests {
+  private static let gitQuestion = "Run 'git config --global --add credential.helper whorl' now? [y/N]"
+
+  @Test("without a terminal tells how each step stands, and changes nothing")
+  func told() async throws {
+    try await TestStore.with { store in
+      let home = ["HOME": store.folder]
+      let told = try await store.whorl("setup", environment: home)
+      #expect(told.status == 0)
+      #expect(told.text.contains("ok    store     made"))
+      #expect(told.text.contains("todo  git       does not ask Whorl for passwords"))
+      #expect(told.text.contains("'git config --global --unset-all credential.helper '^whorl$'' takes it back"))
+      #expect(told.text.contains("Run 'whorl setup' at a terminal to choose."))
+      let json = try await store.whorl("setup", "--json", environment: home)
+      #expect(json.text.contains(#""state":"done","step":"passcode""#))
+      #expect(json.text.contains(#""state":"open","step":"git""#))
+      #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
+    }
+  }
+
+  @Test("runs the commands that are chosen, one after another, and then finds them done")
+  func chosen() async throws {
+    try await withFolder { folder in
+      let words = ["setup", "--store", "\(folder)/store"]
+      let terminal = try PseudoTerminal(words, environment: ["HOME": folder])
+      try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
+      #expect(terminal.shown.contains("passcode  after the store is made"))
+      terminal.type("y\n")
+      try await terminal.waits(for: "New passcode: ")
+      terminal.type("one passcode\n")
+      try await terminal.waits(for: "New passcode, again: ")
+      terminal.type("one passcode\n")
+      try await terminal.waits(for: Self.gitQuestion)
+      terminal.type("y\n")
+      #expect(try await terminal.status() == 0)
+      #expect(String(decoding: try readFile("\(folder)/.gitconfig"), as: UTF8.self).contains("helper = whorl"))
+      let again = try await Invocation(arguments: words, environment: ["HOME": folder]).run()
+      #expect(again.text.contains("ok    store"))
+      #expect(again.text.contains("ok    git       asks Whorl for passwords"))
+      #expect(!again.text.contains("todo"))
+    }
+  }
+
+  @Test("leaves what is declined, and ends where a command fails, with its status")
+  func declined() async throws {
+    try await TestStore.with { store in
+      let declined = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": store.folder])
+      try await declined.waits(for: Self.gitQuestion)
+      declined.type("n\n")
+      #expect(try await declined.status() == 0)
+      #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
+      // git cannot write its configuration there.
+      let failed = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": "/proc"])
+      try await failed.waits(for: Self.gitQuestion)
+      failed.type("y\n")
+      #expect(try await failed.status() == 69)
+      #expect(failed.shown.contains("credential.helper whorl' ended with status "))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+# A store whose keys the machine's TPM has sealed: what a restart, another machine and a lost TPM do to it, and each way
+# back (row 15 of README.md). swtpm stands in for the TPM.
+. /usr/share/whorl-tests/common.sh
+
+user alice
+cat >/etc/systemd/system/software-tpm.service <<'END'
+[Service]
+RuntimeDirectory=software-tpm
+StateDirectory=software-tpm
+ExecStart=/usr/bin/swtpm socket --tpm2 --tpmstate dir=/var/lib/software-tpm --flags not-need-init,startup-clear \
+  --server type=unixio,path=/run/software-tpm/socket,mode=0666 \
+  --ctrl type=unixio,path=/run/software-tpm/socket.ctrl,mode=0666
+END
+systemctl daemon-reload
+
+# power_on: starts the machine's TPM, and the service without anything in memory.
+power_on() {
+  systemctl stop whorld.service 2>/dev/null || :
+  systemctl restart software-tpm.service
+  for _ in $(seq 100); do
+    [ ! -S /run/software-tpm/socket.ctrl ] || return 0
+    sleep 0.1
+  done
+  fail "swtpm did not start"
+}
+# uses_tpm PLACE: what whorld.conf says of the TPM.
+uses_tpm() {
+  printf 'tpm = %s\nrequire-passcode-after-boot = no\n' "$1" >/etc/whorl/whorld.conf.d/tpm.conf
+  systemctl stop whorld.service 2>/dev/null || :
+}
+# opens: alice's items open without and with the passcode.
+opens() {
+  expect 0 "silver" elsewhere alice 'whorl get note/mine'
+  expect 0 "gold" elsewhere alice "whorl get deep/mine --passcode-fd 3 3<$1"
+}
+
+mkdir -p /etc/whorl/whorld.conf.d
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+own_password_is_typed
+uses_tpm swtpm:/run/software-tpm/socket
+power_on
+elsewhere alice 'umask 077; echo "open sesame, please" >passcode; echo "sesame, open again" >next'
+expect 0 "" elsewhere alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+elsewhere alice 'printf silver | whorl set note/mine --access none
+  printf gold | whorl set deep/mine --access passcode'
+expect 0 "TPM" elsewhere alice 'whorl status'
+store=/var/lib/whorl/$(id -u alice)-alice
+[ ! -e "$store/device.key" ] || fail "there is a key file beside the TPM"
+opens passcode
+
+# The machine is turned off and on.
+power_on
+opens passcode
+
+# A thief's machine, with the disk and another TPM or none. The passcode opens nothing there.
+cp -a /var/lib/software-tpm /root/tpm
+systemctl stop software-tpm.service whorld.service
+find /var/lib/software-tpm -mindepth 1 -delete
+power_on
+expect 65 "the TPM was cleared or replaced" elsewhere alice 'whorl get note/mine'
+expect 65 "whorl recover" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
+systemctl stop software-tpm.service whorld.service
+expect 69 "cannot be used" elsewhere alice 'whorl get note/mine'
+# The machine's own again.
+systemctl stop whorld.service
+find /var/lib/software-tpm -mindepth 1 -delete
+cp -a /root/tpm/. /var/lib/software-tpm/
+power_on
+opens passcode
+
+# The TPM is cleared, or the mainboard replaced: the recovery key brings everything back, under the new one.
+systemctl stop software-tpm.service whorld.service
+find /var/lib/software-tpm -mindepth 1 -delete
+power_on
+expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
+expect 0 "TPM" elsewhere alice 'whorl status'
+opens next
+power_on
+opens next
+expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
+
+# No TPM any more: an administrator says so, and the recovery key moves the store to a key file. And back.
+systemctl stop software-tpm.service
+uses_tpm no
+expect 69 "" elsewhere alice 'whorl get note/mine'
+expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
+[ -e "$store/device.key" ] || fail "there is no key file"
+opens passcode
+uses_tpm swtpm:/run/software-tpm/socket
+power_on
+opens passcode
+expect 0 "" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+[ ! -e "$store/device.key" ] || fail "the key file is still there"
+opens passcode
+power_on
+opens passcode
+exit 0
