@@ -35,7 +35,7 @@ Vault, Refused = example.Vault, example.Refused
 INTERFACES = "/usr/share/dbus-1/interfaces/"
 # What a connection may do without asking anybody: look at its own user's store and add to it. Nothing releases a secret.
 HARMLESS = (
-    "Add Biometry Cancel CloseContext DetectedRestore Items Log Losses MakeKeyPair OpenContext Problems Readers "
+    "Add AddAll Biometry Cancel CloseContext DetectedRestore Items Log Losses MakeKeyPair OpenContext Problems Readers "
     "Respond SetApplicationPassword Status"
 ).split()
 
@@ -220,7 +220,7 @@ def crowd(item, count, touches):
             if message.header.message_type is MessageType.method_return:
                 released += 1
             else:
-                errors.append(fields[HeaderFields.error_name].rpartition(".")[2])
+                errors.append(f"{fields[HeaderFields.error_name].rpartition('.')[2]} {message.body}")
     # What comes without another touch is one too many.
     end = time.monotonic() + 2
     while time.monotonic() < end:

@@ -13,10 +13,26 @@ ExecStart=/usr/bin/swtpm socket --tpm2 --tpmstate dir=/var/lib/software-tpm --fl
 END
 systemctl daemon-reload
 
+# power_off: ends the service and the machine's TPM in order. A TPM that just loses power counts a wrong passcode.
+power_off() {
+  systemctl stop whorld.service 2>/dev/null || :
+  # systemd refuses a service that starts five times in ten seconds.
+  systemctl reset-failed whorld.service whorld.socket 2>/dev/null || :
+  [ ! -S /run/software-tpm/socket ] || python3 - <<'END'
+import socket
+tpm = socket.socket(socket.AF_UNIX)
+tpm.connect("/run/software-tpm/socket")
+# TPM2_Shutdown(TPM_SU_CLEAR), as the kernel sends it
+tpm.sendall(bytes.fromhex("8001 0000000c 00000145 0000"))
+assert tpm.recv(10).hex() == "80010000000a00000000"
+END
+  systemctl stop software-tpm.service
+}
+
 # power_on: starts the machine's TPM, and the service without anything in memory.
 power_on() {
-  systemctl stop whorld.service 2>/dev/null || :
-  systemctl restart software-tpm.service
+  power_off
+  systemctl start software-tpm.service
   for _ in $(seq 100); do
     [ ! -S /run/software-tpm/socket.ctrl ] || return 0
     sleep 0.1
@@ -53,13 +69,13 @@ power_on
 opens passcode
 
 # A thief's machine, with the disk and another TPM or none. The passcode opens nothing there.
+power_off
 cp -a /var/lib/software-tpm /root/tpm
-systemctl stop software-tpm.service whorld.service
 find /var/lib/software-tpm -mindepth 1 -delete
 power_on
 expect 65 "the TPM was cleared or replaced" elsewhere alice 'whorl get note/mine'
 expect 65 "whorl recover" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
-systemctl stop software-tpm.service whorld.service
+power_off
 expect 69 "cannot be used" elsewhere alice 'whorl get note/mine'
 # The machine's own again.
 systemctl stop whorld.service
@@ -69,7 +85,7 @@ power_on
 opens passcode
 
 # The TPM is cleared, or the mainboard replaced: the recovery key brings everything back, under the new one.
-systemctl stop software-tpm.service whorld.service
+power_off
 find /var/lib/software-tpm -mindepth 1 -delete
 power_on
 expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
@@ -80,7 +96,7 @@ opens next
 expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 
 # No TPM any more: an administrator says so, and the recovery key moves the store to a key file. And back.
-systemctl stop software-tpm.service
+power_off
 uses_tpm no
 expect 69 "" elsewhere alice 'whorl get note/mine'
 expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'

@@ -31,11 +31,18 @@ package actor LoginSessions: SessionGate {
   private var isSleeping = false
   private var isToldAsleep = false
   private var isTelling = false
+  /// The looks for requests that are under way.
+  private var looks: [Look: Task<SessionRefusal?, Never>] = [:]
   private var followed: [UInt32: FollowedUser] = [:]
   private var sleepers: [Sleeper] = []
   private var lock: BusDescriptor?
   private var isTakingLock = false
   private var retry: LoopTimer?
+
+  private struct Look: Hashable {
+    let caller: Caller
+    let place: ReaderPlace
+  }
 
   private struct FollowedUser {
     /// Nil where logind must be asked.
@@ -63,7 +70,20 @@ package actor LoginSessions: SessionGate {
 
   // MARK: The reader
 
+  /// Requests of one process that come at once share one look, so that a program with a thousand requests does not keep
+  /// logind and polkit from others. A change after the look ends the scan (``untilRefused(for:)``).
   package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
+    let look = Look(caller: caller, place: place)
+    if let underWay = looks[look] { return await underWay.value }
+    let task = Task {
+      defer { looks[look] = nil }
+      return await currentRefusal(for: caller, at: place)
+    }
+    looks[look] = task
+    return await task.value
+  }
+
+  private func currentRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
     if let refusal = await sessionRefusal(for: caller) { return refusal }
     if place == .underLid, let refusal = await lidRefusal() { return refusal }
     // polkit allows root's programs everything. The PAM file of a login program decides whether it may ask.

@@ -43,6 +43,22 @@ struct RefusalTests {
     }
   }
 
+  @Test("for a thousand requests of one program at once after few looks, and after another one for the next request")
+  func manyAtOnce() async throws {
+    try await Machine.with { machine in
+      let start = machine.logind.calls
+      #expect(await machine.refusal() == nil)
+      let once = machine.logind.calls - start
+      await withTaskGroup(of: SessionRefusal?.self) { group in
+        for _ in 0..<1_000 { group.addTask { await machine.refusal() } }
+        for await refusal in group { #expect(refusal == nil) }
+      }
+      #expect(machine.logind.calls - start < 20 * once)
+      machine.logind.change("c1", ["LockedHint": .boolean(true)])
+      #expect(await machine.refusal() == .locked)
+    }
+  }
+
   @Test("for a program outside of any session as for its user's display session")
   func outside() async throws {
     try await Machine.with { machine in
