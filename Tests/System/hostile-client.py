@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""A program that asks too much of the service, or what is not its own. Prints what came of it; status 1 if it got more
-than it may.
+"""A program that asks too much of the service. Prints what came of it; status 1 if it got more than it may.
 
 usage: hostile-client.py WHAT [ARGUMENT...]
 
