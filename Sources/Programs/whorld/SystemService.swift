@@ -42,7 +42,7 @@ enum SystemService {
     }
     configuration.shortestPasscode = settings.shortestPasscode
     configuration.firstUnlock = settings.firstUnlock
-    configuration.storage = settings.tpm.storage
+    configuration.storage = settings.tpm.storage(of: stores)
     let vaults = SystemVaults(configuration)
     let logins = Logins(
       vaults, isLocalLogin: { session, user in await sessions.isLocalLogin(session, of: user) },

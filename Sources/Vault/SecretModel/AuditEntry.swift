@@ -18,6 +18,7 @@ package struct AuditEntry: Sendable, Hashable {
     case changePasscode = "change-passcode"
     case removePasscode = "remove-passcode"
     case recover = "recover"
+    case newRecoveryKey = "new-recovery-key"
     case reseal = "reseal"
     case acceptRestore = "accept-restore"
     case backUp = "back-up"

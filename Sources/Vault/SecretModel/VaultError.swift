@@ -8,6 +8,8 @@ public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
   case changed
   /// The TPM takes no passcode for a while, after too many wrong ones of any program.
   case lockedOut = "locked out"
+  /// The registers that the store was sealed to have other values: the firmware, its settings or the boot were changed.
+  case registersChanged = "registers changed"
   /// The TPM's storage hierarchy has an owner password.
   case ownerPassword = "owner password"
   /// The TPM refused for another reason.

@@ -95,8 +95,11 @@ package protocol VaultService: Sendable {
   /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there. Asks for the
   /// passcode (the recovery key where none is set).
   ///
-  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` in a private store.
-  func reseal(_ asking: Asking) async throws(VaultError)
+  /// - Parameter registers: PCRs from 0 to 15: the TPM opens the keys only while they have the values of now. With some, the
+  ///   recovery key is asked for first, since it is the only way back when they change.
+  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` in a private store, and for other
+  ///   registers.
+  func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError)
   /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
   /// passcode.
   ///
@@ -107,6 +110,14 @@ package protocol VaultService: Sendable {
   /// Sets a new passcode with the recovery key, and accepts a detected restore if its id is given. Returns the items
   /// that died with dropped fingers.
   func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
+  /// A new recovery key, which opens nothing before ``keepRecoveryKey(_:)``. It replaces one that was made on this
+  /// connection before and not kept.
+  func draftRecoveryKey() async throws(VaultError) -> SecretBytes
+  /// Makes the last ``draftRecoveryKey()`` of this connection the store's recovery key in place of the one before. Asks for
+  /// the passcode (the recovery key of before where none is set).
+  ///
+  /// - Throws: `invalidRequest` where there is no draft.
+  func keepRecoveryKey(_ asking: Asking) async throws(VaultError)
   /// The detected restore of an earlier copy; nil where there is none.
   func detectedRestore() async throws(VaultError) -> DetectedRestore?
   /// Accepts a restore with the passcode, or with the recovery key where none is set. Returns the items that died with

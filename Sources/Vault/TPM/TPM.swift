@@ -19,8 +19,16 @@ package struct TPM: Sendable, Hashable {
   }
 
   package let place: Place
+  /// What is sealed opens only while these registers have the values that they had then.
+  package let registers: PlatformRegisters
 
-  package init(_ place: Place) { self.place = place }
+  package init(_ place: Place, sealingTo registers: PlatformRegisters = .none) {
+    self.place = place
+    self.registers = registers
+  }
+
+  /// The same TPM, which seals to these registers.
+  package func sealing(to registers: PlatformRegisters) -> TPM { TPM(place, sealingTo: registers) }
 
   /// Seals a secret of at most 128 bytes, to be opened by this TPM alone, with the authorization value. Without a value
   /// everybody who may use the TPM can open the object.
@@ -43,7 +51,8 @@ package struct TPM: Sendable, Hashable {
     let context = try TPMContext(place)
     let key = try context.storageKey()
     defer { context.flush(key.handle) }
-    return try context.seal(secret, authorization: authorization, under: key, isGuessable: isGuessable)
+    return try context.seal(
+      secret, authorization: authorization, to: registers, under: key, isGuessable: isGuessable)
   }
 
   /// Opens a sealed object.
@@ -51,8 +60,8 @@ package struct TPM: Sendable, Hashable {
   /// An authorization value is tried only while one more wrong value leaves the TPM unlocked: a TPM that locked itself
   /// would refuse other programs of the machine as well.
   ///
-  /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `wrongAuthorization`;
-  ///   `lockedOut` where the value was not tried.
+  /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `registersChanged`;
+  ///   `wrongAuthorization`; `lockedOut` where the value was not tried.
   package func unseal(_ object: SealedObject, authorization: borrowing SecretBytes) throws(TPMError) -> SecretBytes {
     // Two values that were tried at once could take the last try together.
     try Self.turn.withLock { _ throws(TPMError) in
@@ -69,7 +78,7 @@ package struct TPM: Sendable, Hashable {
 
   /// Opens an object that was sealed without an authorization value.
   ///
-  /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared.
+  /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `registersChanged`.
   package func unseal(_ object: SealedObject) throws(TPMError) -> SecretBytes {
     let context = try TPMContext(place)
     let key = try context.storageKey()
@@ -96,11 +105,16 @@ package struct SealedObject: Sendable, Hashable {
   /// The TPM's own encodings of the two parts.
   package let publicPart: [UInt8]
   package let privatePart: [UInt8]
+  /// The registers that it was sealed to.
+  package let registers: PlatformRegisters
 
-  package init(storageKey: [UInt8], publicPart: [UInt8], privatePart: [UInt8]) {
+  package init(
+    storageKey: [UInt8], publicPart: [UInt8], privatePart: [UInt8], registers: PlatformRegisters = .none
+  ) {
     self.storageKey = storageKey
     self.publicPart = publicPart
     self.privatePart = privatePart
+    self.registers = registers
   }
 }
 

@@ -8,7 +8,7 @@ internal import SecureMemory
 struct TPMContext: ~Copyable {
   private let connection: OpaquePointer
   private let memory: UnsafeMutableRawPointer
-  private let esys: OpaquePointer
+  let esys: OpaquePointer
 
   init(_ place: TPM.Place) throws(TPMError) {
     let start: (OpaquePointer?, UnsafeMutablePointer<Int>, UnsafePointer<CChar>) -> TSS2_RC =
@@ -89,8 +89,9 @@ struct TPMContext: ~Copyable {
 
   // MARK: Sessions
 
-  /// Starts a session that encrypts the first parameter of each command that has one (`toTPM`) and of its answer.
-  private func session(_ kind: TPM2_SE, with key: StorageKey, toTPM: Bool) throws(TPMError) -> ESYS_TR {
+  /// Starts a session that encrypts the first parameter of each command (`TPMA_SESSION_DECRYPT`: the TPM decrypts it), of
+  /// its answer (`TPMA_SESSION_ENCRYPT`), or of both.
+  func session(_ kind: TPM2_SE, with key: StorageKey, _ encryption: TPMA_SESSION) throws(TPMError) -> ESYS_TR {
     var symmetric = TPMT_SYM_DEF()
     symmetric.algorithm = TPM2_ALG_AES
     symmetric.keyBits.aes = 128
@@ -100,7 +101,6 @@ struct TPMContext: ~Copyable {
       Esys_StartAuthSession(
         esys, key.handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil, kind, &symmetric,
         TPM2_ALG_SHA256, &handle), "StartAuthSession")
-    let encryption = TPMA_SESSION_ENCRYPT | (toTPM ? TPMA_SESSION_DECRYPT : 0)
     let attributes = TPMA_SESSION_CONTINUESESSION | encryption
     let code = Esys_TRSess_SetAttributes(esys, handle, attributes, 0xFF)
     guard code == 0 else {
@@ -114,12 +114,14 @@ struct TPMContext: ~Copyable {
 
   /// Seals `secret` under the storage key. With an authorization value the TPM's dictionary lockout covers the object.
   func seal(
-    _ secret: borrowing SecretBytes, authorization: borrowing SecretBytes, under key: StorageKey, isGuessable: Bool
+    _ secret: borrowing SecretBytes, authorization: borrowing SecretBytes, to platform: PlatformRegisters,
+    under key: StorageKey, isGuessable: Bool
   ) throws(TPMError) -> SealedObject {
+    let policy = try platform.isEmpty ? TPM2B_PUBLIC.policyAuthValue : policy(of: platform, under: key)
     // The session is for the encryption: the storage key itself has no authorization value.
-    let session = try session(TPM2_SE_HMAC, with: key, toTPM: true)
+    let session = try session(TPM2_SE_HMAC, with: key, TPMA_SESSION_ENCRYPT | TPMA_SESSION_DECRYPT)
     defer { flush(session) }
-    var template = TPM2B_PUBLIC.sealed(isGuessable: isGuessable)
+    var template = TPM2B_PUBLIC.sealed(under: policy, isGuessable: isGuessable)
     var outside = TPM2B_DATA()
     var registers = TPML_PCR_SELECTION()
     var sensitive = SecretBytes(count: MemoryLayout<TPM2B_SENSITIVE_CREATE>.size)
@@ -142,7 +144,7 @@ struct TPMContext: ~Copyable {
     guard let privatePart = made.privatePart, let publicPart = made.publicPart else { throw .refused("Create") }
     return SealedObject(
       storageKey: key.name, publicPart: try Marshalling.bytes(of: publicPart),
-      privatePart: try Marshalling.bytes(of: privatePart))
+      privatePart: try Marshalling.bytes(of: privatePart), registers: platform)
   }
 
   /// Opens a sealed object. A wrong authorization value counts for the TPM's dictionary lockout if the object was sealed
@@ -161,8 +163,9 @@ struct TPMContext: ~Copyable {
     try setAuthorization(of: handle, to: authorization)
     // The library keeps the value in its own memory until another one is set.
     defer { try? setAuthorization(of: handle, to: SecretBytes(count: 0)) }
-    let session = try session(TPM2_SE_POLICY, with: key, toTPM: false)
+    let session = try session(TPM2_SE_POLICY, with: key, TPMA_SESSION_ENCRYPT)
     defer { flush(session) }
+    if !object.registers.isEmpty { try require(object.registers, in: session) }
     try Self.check(
       Esys_PolicyAuthValue(esys, session, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE), "PolicyAuthValue")
     var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
@@ -179,7 +182,7 @@ struct TPMContext: ~Copyable {
     return secret
   }
 
-  private func setAuthorization(of handle: ESYS_TR, to value: borrowing SecretBytes) throws(TPMError) {
+  func setAuthorization(of handle: ESYS_TR, to value: borrowing SecretBytes) throws(TPMError) {
     var memory = SecretBytes(count: MemoryLayout<TPM2B_AUTH>.size)
     let code = try memory.withUnsafeMutableBytes { (raw) throws(TPMError) -> TSS2_RC in
       let authorization = raw.assumingMemoryBound(to: TPM2B_AUTH.self)
@@ -206,7 +209,7 @@ struct TPMContext: ~Copyable {
   }
 
   /// The numbers of the TPM from a property on, as many as one answer holds.
-  private func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
+  func properties(from first: UInt32) throws(TPMError) -> [UInt32: UInt32] {
     // TPM2_CAP_TPM_PROPERTIES
     let capability: TPM2_CAP = 6
     var more: TPMI_YES_NO = 0

@@ -11,6 +11,8 @@ package enum TPMError: Error, Hashable, Sendable {
   case wrongAuthorization
   /// The TPM refuses every object with an authorization value for a while, after too many wrong ones.
   case lockedOut
+  /// The registers that the object was sealed to have other values now.
+  case registersChanged
   /// The storage hierarchy has an owner password.
   case ownerPassword
   /// The TPM or its library refused; the value names the call and the response code.
@@ -35,11 +37,16 @@ struct ResponseCode {
     switch base {
     // TPM_RC_AUTH_FAIL, and TPM_RC_BAD_AUTH for objects that the dictionary lockout does not cover
     case 0x08E, 0x0A2: return .wrongAuthorization
+    // TPM_RC_POLICY_FAIL, TPM_RC_PCR_CHANGED
+    case 0x09D, 0x128: return .registersChanged
     // TPM_RC_LOCKOUT
     case 0x921: return .lockedOut
     default: return .refused("\(call): \(text)")
     }
   }
+
+  /// The code of the TPM itself, without the number of the parameter; nil for a code of its library.
+  var ofTPM: TSS2_RC? { Self.tpmLayers.contains(value & Self.layerMask) ? base : nil }
 
   /// The code without the number of the parameter, handle or session that it is about (TPM 2.0, part 2, 6.6.2).
   private var base: TSS2_RC {

@@ -24,27 +24,27 @@ extension TPM2B_PUBLIC {
     return template
   }
 
-  /// A sealed object that opens only through a session of the policy `PolicyAuthValue`, which proves the authorization
+  /// A sealed object that opens only through a session of a policy with `PolicyAuthValue`, which proves the authorization
   /// value without sending it.
   ///
   /// - Parameter isGuessable: whether wrong values count for the TPM's dictionary lockout.
-  static func sealed(isGuessable: Bool) -> TPM2B_PUBLIC {
+  static func sealed(under policy: [UInt8], isGuessable: Bool) -> TPM2B_PUBLIC {
     var area = TPMT_PUBLIC()
     area.type = TPM2_ALG_KEYEDHASH
     area.nameAlg = TPM2_ALG_SHA256
     area.objectAttributes =
       TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | (isGuessable ? 0 : TPMA_OBJECT_NODA)
     area.parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL
-    area.authPolicy.size = UInt16(policyAuthValue.count)
-    withUnsafeMutableBytes(of: &area.authPolicy.buffer) { $0.copyBytes(from: policyAuthValue) }
+    area.authPolicy.size = UInt16(policy.count)
+    withUnsafeMutableBytes(of: &area.authPolicy.buffer) { $0.copyBytes(from: policy) }
     var template = TPM2B_PUBLIC()
     template.publicArea = area
     return template
   }
 
-  /// SHA-256 of 32 zero bytes and TPM_CC_PolicyAuthValue (TPM 2.0, part 3, 23.17). Fixed here, so that nothing between
+  /// The policy `PolicyAuthValue` alone: SHA-256 of 32 zero bytes and TPM_CC_PolicyAuthValue (TPM 2.0, part 3, 23.17). Fixed here, so that nothing between
   /// this program and the TPM can choose another policy.
-  private static let policyAuthValue: [UInt8] = [
+  static let policyAuthValue: [UInt8] = [
     0x8F, 0xCD, 0x21, 0x69, 0xAB, 0x92, 0x69, 0x4E, 0x0C, 0x63, 0x3F, 0x1A, 0xB7, 0x72, 0x84, 0x2B,
     0x82, 0x41, 0xBB, 0xC2, 0x02, 0x88, 0x98, 0x1F, 0xC7, 0xAC, 0x1E, 0xDD, 0xC1, 0xFD, 0xDB, 0x0E,
   ]

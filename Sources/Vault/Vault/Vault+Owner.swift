@@ -1,5 +1,6 @@
 package import Fingerprint
 package import SecretModel
+package import SecureMemory
 
 /// The calls about the owner's fingers and passcode.
 extension Vault {
@@ -64,6 +65,13 @@ extension Vault {
   {
     try await asking(request) { context throws(VaultError) in
       try await self.passcodeChanges.recover(accepting: restore, context)
+    }
+  }
+
+  /// Replaces the recovery key, after the passcode (the recovery key of before where none is set).
+  package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
+    try await asking(request) { context throws(VaultError) in
+      try await self.passcodeChanges.replaceRecoveryKey(by: text, context)
     }
   }
 

@@ -4,6 +4,7 @@ import GRDB
 import Glibc
 package import Keys
 import SecureMemory
+import TPM
 
 /// The vault: stores items and decides by fingers and passcodes who may read them. Clients use it only through
 /// `VaultService`, over a bus or in this process.
@@ -64,7 +65,7 @@ package actor Vault {
       under: device.key(in: directory, tpm), databaseID: databaseID, otherwise: .deviceKeyMissing)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: clock, floor: floor, classKeys: classKeys, tpm: tpm)
+      clock: clock, floor: floor, classKeys: classKeys, tpm: tpm, rollback: storage.rollback(of: tpm))
     // It stays if power was lost between a change to the TPM and its deletion.
     if tpm != nil { DeviceKey.remove(in: directory) }
     self.store = store
@@ -130,14 +131,23 @@ package actor Vault {
 
   /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there.
   ///
-  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` where none is to be used.
-  package func reseal(_ request: Request) async throws(VaultError) {
+  /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since an update of the firmware changes
+  ///   them.
+  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` where none is to be used, and for
+  ///   registers other than 0 to 15.
+  package func reseal(to registers: [UInt8] = [], _ request: Request) async throws(VaultError) {
     if case .keyFile = storage {
       throw .invalidRequest(
         "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf")
     }
-    let tpm = try storage.requireTPM()
-    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.reseal(in: tpm, context) }
+    guard let registers = PlatformRegisters(registers) else {
+      throw .invalidRequest("only the registers 0 to 15 hold their values until a restart")
+    }
+    let tpm = try storage.requireTPM().sealing(to: registers)
+    let rollback = storage.rollback
+    try await asking(request) { context throws(VaultError) in
+      try await self.passcodeChanges.reseal(in: tpm, rollback, context)
+    }
   }
 
   /// The problems of the store as a whole; empty when there are none.

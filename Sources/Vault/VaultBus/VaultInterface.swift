@@ -59,6 +59,8 @@ package enum VaultInterface {
     case setFirstUnlock = "SetFirstUnlock"
     case removePasscode = "RemovePasscode"
     case recover = "Recover"
+    case draftRecoveryKey = "DraftRecoveryKey"
+    case keepRecoveryKey = "KeepRecoveryKey"
     case detectedRestore = "DetectedRestore"
     case acceptRestore = "AcceptRestore"
 
@@ -93,7 +95,9 @@ extension VaultInterface.Method {
   package var arguments: String {
     switch self {
     case .hello: "tuas"
-    case .cancel, .lendReader, .makeKeyPair, .biometry, .lock, .detectedRestore, .readers, .status, .problems: "t"
+    case .cancel, .lendReader, .makeKeyPair, .biometry, .lock, .draftRecoveryKey, .detectedRestore, .readers, .status,
+      .problems:
+      "t"
     case .open: "ta{sv}"
     case .create: "ta{sv}ah"
     case .keep: "tay"
@@ -119,8 +123,8 @@ extension VaultInterface.Method {
     case .evaluate: "ta{sv}a{sv}"
     case .enroll, .unenroll, .useAdapter, .setFirstUnlock: "tsa{sv}"
     case .losses: "ts"
-    case .unlock, .changePasscode, .reseal, .removePasscode: "ta{sv}"
-    case .recover, .acceptRestore: "taya{sv}"
+    case .unlock, .changePasscode, .removePasscode, .keepRecoveryKey: "ta{sv}"
+    case .recover, .acceptRestore, .reseal: "taya{sv}"
     case .backUp, .backupContents: "th"
     case .restoreBackup: "thaya{sv}"
     }
@@ -131,7 +135,8 @@ extension VaultInterface.Method {
     switch self {
     case .hello: "uas"
     case .cancel, .open, .keep, .rebuildDeviceKey, .makeStoreOfBackup, .backUp, .respond, .setApplicationPassword,
-      .closeContext, .unlock, .lock, .changePasscode, .reseal, .setFirstUnlock, .useAdapter, .encryptFile, .decryptFile:
+      .closeContext, .unlock, .lock, .changePasscode, .reseal, .keepRecoveryKey, .setFirstUnlock, .useAdapter,
+      .encryptFile, .decryptFile:
       ""
     case .create: "ayh"
     case .makeKeyPair: "hay"
@@ -142,7 +147,7 @@ extension VaultInterface.Method {
     case .addAll: "a(x(sav))"
     case .biometry, .enroll, .unenroll, .readers, .status, .backupContents: "a{sv}"
     case .update, .delete: "x"
-    case .useKey, .openCopy, .lendReader, .walletKey, .fileKey: "h"
+    case .useKey, .openCopy, .lendReader, .walletKey, .fileKey, .draftRecoveryKey: "h"
     case .sealCopy: "ay"
     case .losses, .removePasscode, .recover, .acceptRestore, .restoreBackup: "a(ayay)"
     case .detectedRestore: "aa{sv}"
@@ -156,7 +161,8 @@ extension VaultInterface.Method {
   package var isChange: Bool {
     switch self {
     case .keep, .rebuildDeviceKey, .makeStoreOfBackup, .restoreBackup, .add, .addAll, .update, .delete, .enroll,
-      .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover, .acceptRestore,
+      .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover, .keepRecoveryKey,
+      .acceptRestore,
       .useAdapter:
       true
     // A new store that was not kept is removed when its connection ends.
@@ -164,8 +170,7 @@ extension VaultInterface.Method {
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
       .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,
-      .lock,
-      .detectedRestore, .backUp, .backupContents, .readers, .status, .problems, .log:
+      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .problems, .log:
       false
     }
   }

@@ -28,13 +28,18 @@ package enum ServiceTPM: Sendable, Hashable {
   }
 
   /// Where the keys of stores are kept.
-  package var storage: RootStorage {
+  ///
+  /// - Parameter folder: the folder of the stores. With a TPM it also has the machine's record.
+  package func storage(of folder: String) -> RootStorage {
+    let place: TPM.Place
     switch self {
-    case .ofMachine:
-      access(Self.device, F_OK) == 0 ? .tpm(TPM(.device(Self.device))) : .withoutTPM(path: Self.device)
-    case .none: .keyFile
-    case .device(let path): .tpm(TPM(.device(path)))
-    case .simulator(let socket): .tpm(TPM(.simulator(socket: socket)))
+    case .ofMachine where access(Self.device, F_OK) != 0: return .withoutTPM(path: Self.device)
+    case .ofMachine: place = .device(Self.device)
+    case .none: return .keyFile
+    case .device(let path): place = .device(path)
+    case .simulator(let socket): place = .simulator(socket: socket)
     }
+    let tpm = TPM(place)
+    return .tpm(tpm, RollbackGuard(in: folder, tpm))
   }
 }

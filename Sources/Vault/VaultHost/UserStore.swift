@@ -69,7 +69,7 @@ actor UserStore {
     let rules = FingerRules(
       change: { () async throws(VaultError) in try await configuration.authorizeFingers(caller) },
       enrolment: { () async throws(VaultError) in try await configuration.authorizeEnrolment(caller) },
-      first: { () async throws(VaultError) in try await configuration.authorizeOwner(caller) })
+      owner: { () async throws(VaultError) in try await configuration.authorizeOwner(caller) })
     let session = try VaultSession(of: try vault(at: place), for: caller, rules: rules, log: log(at: place))
     sessions += 1
     return session

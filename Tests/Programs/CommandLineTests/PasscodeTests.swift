@@ -152,6 +152,35 @@ struct PasscodeTests {
     }
   }
 
+  @Test("recover --new-key shows a new recovery key, and the old one is refused from then on")
+  func newKey() async throws {
+    try await TestStore.with { store in
+      func newKey(passcode: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: store.arguments(["recover", "--new-key", "--passcode-fd", "3", "--new-recovery-fd", "9"]),
+          descriptors: [passcode + "\n"], readsDescriptor9: true
+        ).run()
+      }
+      func recover(_ key: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: store.arguments(["recover", "--passcode-fd", "3", "--recovery-fd", "4"]),
+          descriptors: ["after recovery\n", key + "\n"]
+        ).run()
+      }
+      let wrong = try await newKey(passcode: "wrong one")
+      #expect(wrong.status == 77)
+      #expect(try await recover(String(wrong.descriptor9.dropLast())).failure.contains("not the recovery key"))
+      let replaced = try await newKey(passcode: TestStore.passcode)
+      #expect(replaced.status == 0, "\(replaced.diagnostics)")
+      #expect(replaced.diagnostics == "The new recovery key is valid, and the old one is not any more.\n")
+      #expect(try await recover(store.recoveryKey).status == 77)
+      let right = try await recover(String(replaced.descriptor9.dropLast()))
+      #expect(right.status == 0, "\(right.diagnostics)")
+      let mixed = try await store.whorl("recover", "--new-recovery-fd", "1")
+      #expect(mixed.status == 64)
+    }
+  }
+
   @Test("reseal refuses a private store, whose key stays in its file")
   func reseal() async throws {
     try await TestStore.with { store in

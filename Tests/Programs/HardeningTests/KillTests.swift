@@ -1,3 +1,4 @@
+import Glibc
 import ProgramDriver
 import Testing
 import VaultDriver
@@ -9,7 +10,7 @@ struct KillTests {
   /// Kills the call at each point of a sample, each time with the same store, and checks the result.
   private func killed(
     _ store: TestStore, _ call: Invocation, sample: Int, _ what: String,
-    touches: [Touches.Touch] = [], watching: String? = nil,
+    touches: [Touches.Touch] = [], watching: String? = nil, statusWorks: Bool = true,
     _ look: (Strace.Point, Invocation.Result) async throws -> Void
   ) async throws {
     try store.snapshot("before")
@@ -27,6 +28,7 @@ struct KillTests {
       let result = try await store.run(traced, touches)
       if result.wasKilled { kills += 1 }
       try await look(point, result)
+      guard statusWorks else { continue }
       let looks = try await store.status()
       #expect(!looks.isTrue("restoreDetected"), "\(what), killed at \(point): a crash is no restore")
     }
@@ -118,6 +120,56 @@ struct KillTests {
           #expect((stored.status == 0) == (result.text == "presence"), "killed at \(point): \(stored.diagnostics)")
         }
         #expect(opened.count == 1, "killed at \(point): \(opened) open it")
+      }
+    }
+  }
+
+  @Test("recover: the old passcode or the new one opens, with all that is stored under it, and never both")
+  func recover() async throws {
+    try await TestStore.enrolled { store in
+      try await store.set("bank", "bank", "--access", "passcode")
+      var call = store.call("recover", "--recovery-fd", "4", passcode: ["battery staple"])
+      call.descriptors.append(store.recoveryKey + "\n")
+      try await killed(store, call, sample: 2, "recover") { point, _ in
+        var opened: [String] = []
+        for passcode in [TestStore.passcode, "battery staple"] {
+          let stored = try await store.call("get", "bank", passcode: [passcode]).run()
+          if stored.text == "bank" { opened.append(passcode) }
+        }
+        #expect(opened.count == 1, "killed at \(point): \(opened) open it")
+      }
+    }
+  }
+
+  @Test("recover without the key file: the recovery key opens the store afterwards, whatever was written")
+  func recoverKeyFile() async throws {
+    try await TestStore.enrolled { store in
+      unlink("\(store.directory)/device.key")
+      var call = store.call("recover", "--recovery-fd", "4", passcode: ["battery staple"])
+      call.descriptors.append(store.recoveryKey + "\n")
+      try await killed(store, call, sample: 3, "recover without the key file", statusWorks: false) { point, _ in
+        let again = try await call.run()
+        #expect(again.status == 0, "killed at \(point): \(again.diagnostics)")
+        #expect(try await store.whorl("get", "open").text == "open", "killed at \(point)")
+      }
+    }
+  }
+
+  @Test("recover --new-key: the old recovery key or the new one opens, never both and never neither")
+  func newKey() async throws {
+    try await TestStore.enrolled { store in
+      var call = store.call(
+        "recover", "--new-key", "--new-recovery-fd", "9", passcode: [TestStore.passcode])
+      call.readsDescriptor9 = true
+      try await killed(store, call, sample: 2, "recover --new-key") { point, result in
+        let shown = String(result.descriptor9.dropLast())
+        var opened = 0
+        for key in [store.recoveryKey, shown] where !key.isEmpty {
+          var recovering = store.call("recover", "--recovery-fd", "4", passcode: ["battery staple"])
+          recovering.descriptors.append(key + "\n")
+          if try await recovering.run().status == 0 { opened += 1 }
+        }
+        #expect(opened == 1, "killed at \(point): \(opened) of the keys open it")
       }
     }
   }

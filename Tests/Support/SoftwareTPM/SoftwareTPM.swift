@@ -41,6 +41,12 @@ package final class SoftwareTPM: Sendable {
     }
   }
 
+  /// Ends the TPM after a shutdown, as the kernel does before the machine is switched off.
+  package func shutDown() throws {
+    try tool("tpm2_shutdown", ["-c"])
+    powerOff()
+  }
+
   /// Starts the TPM as a machine's firmware does.
   package func powerOn() throws {
     try process.withLock { process in
@@ -78,6 +84,16 @@ package final class SoftwareTPM: Sendable {
 
   /// Sets the password of the owner hierarchy.
   package func setOwnerPassword(_ password: String) throws { try tool("tpm2_changeauth", ["-c", "o", password]) }
+
+  /// Deletes an NV index, as the TPM's owner can.
+  package func delete(_ counter: TPMCounter) throws {
+    try tool("tpm2_nvundefine", ["-C", "o", "0x" + String(counter.index, radix: 16)])
+  }
+
+  /// Changes a register of the platform's state, as another firmware or boot loader does.
+  package func extend(register: Int) throws {
+    try tool("tpm2_pcrextend", ["\(register):sha256=" + String(repeating: "42", count: 32)])
+  }
 
   private func tool(_ name: String, _ arguments: [String]) throws {
     let status = try Self.run(name, ["-T", "swtpm:path=\(place.path)"] + arguments)

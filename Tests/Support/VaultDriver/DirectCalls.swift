@@ -105,7 +105,14 @@ extension Vault {
     try await changePasscode(direct(handle))
   }
 
-  package func reseal(in handle: ContextHandle) async throws(VaultError) { try await reseal(direct(handle)) }
+  /// Replaces the recovery key by this one.
+  package func replaceRecoveryKey(by text: String, in handle: ContextHandle) async throws(VaultError) {
+    try await replaceRecoveryKey(by: SharedSecret(SecretBytes(text: text)), direct(handle))
+  }
+
+  package func reseal(to registers: [UInt8] = [], in handle: ContextHandle) async throws(VaultError) {
+    try await reseal(to: registers, direct(handle))
+  }
 
   package func removePasscode(in handle: ContextHandle) async throws(VaultError) -> [ItemName] {
     try await removePasscode(direct(handle))

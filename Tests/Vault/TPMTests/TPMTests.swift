@@ -88,6 +88,32 @@ struct TPMTests {
     #expect(try machine.open(new) == Self.words)
   }
 
+  @Test("opens what it has sealed to registers only while they have their values, whatever the authorization")
+  func registers() throws {
+    let machine = try SoftwareTPM()
+    let bound = machine.tpm.sealing(to: try #require(PlatformRegisters([7, 4])))
+    let object = try bound.seal(Self.secret())
+    let guarded = try bound.seal(Self.secret(), authorization: Self.secret(Self.value))
+    #expect(object.registers.numbers == [4, 7])
+    // Which registers they are is in the object, not in the TPM's value.
+    #expect(try machine.open(object) == Self.words)
+    #expect(try machine.open(guarded, Self.value) == Self.words)
+    #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(guarded, Self.wrong) }
+    try machine.extend(register: 5)
+    #expect(try machine.open(object) == Self.words)
+    try machine.extend(register: 7)
+    #expect(throws: TPMError.registersChanged) { _ = try machine.open(object) }
+    #expect(throws: TPMError.registersChanged) { _ = try machine.open(guarded, Self.value) }
+    // Nor does it open as one that is sealed to no register.
+    let without = SealedObject(
+      storageKey: object.storageKey, publicPart: object.publicPart, privatePart: object.privatePart)
+    #expect(throws: TPMError.registersChanged) { _ = try machine.open(without) }
+    machine.powerOff()
+    try machine.powerOn()
+    #expect(try machine.open(object) == Self.words, "the registers begin anew")
+    #expect(PlatformRegisters([16]) == nil, "others can be reset without a restart")
+  }
+
   @Test("that is not there, has an owner password or is given a damaged object says so")
   func refusals() throws {
     #expect(throws: TPMError.absent("/nonexistent/tpmrm0 cannot be opened")) {

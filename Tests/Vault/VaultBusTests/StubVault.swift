@@ -146,9 +146,11 @@ final class StubVault: VaultService, VaultConnection {
   func unlock(_ asking: Asking) async throws(VaultError) { try await calls.unlock(asking) }
   func lock() async throws(VaultError) { throw Self.unused }
   func changePasscode(_: Asking) async throws(VaultError) { throw Self.unused }
-  func reseal(_: Asking) async throws(VaultError) { throw Self.unused }
+  func reseal(to _: [UInt8], _: Asking) async throws(VaultError) { throw Self.unused }
   func removePasscode(_: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func recover(accepting: DetectedRestore.ID?, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
+  func draftRecoveryKey() async throws(VaultError) -> SecretBytes { throw Self.unused }
+  func keepRecoveryKey(_: Asking) async throws(VaultError) { throw Self.unused }
   func detectedRestore() async throws(VaultError) -> DetectedRestore? { calls.restore }
   func acceptRestore(_: DetectedRestore.ID, _: Asking) async throws(VaultError) -> [ItemName] { throw Self.unused }
   func backUp(to: Int32) async throws(VaultError) { throw Self.unused }

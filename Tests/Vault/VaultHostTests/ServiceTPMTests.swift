@@ -1,3 +1,4 @@
+import Glibc
 import SecretModel
 import SecureMemory
 import SoftwareTPM
@@ -41,6 +42,47 @@ struct ServiceTPMTests {
     _ = try await person.with(recovered) { try await recovered.recover(accepting: nil, Asking(in: $0)) }
     #expect(try await recovered.status().tier == .tpm)
     await back.close()
+    try await service.end()
+  }
+
+  @Test("notices that a user's store was put back as a whole, and takes it when its user accepts it")
+  func putBack() async throws {
+    let machine = try SoftwareTPM()
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    let service = try RunningService(
+      idleTime: .milliseconds(50), storage: .tpm(machine.tpm, RollbackGuard(in: folder, machine.tpm)))
+    try await service.makeStore()
+    let place = "\(service.stores)/\(geteuid())-user\(geteuid())"
+
+    func opened<Value: Sendable>(_ body: (any VaultService) async throws -> Value) async throws -> Value {
+      let connection = try service.connect()
+      let value = try await body(try await connection.open(.own))
+      await connection.close()
+      // A vault that is closed has no log.
+      for _ in 1...200 where access(place + "/vault.db-wal", F_OK) == 0 { try await Task.sleep(for: .milliseconds(50)) }
+      return value
+    }
+    func unlock() async throws {
+      try await opened { store in
+        try await Person(passcodes: [RunningService.passcode]).with(store) { try await store.unlock(Asking(in: $0)) }
+      }
+    }
+
+    try await unlock()
+    try ScratchStore.run("/bin/cp", ["-a", place, folder + "/copy"])
+    try await unlock()
+    #expect(try await opened { try await $0.status().restoreDetected } == false)
+    try ScratchStore.run("/bin/rm", ["-r", place])
+    try ScratchStore.run("/bin/cp", ["-a", folder + "/copy", place])
+    await #expect(throws: VaultError.restoreDetected) { try await unlock() }
+    try await opened { store in
+      let restore = try #require(try await store.detectedRestore())
+      _ = try await Person(passcodes: [RunningService.passcode]).with(store) {
+        try await store.acceptRestore(restore.id, Asking(in: $0))
+      }
+    }
+    try await unlock()
     try await service.end()
   }
 }

@@ -1,4 +1,6 @@
 import GRDB
+import Glibc
+import Testing
 import VaultDriver
 
 extension ScratchStore {
@@ -7,5 +9,20 @@ extension ScratchStore {
     let editor = try DatabaseQueue(path: path + "/vault.db")
     try await editor.write { db in try db.execute(sql: sql, arguments: arguments) }
     try editor.close()
+  }
+
+  /// Loses the last manifest, like a loss of power while it is written: the one before is in the file's other half.
+  func tearLastManifest() throws {
+    let descriptor = Glibc.open(path + "/state", O_RDWR)
+    try #require(descriptor >= 0)
+    defer { Glibc.close(descriptor) }
+    var numbers: [[UInt8]] = []
+    for half in 0..<2 {
+      var number = [UInt8](repeating: 0, count: 8)
+      try #require(pread(descriptor, &number, 8, half * 512 + 8) == 8)
+      numbers.append(number)
+    }
+    let last = numbers[0].lexicographicallyPrecedes(numbers[1]) ? 1 : 0
+    try #require(pwrite(descriptor, [UInt8](repeating: 0xFF, count: 120), 120, last * 512) == 120)
   }
 }

@@ -282,6 +282,44 @@ struct TPMStoreTests {
     #expect(try store.passcodeLock().sealed != nil)
   }
 
+  @Test("sealed to registers closes when they change, after the recovery key was shown, which opens it again")
+  func registers() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    func reseal(_ registers: [UInt8], _ person: Person) async throws {
+      try await person.with(vault) { try await vault.reseal(to: registers, in: $0) }
+    }
+    await #expect(throws: VaultError.self, "nobody has shown the recovery key") {
+      try await reseal([7], Person(passcodes: [Self.right]))
+    }
+    await #expect(throws: VaultError.malformedRecoveryKey) {
+      try await reseal([7], Person(passcodes: [Self.right], recoveryKey: "no key"))
+    }
+    await #expect(throws: VaultError.self) {
+      try await reseal([23], Person(passcodes: [Self.right], recoveryKey: store.recoveryKey))
+    }
+    #expect(try store.passcodeLock().sealed?.registers.isEmpty == true)
+    try await reseal([7], Person(passcodes: [Self.right], recoveryKey: store.recoveryKey))
+    // A new passcode is sealed to them as well.
+    try await Person(passcodes: [Self.right], newPasscode: "another").with(vault) {
+      try await vault.changePasscode(in: $0)
+    }
+    #expect(try store.passcodeLock().sealed?.registers.numbers == [7])
+    await vault.close()
+    let again = try store.open(storage: .tpm(machine.tpm))
+    #expect(try await again.get("bank", by: Person(passcodes: ["another"])) == "1234")
+    await again.close()
+    try machine.extend(register: 7)
+    #expect(throws: VaultError.tpm(.registersChanged, detail: "")) { try store.open(storage: .tpm(machine.tpm)) }
+    let back = try await recovered(store, .tpm(machine.tpm))
+    try await requireAll(back)
+    #expect(try store.passcodeLock().sealed?.registers.isEmpty == true, "and to no register any more")
+    try machine.extend(register: 7)
+    await back.close()
+    #expect(try await store.open(storage: .tpm(machine.tpm)).get("free") == "5678")
+  }
+
   @Test("stays as it was if the TPM fails while its keys are sealed")
   func failedReseal() async throws {
     let machine = try SoftwareTPM()

@@ -74,32 +74,11 @@ struct Init: Command {
       }
     }
     do throws(VaultError) {
-      try show(draft.recoveryKey)
+      try RecoveryKeyOutput(descriptor: recoveryFd).show(
+        draft.recoveryKey, "The recovery key, shown this once. Write it down:", otherwise: "no store is made")
       try await connection.keep(draft.id)
     } catch {
       throw session.explained(error)
-    }
-  }
-
-  private func show(_ recoveryKey: borrowing SecretBytes) throws(VaultError) {
-    if let recoveryFd {
-      try Self.write(recoveryKey, to: recoveryFd)
-    } else {
-      StandardError.line("The recovery key, shown this once. Write it down:\n")
-      StandardError.write("    ")
-      try Self.write(recoveryKey, to: STDERR_FILENO)
-      StandardError.line("")
-    }
-  }
-
-  private static func write(_ key: borrowing SecretBytes, to descriptor: Int32) throws(VaultError) {
-    do {
-      try key.write(to: descriptor)
-    } catch {
-      throw .inputOutput("the recovery key cannot be written to descriptor \(descriptor), and no store is made")
-    }
-    if writeAll("\n", to: descriptor) != nil {
-      throw .inputOutput("the recovery key cannot be written whole to descriptor \(descriptor), and no store is made")
     }
   }
 

@@ -13,18 +13,46 @@ struct Reseal: Command {
       The key file is deleted. Copies of the disk from before, and what the disk still holds of the file, open the store \
       as before with the passcode of that time.
 
+      --pcr has the TPM open the keys only while these registers (PCRs) have the values of now, as 7, the state of Secure \
+      Boot. A system that somebody else starts on the machine then reads nothing. An update of the firmware or of the keys \
+      of Secure Boot can change a register as well, and after that only the recovery key opens the store ('whorl recover'), \
+      so it is asked for first. Without --pcr the keys are sealed to no register.
+
       Examples:
         whorl reseal
         whorl reseal --passcode-fd 3 3<passcode
+        whorl reseal --pcr 7
+        whorl reseal --pcr 7 --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode
       """)
 
   @OptionGroup var options: GlobalOptions
   @OptionGroup var recovery: RecoveryKeyOption
 
+  @Option(
+    help: ArgumentHelp("Seal to these registers, from 0 to 15, separated by commas.", valueName: "numbers"),
+    transform: Reseal.registers)
+  var pcr: [UInt8] = []
+
+  @Sendable
+  private static func registers(_ text: String) throws -> [UInt8] {
+    try text.split(separator: ",", omittingEmptySubsequences: false).map { number in
+      guard let register = UInt8(number), register < 16 else {
+        throw ValidationError("'\(number)' is no register from 0 to 15.")
+      }
+      return register
+    }
+  }
+
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    try await session.asking(store, answers) { try await store.reseal($0) }
+    if !pcr.isEmpty {
+      StandardError.line(
+        "After an update of the firmware, or another change that these registers measure, only the recovery key opens the "
+          + "store. Show that you have it.")
+    }
+    let registers = pcr
+    try await session.asking(store, answers) { try await store.reseal(to: registers, $0) }
     let status = try await session.explained { () async throws(VaultError) in try await store.status() }
     let tier = status.tier.spoken(in: try session.place())
     if options.json { return try JSON.print(Report(tier: tier)) }

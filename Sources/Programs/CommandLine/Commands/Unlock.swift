@@ -59,9 +59,15 @@ struct Recover: Command {
       new key file where the store's own is gone, and accepts files put back from an earlier copy, after it has listed \
       what comes back with them.
 
+      --new-key replaces the recovery key, when it is lost or somebody may have seen it: it shows a new one, which is valid \
+      once the passcode has accepted it (where none is set, the old recovery key). The old one then opens the store no \
+      more. It still opens every copy and backup from before.
+
       Examples:
         whorl recover
         whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<newpasscode
+        whorl recover --new-key
+        whorl recover --new-key --passcode-fd 3 --new-recovery-fd 5 3<passcode 5>recovery
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -72,8 +78,22 @@ struct Recover: Command {
     transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
+  @Flag(help: "Replace the recovery key, with the passcode.")
+  var newKey = false
+
+  @Option(
+    help: ArgumentHelp("Write the new recovery key to this descriptor instead of showing it.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var newRecoveryFd: Int32?
+
+  func validate() throws {
+    if newRecoveryFd != nil, !newKey { throw ValidationError("--new-recovery-fd goes with --new-key.") }
+    if newKey, restore.acceptRestore { throw ValidationError("--new-key and --accept-restore do not go together.") }
+  }
+
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
+    if newKey { return try await replaceKey(session, answers) }
     let (store, settled) = try await session.storeOrRebuilt(answers)
     let accepted = try await restore.confirm(store, session, settled)
     let lost = try await session.asking(store, settled) { try await store.recover(accepting: accepted?.id, $0) }
@@ -83,6 +103,23 @@ struct Recover: Command {
     if let accepted { StandardError.line("Accepted: \(RestoreOptions.outcome(accepted)).") }
     StandardError.line("The new passcode is set, and fingers are taken again.")
     for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
+  }
+
+  private func replaceKey(_ session: Session, _ answers: Answers) async throws(Failure) {
+    let store = try await session.store()
+    do throws(VaultError) {
+      try RecoveryKeyOutput(descriptor: newRecoveryFd).show(
+        try await store.draftRecoveryKey(),
+        "The new recovery key, shown this once. Write it down. The old one stays valid until the new one is accepted.",
+        otherwise: "the old one stays valid")
+    } catch {
+      throw session.explained(error)
+    }
+    try await session.withPasswordAgent { () async throws(Failure) in
+      try await session.asking(store, answers) { try await store.keepRecoveryKey($0) }
+    }
+    if options.json { return try JSON.print(["recoveryKeyReplaced": true]) }
+    StandardError.line("The new recovery key is valid, and the old one is not any more.")
   }
 
   private struct Report: Encodable {

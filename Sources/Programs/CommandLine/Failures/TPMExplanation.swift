@@ -19,6 +19,11 @@ extension Failure {
       self.init(
         .refused, "the TPM takes no passcode for a while, after too many wrong ones of any program or user",
         name: "errSecAuthFailed", advice: "wait, or 'whorl recover' with the recovery key")
+    case .registersChanged:
+      self.init(
+        .damaged, "the firmware, its settings or the boot changed since the store's keys were sealed to them",
+        name: "errSecInvalidKeychain",
+        advice: "'whorl recover' takes the recovery key and seals them again, to nothing of these")
     case .ownerPassword:
       self.init(
         .configuration, "the TPM's owner hierarchy has a password, which Whorl does not have",
@@ -37,7 +42,7 @@ extension VaultError {
   /// Whether the store's own key is lost, so that only the recovery key opens the store.
   var isLostDeviceKey: Bool {
     switch self {
-    case .deviceKeyMissing, .tpm(.absent, _), .tpm(.changed, _), .tpm(.refused, _): true
+    case .deviceKeyMissing, .tpm(.absent, _), .tpm(.changed, _), .tpm(.registersChanged, _), .tpm(.refused, _): true
     default: false
     }
   }

@@ -64,7 +64,7 @@ extension Failure {
     case .wrongRecoveryKey:
       self.init(
         .refused, "this is not the recovery key of this store", name: "errSecAuthFailed",
-        advice: "look for the one shown when the store was made")
+        advice: "look for the one that was shown last, by 'whorl init' or 'whorl recover --new-key'")
     case .malformedRecoveryKey:
       self.init(.refused, "this is not a recovery key", name: "errSecAuthFailed", advice: "check it for typing errors")
     case .wrongApplicationPassword:
@@ -152,11 +152,12 @@ extension Failure {
         advice: "put it back from a backup")
     case .restoreDetected:
       self.init(
-        .damaged, "an earlier copy of a part of the store was put back", name: "errSecInvalidKeychain",
+        .damaged, "an earlier copy of the store, or of a part of it, was put back", name: "errSecInvalidKeychain",
         advice: "'whorl unlock' lists what came back and, if that was you, accepts it")
     case .recoveryKeyRequired:
       self.init(
-        .damaged, "an earlier copy of a part of the store was put back, and nothing vouches for its passcode",
+        .damaged,
+        "an earlier copy of the store, or of a part of it, was put back, and nothing vouches for its passcode",
         name: "errSecInvalidKeychain",
         advice: "'whorl recover' lists what came back and, if that was you, accepts it with the recovery key")
     case .newerFormat(let version):

@@ -2,7 +2,9 @@
 /// been authenticated, so they come from another version or from a defect.
 package struct CanonicalDecoder {
   /// The next part is not the one expected.
-  package struct Unexpected: Error {}
+  package struct Unexpected: Error {
+    package init() {}
+  }
 
   private let bytes: [UInt8]
   private var offset = 0

@@ -43,6 +43,7 @@ extension StoreCreation {
         change.authority.lockout.clear()
       }
       store.database.close()
+      if let rollback = storage.rollback(of: tpm) { new.cover(by: rollback, id, try store.lastManifest()) }
       try new.directory.sync()
     } catch {
       throw VaultError(storage: error)

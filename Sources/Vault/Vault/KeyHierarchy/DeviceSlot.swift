@@ -40,13 +40,13 @@ enum DeviceSlot {
     self = .tpm(sealed)
   }
 
-  /// The TPM that opens the slot; nil for a key file.
+  /// The TPM that opens the slot, and seals what is sealed anew to the same registers; nil for a key file.
   ///
   /// - Throws: `tpm` where the machine has none.
   func tpm(in storage: RootStorage) throws(VaultError) -> TPM? {
     switch self {
     case .keyFile: nil
-    case .tpm: try storage.requireTPM()
+    case .tpm(let sealed): try storage.requireTPM().sealing(to: sealed.registers)
     }
   }
 
@@ -91,17 +91,21 @@ extension SealedObject {
     static let storageKey: UInt8 = 32
     static let publicPart: UInt8 = 33
     static let privatePart: UInt8 = 34
+    static let registers: UInt8 = 35
   }
 
   func append(to record: inout CanonicalEncoding) {
     record.append(tag: Tag.storageKey, storageKey)
     record.append(tag: Tag.publicPart, publicPart)
     record.append(tag: Tag.privatePart, privatePart)
+    if !registers.isEmpty { record.append(tag: Tag.registers, registers.numbers) }
   }
 
   init(from record: inout CanonicalDecoder) throws(CanonicalDecoder.Unexpected) {
-    self.init(
-      storageKey: try record.bytes(Tag.storageKey), publicPart: try record.bytes(Tag.publicPart),
-      privatePart: try record.bytes(Tag.privatePart))
+    let (storageKey, publicPart) = (try record.bytes(Tag.storageKey), try record.bytes(Tag.publicPart))
+    let privatePart = try record.bytes(Tag.privatePart)
+    let numbers = try record.nextTag == Tag.registers ? record.bytes(Tag.registers) : []
+    guard let registers = PlatformRegisters(numbers) else { throw CanonicalDecoder.Unexpected() }
+    self.init(storageKey: storageKey, publicPart: publicPart, privatePart: privatePart, registers: registers)
   }
 }

@@ -72,20 +72,53 @@ struct PasscodeChanges {
     return try await putNew(context, after: .recoveryKey(recoveryKey), accepting: restore)
   }
 
+  /// Replaces the recovery key. Asks for the passcode, or the recovery key of before where none is set. The passcode key is
+  /// a new one as well, since whoever had the recovery key of before could have opened the old one.
+  ///
+  /// - Parameter text: the text of the new recovery key.
+  func replaceRecoveryKey(by text: SharedSecret, _ context: Context) async throws(VaultError) {
+    let id = store.keys.databaseID
+    let key = try RecoveryKey.slotKey(of: text.bytes)
+    let slot = try Slot(.recovery, wrapping: store.keys.root, under: key, databaseID: id)
+    if try passcodes.isSet {
+      let publicKey: [UInt8]
+      do {
+        publicKey = try DerivedPair.recovery.publicKey(of: key, id)
+      } catch {
+        throw VaultError(keys: error)
+      }
+      let (proven, stretched) = try await passcodes.proveStretched(context)
+      _ = try put(
+        try await lock(stretched, in: store.tpm), after: .passcode(proven), slots: [slot], recoveryPublicKey: publicKey)
+    } else {
+      _ = try await passcodes.proveRecoveryKey(context)
+      try store.commit { change in try change.put(slot) }
+      store.database.forgetOldPages()
+    }
+  }
+
+  /// The key of a passcode's slot, sealed anew in a TPM, if there is one.
+  private func lock(_ stretched: StretchedPasscode, in tpm: TPM?) async throws(VaultError) -> LockedPasscode {
+    let id = store.keys.databaseID
+    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: tpm) }
+  }
+
   /// Seals the keys of the store anew in this TPM: that of the device slot, and that of the passcode's slot, with a new
-  /// passcode key. Asks for the passcode, or the recovery key where none is set. A key file is deleted.
-  func reseal(in tpm: TPM, _ context: Context) async throws(VaultError) {
+  /// passcode key. Asks for the passcode, or the recovery key where none is set. A key file is deleted. Where the TPM seals
+  /// to registers, the recovery key has to be there as well: a change of them leaves no other way back.
+  func reseal(in tpm: TPM, _ rollback: RollbackGuard?, _ context: Context) async throws(VaultError) {
     let id = store.keys.databaseID
     if try passcodes.isSet {
+      if !tpm.registers.isEmpty { _ = try await passcodes.proveRecoveryKey(context) }
       let (proven, stretched) = try await passcodes.proveStretched(context)
-      let locked = try await ScryptQueue.blocking { () throws(VaultError) in
-        try LockedPasscode(stretched, id, in: tpm)
-      }
+      let locked = try await lock(stretched, in: tpm)
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
-      _ = try put(locked, after: .passcode(proven), device: device)
+      try store.cover(by: rollback)
+      _ = try put(locked, after: .passcode(proven), slots: [device])
     } else {
       _ = try await passcodes.proveRecoveryKey(context)
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
+      try store.cover(by: rollback)
       try store.commit { change in try change.put(device) }
       store.database.forgetOldPages()
     }
@@ -111,22 +144,24 @@ struct PasscodeChanges {
 
   /// Makes a new passcode key under a passcode, and reseals for it what the old one opens, in one transaction.
   ///
-  /// - Parameter device: a new device slot, stored with it.
+  /// - Parameters:
+  ///   - slots: other new slots, stored with it.
+  ///   - recoveryPublicKey: that of a new recovery key; nil: it stays.
   private func put(
     _ locked: LockedPasscode, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil,
-    device: Slot? = nil
+    slots: [Slot] = [], recoveryPublicKey: [UInt8]? = nil
   ) throws(VaultError) -> [ItemName] {
     let (lost, first) = try store.commit(evenRestored: restore != nil) { change in
       let lost = try restore.map { try change.accept($0) } ?? []
-      if let device { try change.put(device) }
-      let (old, recoveryPublicKey) = try Self.keys(of: proof, change)
+      for slot in slots { try change.put(slot) }
+      let (old, currentPublicKey) = try Self.keys(of: proof, change)
       let key = try Random.key()
       var first: SecretBox?
       if let old {
         try change.moveItems(from: old.secret, to: key)
         first = try change.openClassKeys(with: old.secret)
       }
-      try change.putPasscodeKey(key, under: locked, recoveryPublicKey: recoveryPublicKey)
+      try change.putPasscodeKey(key, under: locked, recoveryPublicKey: recoveryPublicKey ?? currentPublicKey)
       if let first { try change.putFirstKey(first, under: key) } else { first = try change.openClassKeys(with: key) }
       change.authority.lockout.clear()
       return (lost, first)

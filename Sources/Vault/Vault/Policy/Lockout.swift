@@ -49,8 +49,20 @@ struct Lockout: Equatable {
   /// For a record that is lost, or may be an older one: locks out fingers, and starts the longest delay when a passcode
   /// is next asked for.
   mutating func assumeWorst() {
-    failures = max(failures, Self.limit)
+    assumeWorstOfTouches()
     passcode.assumeWorst()
+  }
+
+  /// For a count of touches that may be an older one: locks out fingers.
+  mutating func assumeWorstOfTouches() { failures = max(failures, Self.limit) }
+
+  /// Takes the higher counts of a manifest.
+  mutating func raise(to manifest: Manifest) {
+    failures = max(failures, manifest.failures)
+    guard manifest.passcodeFailures > passcode.failures else { return }
+    passcode.failures = manifest.passcodeFailures
+    // No boot: the delay starts when a passcode is next asked for.
+    passcode.boot = ""
   }
 
   /// Clears all counts after the right passcode or recovery key.

@@ -1,20 +1,20 @@
-/// Checks of the machine's rules before a session changes the fingers that open its store, in addition to the store's
-/// passcode. Each throws where the rules forbid the change.
+/// Checks of the machine's rules before a session changes the fingers or the recovery key that open its store, in addition
+/// to the store's passcode. Each throws where the rules forbid the change.
 package struct FingerRules: Sendable {
   /// Called before the enrolled fingers or the store's reader adapter are changed.
   package var change: @Sendable () async throws(VaultError) -> Void
   /// Called in addition before a finger is enrolled, or the store takes over fprintd's fingers.
   package var enrolment: @Sendable () async throws(VaultError) -> Void
-  /// Called in addition before the first finger is enrolled.
-  package var first: @Sendable () async throws(VaultError) -> Void
+  /// Called in addition before the first finger is enrolled, and before the recovery key is replaced.
+  package var owner: @Sendable () async throws(VaultError) -> Void
 
   package init(
     change: @escaping @Sendable () async throws(VaultError) -> Void,
     enrolment: @escaping @Sendable () async throws(VaultError) -> Void,
-    first: @escaping @Sendable () async throws(VaultError) -> Void
+    owner: @escaping @Sendable () async throws(VaultError) -> Void
   ) {
     self.change = change
     self.enrolment = enrolment
-    self.first = first
+    self.owner = owner
   }
 }

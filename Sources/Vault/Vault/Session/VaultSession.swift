@@ -1,6 +1,8 @@
 package import Fingerprint
+import Keys
 package import SecretModel
 package import SecureMemory
+import Synchronization
 
 /// One client's session with a vault, for one connection. Its contexts are its own: the handle of another session's
 /// context is refused like that of a closed one, and other sessions do not reuse its matches.
@@ -10,6 +12,8 @@ package final class VaultSession: VaultService {
   private let rules: FingerRules?
   /// Nil where nothing is logged.
   private let sessionLog: SessionLog?
+  /// The text of a recovery key that was shown and is not valid yet.
+  private let recoveryKey = Mutex<SharedSecret?>(nil)
 
   /// A session for the program that holds the vault itself.
   package init(of vault: Vault) {
@@ -194,7 +198,7 @@ extension VaultSession {
       if let rules {
         try await rules.change()
         try await rules.enrolment()
-        if try await vault.status().sets.allSatisfy(\.fingers.isEmpty) { try await rules.first() }
+        if try await vault.status().sets.allSatisfy(\.fingers.isEmpty) { try await rules.owner() }
       }
       return try await vault.enroll(finger, request(asking))
     }
@@ -225,8 +229,10 @@ extension VaultSession {
     }
   }
 
-  package func reseal(_ asking: Asking) async throws(VaultError) {
-    try await logged(.reseal, in: asking.context) { () throws(VaultError) in try await vault.reseal(request(asking)) }
+  package func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError) {
+    try await logged(.reseal, in: asking.context) { () throws(VaultError) in
+      try await vault.reseal(to: registers, request(asking))
+    }
   }
 
   package func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
@@ -243,6 +249,27 @@ extension VaultSession {
   {
     try await logged(.recover, in: asking.context) { () throws(VaultError) in
       try await vault.recover(accepting: restore, request(asking))
+    }
+  }
+
+  package func draftRecoveryKey() async throws(VaultError) -> SecretBytes {
+    let text: SharedSecret
+    do throws(KeysError) {
+      text = SharedSecret(try RecoveryKey.generate().text())
+    } catch {
+      throw VaultError(keys: error)
+    }
+    recoveryKey.withLock { $0 = text }
+    return text.copy()
+  }
+
+  package func keepRecoveryKey(_ asking: Asking) async throws(VaultError) {
+    try await logged(.newRecoveryKey, in: asking.context) { () throws(VaultError) in
+      guard let draft = recoveryKey.withLock({ $0 }) else { throw .invalidRequest("no new recovery key was made") }
+      try await rules?.owner()
+      try await vault.replaceRecoveryKey(by: draft, request(asking))
+      // A later one is not valid yet.
+      recoveryKey.withLock { if $0 === draft { $0 = nil } }
     }
   }
 

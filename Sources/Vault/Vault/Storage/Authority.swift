@@ -5,7 +5,7 @@ import SecureMemory
 /// The authenticated record of values that must never go back to an earlier state: the commit number, the failure
 /// counts, and the digests of the rows of keys and sets. It is sealed in the `store` row. The manifest beside the
 /// database repeats its number.
-struct Authority {
+struct Authority: Equatable {
   var sequence: UInt64 = 0
   var lockout = Lockout()
   /// Whether an earlier copy of database or manifest was put back and is not accepted yet.
@@ -151,6 +151,28 @@ struct Authority {
   }
 
   init() {}
+
+  /// What this record must be numbered by in the machine's record, after an older one of the same store; nil if nothing
+  /// in it may be undone that the older one allows. A count that is lower again needs no number: an earlier copy has the
+  /// higher one.
+  func number(after old: Authority) -> MachineRecord.Number? {
+    var same = self
+    same.sequence = old.sequence
+    same.lockout = old.lockout
+    same.passwords = old.passwords
+    guard same == old, lockout.passcode.failures <= old.lockout.passcode.failures,
+      passwords.allSatisfy({ $0.value.failures <= old.passwords[$0.key]?.failures ?? 0 })
+    else { return .changes }
+    return lockout.failures > old.lockout.failures ? .touches : nil
+  }
+
+  /// A manifest is the later one: slots and sets are trusted only if it has the same digests of them.
+  mutating func isOlder(than manifest: Manifest) {
+    restored = true
+    if manifest.slots != digest(of: .slots) { doubts.insert(.slots) }
+    if manifest.sets != digest(of: .sets) { doubts.insert(.sets) }
+    lockout.raise(to: manifest)
+  }
 
   /// Throws while a detected restore is not accepted.
   ///

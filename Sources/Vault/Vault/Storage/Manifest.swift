@@ -37,6 +37,7 @@ struct Manifest: Equatable {
     sets = authority.doubts.contains(.sets) ? Self.unknown : authority.digest(of: .sets)
   }
 
+  /// From bytes whose MAC was verified.
   private init(verified bytes: [UInt8]) {
     sequence = Self.number(bytes[8..<16])
     failures = UInt32(Self.number(bytes[16..<20]))
@@ -46,9 +47,16 @@ struct Manifest: Equatable {
     sets = Array(bytes[88..<120])
   }
 
+  /// From the payload in another authenticated record; nil for other bytes.
+  init?(payload: [UInt8]) {
+    guard payload.count == Self.payloadSize, Array(payload[..<8]) == Self.magic else { return nil }
+    self.init(verified: payload)
+  }
+
   private static let unknown = [UInt8](repeating: 0, count: 32)
 
-  private var payload: [UInt8] {
+  /// Everything that is authenticated.
+  var payload: [UInt8] {
     var bytes = Self.magic
     withUnsafeBytes(of: sequence.bigEndian) { bytes += $0 }
     withUnsafeBytes(of: failures.bigEndian) { bytes += $0 }

@@ -17,6 +17,8 @@ package final class NewStore: Sendable {
   private let place: String
   private let lock: FolderLock
   private let state = Mutex(State.unkept)
+  /// What the machine's record will have of the store, in a store of a TPM.
+  private let covering = Mutex<(rollback: RollbackGuard, databaseID: [UInt8], manifest: Manifest)?>(nil)
 
   /// Creates the folder, and missing folders above it.
   ///
@@ -40,12 +42,21 @@ package final class NewStore: Sendable {
 
   deinit { discard() }
 
+  /// Has the machine's record vouch for the store when it is kept.
+  func cover(by rollback: RollbackGuard, _ databaseID: [UInt8], _ manifest: Manifest) {
+    covering.withLock { $0 = (rollback, databaseID, manifest) }
+  }
+
   /// Moves the store to its place. Replaces an empty folder there, and fails if anything else is there.
   ///
   /// - Throws: `storeExists`; `invalidRequest` where the store was kept or discarded before.
   package func keep() throws(VaultError) {
     try state.withLock { state throws(VaultError) in
       guard state == .unkept else { throw .invalidRequest("this new store is no longer there to be kept") }
+      // Before it is moved: a store that nothing vouches for is a restore.
+      if let covering = covering.withLock({ $0 }) {
+        try covering.rollback.record(covering.manifest, of: covering.databaseID, as: .changes)
+      }
       try Self.move(directory.path, to: place)
       state = .kept
     }

@@ -24,13 +24,17 @@ final class Store {
   let classKeys: ClassKeys
   /// The TPM that holds the keys of the device slot and of the passcode's; nil in a store with a key file.
   var tpm: TPM?
+  /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
+  private var rollback: RollbackGuard?
+  /// A state that could not be recorded there; the next commit records it first.
+  private var unrecorded: (manifest: Manifest, number: MachineRecord.Number)?
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
-    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, tpm: TPM?
+    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, tpm: TPM?, rollback: RollbackGuard? = nil
   ) {
     self.directory = directory
     self.database = database
@@ -39,6 +43,7 @@ final class Store {
     self.floor = floor
     self.classKeys = classKeys
     self.tpm = tpm
+    self.rollback = rollback
     self.owner = owner
   }
 
@@ -75,11 +80,28 @@ final class Store {
   ) throws(VaultError) -> T {
     let lock = try FileLock.brief(directory.commitLock, .exclusive)
     defer { withExtendedLifetime(lock) {} }
+    try recordLeft()
+    let made = try transact(evenRestored: evenRestored, charge: charge, items: items, body)
+    if let number = made.number { try record(made.manifest, as: number, orFail: charge) }
+    return made.result
+  }
+
+  /// A committed change.
+  private struct Made<T> {
+    let result: T
+    let manifest: Manifest
+    /// What it moves in the machine's record.
+    let number: MachineRecord.Number?
+  }
+
+  /// The commit without the machine's record.
+  private func transact<T>(
+    evenRestored: Bool, charge: Bool, items: Bool, _ body: (Change) throws -> T
+  ) throws(VaultError) -> Made<T> {
     do {
-      var manifest: Manifest?
       var stored = lastOpened
-      let result = try database.queue.writeWithoutTransaction { db in
-        var result: T?
+      let made = try database.queue.writeWithoutTransaction { db in
+        var made: Made<T>?
         try db.inTransaction(.immediate) {
           let (current, highest, lagging) = try self.authority(db)
           guard evenRestored || !current.restored else { throw VaultError.restoreDetected }
@@ -87,27 +109,29 @@ final class Store {
           if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
           try settle(highest)
           let change = Change(of: self, db, current)
-          result = try body(change)
+          let result = try body(change)
           var authority = change.authority
           authority.sequence = highest + 1
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
           let digest = Digest.sha256(box)
-          manifest = Manifest(of: authority, digest: digest)
+          made = Made(
+            result: result, manifest: Manifest(of: authority, digest: digest),
+            number: try number(of: authority, after: current))
           stored = (box, authority, digest)
           return .commit
         }
-        return result
+        return made
       }
-      let written = Result { try manifest?.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
+      guard let made else { throw VaultError.internalError("a change ended without a result") }
+      let written = Result { try made.manifest.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
       if charge { try written.get() }
-      if !items, let manifest, (try? written.get()) != nil {
-        syncing.done.store(manifest.sequence, ordering: .releasing)
+      if !items, (try? written.get()) != nil {
+        syncing.done.store(made.manifest.sequence, ordering: .releasing)
       }
-      if items, let manifest { syncSoon(manifest.sequence) }
+      if items { syncSoon(made.manifest.sequence) }
       lastOpened = stored
-      guard let result else { throw VaultError.internalError("a change ended without a result") }
-      return result
+      return made
     } catch {
       throw database.error(error)
     }
@@ -142,10 +166,28 @@ final class Store {
     return (authority, digest)
   }
 
-  /// The authority record after comparison with the manifest, the highest sequence number of both, and the manifest
-  /// that is still to be written after a crash.
+  /// The authority record after comparison with the manifest and the machine's record, the highest sequence number of
+  /// all, and the manifest that is still to be written after a crash.
   private func authority(_ db: Database) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
     let box = try Row.fetchOne(db.cachedStatement(sql: "SELECT authority FROM store"))?.bytes(0) ?? []
+    let (found, highest, lagging) = try compareWithManifest(box)
+    guard let rollback else { return (found, highest, lagging) }
+    var authority = found
+    let entry = try rollback.entry(of: keys.databaseID)
+    // Without an entry, or after a loss of power, touches that failed may not be counted.
+    if entry?.areTouchesUnknown ?? true { authority.lockout.assumeWorstOfTouches() }
+    guard let last = entry?.manifest else {
+      authority.restored = true
+      return (authority, highest, nil)
+    }
+    let isLast =
+      last.sequence < found.sequence || (last.sequence == found.sequence && last.digest == Digest.sha256(box))
+    guard !isLast else { return (authority, highest, lagging) }
+    authority.isOlder(than: last)
+    return (authority, max(highest, last.sequence), nil)
+  }
+
+  private func compareWithManifest(_ box: [UInt8]) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
     let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
     guard let (known, digest) = opened(box) else {
       // Without a valid record the manifest proves nothing: it may be from an earlier copy, too.
@@ -168,20 +210,67 @@ final class Store {
     if manifest.sequence + 1 == authority.sequence {
       return (authority, authority.sequence, Manifest(of: authority, digest: digest))
     }
-    authority.restored = true
     if manifest.sequence >= authority.sequence {
-      // The database is older than the manifest: trust its slots and its sets only if the manifest has the same
-      // digests.
-      if manifest.slots != authority.digest(of: .slots) { authority.doubts.insert(.slots) }
-      if manifest.sets != authority.digest(of: .sets) { authority.doubts.insert(.sets) }
-    }
-    authority.lockout.failures = max(authority.lockout.failures, manifest.failures)
-    if manifest.passcodeFailures > authority.lockout.passcode.failures {
-      authority.lockout.passcode.failures = manifest.passcodeFailures
-      // No boot: the delay starts when a passcode is next asked for.
-      authority.lockout.passcode.boot = ""
+      authority.isOlder(than: manifest)
+    } else {
+      authority.restored = true
+      authority.lockout.raise(to: manifest)
     }
     return (authority, max(authority.sequence, manifest.sequence), nil)
+  }
+}
+
+/// The machine's record.
+extension Store {
+  /// Has a store that moves to the TPM recorded there, as it is, before it moves.
+  func cover(by rollback: RollbackGuard?) throws(VaultError) {
+    guard self.rollback == nil, let rollback else { return }
+    self.rollback = rollback
+    do throws(VaultError) {
+      try record(lastManifest(), as: .changes)
+    } catch {
+      self.rollback = nil
+      unrecorded = nil
+      throw error
+    }
+  }
+
+  /// Records the state after a commit. A failure is an error of a charge alone: another change is made, and is later than
+  /// what is recorded.
+  private func record(_ manifest: Manifest, as number: MachineRecord.Number, orFail: Bool) throws(VaultError) {
+    do throws(VaultError) {
+      try record(manifest, as: number)
+    } catch {
+      if orFail { throw error }
+    }
+  }
+
+  /// Records a state that could not be recorded after its commit.
+  private func recordLeft() throws(VaultError) {
+    if let unrecorded { try record(unrecorded.manifest, as: unrecorded.number) }
+  }
+
+  private func record(_ manifest: Manifest, as number: MachineRecord.Number) throws(VaultError) {
+    unrecorded = (manifest, number)
+    try rollback?.record(manifest, of: keys.databaseID, as: number)
+    unrecorded = nil
+  }
+
+  /// The manifest beside the database.
+  func lastManifest() throws(VaultError) -> Manifest {
+    guard let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest) else {
+      throw .restoreDetected
+    }
+    return manifest
+  }
+
+  /// The number that a commit moves; nil for one that only an earlier copy with more failures would undo, or that
+  /// changes items alone.
+  private func number(of authority: Authority, after old: Authority) throws(VaultError) -> MachineRecord.Number? {
+    guard let rollback else { return nil }
+    if let number = authority.number(after: old) { return number }
+    // A count that is assumed is now stored.
+    return try rollback.entry(of: keys.databaseID)?.areTouchesUnknown == true ? .touches : nil
   }
 }
 

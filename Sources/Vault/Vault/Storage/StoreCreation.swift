@@ -28,6 +28,8 @@ package enum StoreCreation {
   {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
     guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
+    // Before anything is shown: the store is recorded when it is kept.
+    try storage.rollback?.prepare()
     var stretched: StretchedPasscode?
     if let passcodeBox {
       try Passcodes.check(passcodeBox.secret, shortest: shortestPasscode)
@@ -36,7 +38,9 @@ package enum StoreCreation {
     let new = try NewStore(at: path)
     do {
       let recovery = try RecoveryKey.generate()
-      try fill(new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys, storage)
+      let (id, manifest) = try fill(
+        new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys, storage)
+      if let rollback = storage.rollback { new.cover(by: rollback, id, manifest) }
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
@@ -49,8 +53,8 @@ package enum StoreCreation {
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
     _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ storage: RootStorage
-  ) throws {
-    let tpm: TPM? = if case .tpm(let tpm) = storage { tpm } else { nil }
+  ) throws -> (databaseID: [UInt8], Manifest) {
+    let tpm: TPM? = if case .tpm(let tpm, _) = storage { tpm } else { nil }
     let databaseID = try Random.bytes(16)
     let keys = try RootKeys(root: Random.key(), databaseID: databaseID)
     let device = try DeviceSlot.slot(wrapping: keys.root, of: databaseID, in: directory, tpm)
@@ -80,6 +84,7 @@ package enum StoreCreation {
     }
     if let first { classKeys.open(first, of: databaseID, .system) }
     try database.queue.close()
+    return (databaseID, try store.lastManifest())
   }
 
   /// Makes a new device slot with the recovery key, for a store whose key file is missing or whose TPM no longer opens
@@ -101,7 +106,7 @@ package enum StoreCreation {
     let tpm = try tpm(for: try database.rawSlot(.device), storage)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: .system, floor: floor, classKeys: ClassKeys(), tpm: tpm)
+      clock: .system, floor: floor, classKeys: ClassKeys(), tpm: tpm, rollback: storage.rollback(of: tpm))
     let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, tpm)
     try store.commit(evenRestored: true) { change in try change.put(device) }
   }

@@ -151,8 +151,8 @@ final class RemoteVault: VaultService {
     _ = try await wire.call(.changePasscode, [asking.busValue], in: asking.context)
   }
 
-  func reseal(_ asking: Asking) async throws(VaultError) {
-    _ = try await wire.call(.reseal, [asking.busValue], in: asking.context)
+  func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.reseal, [.bytes(registers), asking.busValue], in: asking.context)
   }
 
   func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
@@ -165,6 +165,17 @@ final class RemoteVault: VaultService {
 
   func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName] {
     try await names(.recover, [DetectedRestore.ID.argument(restore), asking.busValue], in: asking.context)
+  }
+
+  func draftRecoveryKey() async throws(VaultError) -> SecretBytes {
+    let values = try await wire.call(.draftRecoveryKey)
+    return try wire.reading(.draftRecoveryKey) { () throws(VaultError) in
+      try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
+    }
+  }
+
+  func keepRecoveryKey(_ asking: Asking) async throws(VaultError) {
+    _ = try await wire.call(.keepRecoveryKey, [asking.busValue], in: asking.context)
   }
 
   func detectedRestore() async throws(VaultError) -> DetectedRestore? {

@@ -131,7 +131,7 @@ extension VaultObject {
       try await service.changePasscode(try Asking(bus: values[0]))
       return []
     case .reseal:
-      try await service.reseal(try Asking(bus: values[0]))
+      try await service.reseal(to: try Octets(bus: values[0]).bytes, try Asking(bus: values[1]))
       return []
     case .setFirstUnlock:
       try await service.setFirstUnlock(try FirstUnlock(bus: values[0]), try Asking(bus: values[1]))
@@ -140,6 +140,10 @@ extension VaultObject {
     case .recover:
       let restore = try DetectedRestore.ID.optional(bus: values[0])
       return [try await service.recover(accepting: restore, try Asking(bus: values[1])).busValue]
+    case .draftRecoveryKey: return [try await service.draftRecoveryKey().sealed()]
+    case .keepRecoveryKey:
+      try await service.keepRecoveryKey(try Asking(bus: values[0]))
+      return []
     case .detectedRestore:
       let restore = try await service.detectedRestore()
       return [(restore.map { [$0] } ?? []).busValue]

@@ -66,6 +66,7 @@ extension AuditEntry.Request {
     case .changePasscode: "917b381e788f4da6a3b06391fd21199c"
     case .removePasscode: "ef285803b2cb43b8a61b9248f25664a6"
     case .recover: "fb66439f06e94000bdb5479642a55944"
+    case .newRecoveryKey: "0021fbd78f54426db6fce2f3c33709f0"
     case .reseal: "c53866aa61ab9432999183b45a65f0d7"
     case .acceptRestore: "0c85dc529ab343c49c6f3f16d0cea256"
     case .backUp: "830dbf0e1582457489dbd903c0832290"

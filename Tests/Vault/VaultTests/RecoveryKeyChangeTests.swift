@@ -1,0 +1,159 @@
+import Keys
+import SecretModel
+import SecureMemory
+import SoftwareTPM
+import Testing
+import VaultDriver
+
+@testable import Vault
+
+@Suite("A replaced recovery key")
+struct RecoveryKeyChangeTests {
+  private static let right = ScratchStore.passcode
+
+  private func newKey() throws -> String { try RecoveryKey.generate().text().text }
+
+  private func replace(_ vault: Vault, by key: String, as person: Person = Person(passcodes: [right])) async throws {
+    try await person.with(vault) { try await vault.replaceRecoveryKey(by: key, in: $0) }
+  }
+
+  private func recover(_ vault: Vault, with key: String, to passcode: String) async throws {
+    try await Person(newPasscode: passcode, recoveryKey: key).with(vault) { _ = try await vault.recover(in: $0) }
+  }
+
+  @Test("opens the store, with all that is stored under the passcode, and the one before opens nothing")
+  func replaced() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1234", .passcode)
+    let key = try newKey()
+    try await replace(vault, by: key)
+    try await vault.put("later", "5678", .passcode)
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234", "the passcode stays")
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      try await recover(vault, with: store.recoveryKey, to: "another")
+    }
+    await vault.close()
+    #expect(throws: VaultError.wrongRecoveryKey) {
+      try StoreCreation.rebuildDeviceKey(
+        at: store.path, recoveryKey: SecretBytes(text: store.recoveryKey), floor: .weakForTests)
+    }
+    try StoreCreation.rebuildDeviceKey(at: store.path, recoveryKey: SecretBytes(text: key), floor: .weakForTests)
+    let again = try store.open()
+    try await recover(again, with: key, to: "another")
+    for (name, secret) in [("bank", "1234"), ("later", "5678")] {
+      #expect(try await again.get(name, by: Person(passcodes: ["another"])) == secret)
+    }
+  }
+
+  @Test("is not valid before the passcode has accepted it; a wrong passcode leaves the one before")
+  func refused() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let key = try newKey()
+    await #expect(throws: VaultError.wrongPasscode) {
+      try await replace(vault, by: key, as: Person(passcodes: ["wrong", "wronger", "wrongest"]))
+    }
+    await #expect(throws: VaultError.wrongPasscode) { try await replace(vault, by: key, as: Person(passcodes: ["no"])) }
+    await #expect(throws: VaultError.malformedRecoveryKey) { try await replace(vault, by: "no key") }
+    await #expect(throws: VaultError.wrongRecoveryKey) { try await recover(vault, with: key, to: "another") }
+    try await recover(vault, with: store.recoveryKey, to: "another")
+  }
+
+  @Test("takes the one before where no passcode is set")
+  func withoutPasscode() async throws {
+    let store = try await ScratchStore(passcode: nil)
+    let vault = try store.open()
+    let key = try newKey()
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      try await replace(vault, by: key, as: Person(recoveryKey: key))
+    }
+    try await replace(vault, by: key, as: Person(recoveryKey: store.recoveryKey))
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      try await recover(vault, with: store.recoveryKey, to: "another")
+    }
+    try await recover(vault, with: key, to: "another")
+  }
+
+  @Test("closes what is stored later to the one before, also with a copy of the database from before")
+  func oldCopy() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("bank", "1234", .passcode)
+    let old = try SecretBox(RecoveryKey.slotKey(of: SecretBytes(text: store.recoveryKey)))
+    func passcodeKey() async throws -> SecretBox? { try await vault.passcodeKey(byRecovery: old) }
+    let before = try #require(try await passcodeKey())
+    try await replace(vault, by: newKey())
+    await #expect(throws: VaultError.self, "the slot is sealed for the new key") { _ = try await passcodeKey() }
+    let isCurrent = try await vault.isPasscodeKey(before)
+    #expect(!isCurrent, "the key that the old recovery key has opened seals nothing any more")
+  }
+
+  @Test("in a store of a TPM is replaced like any other, and seals the passcode anew")
+  func inTPM() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await ScratchStore(storage: .tpm(machine.tpm))
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    try await vault.put("bank", "1234", .passcode)
+    let key = try newKey()
+    try await replace(vault, by: key)
+    #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    await vault.close()
+    try machine.clear()
+    try StoreCreation.rebuildDeviceKey(
+      at: store.path, recoveryKey: SecretBytes(text: key), floor: .weakForTests, storage: .tpm(machine.tpm))
+    let again = try store.open(storage: .tpm(machine.tpm))
+    try await recover(again, with: key, to: "another")
+    #expect(try await again.get("bank", by: Person(passcodes: ["another"])) == "1234")
+  }
+
+  @Test("of a session is valid when that session keeps it, and only the last one of its own")
+  func session() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let (session, other) = (VaultSession(of: vault), VaultSession(of: vault))
+    let person = Person(passcodes: [Self.right, Self.right])
+    let dropped = try await session.draftRecoveryKey().text
+    let kept = try await session.draftRecoveryKey().text
+    await #expect(throws: VaultError.invalidRequest("no new recovery key was made")) {
+      try await person.with(other) { try await other.keepRecoveryKey(Asking(in: $0)) }
+    }
+    try await person.with(session) { try await session.keepRecoveryKey(Asking(in: $0)) }
+    await #expect(throws: VaultError.invalidRequest("no new recovery key was made")) {
+      try await person.with(session) { try await session.keepRecoveryKey(Asking(in: $0)) }
+    }
+    await #expect(throws: VaultError.wrongRecoveryKey) { try await recover(vault, with: dropped, to: "another") }
+    try await recover(vault, with: kept, to: "another")
+  }
+
+  @Test("is the new one once the database is written, also if the power is lost before the manifest is")
+  func cutOff() async throws {
+    let store = try await ScratchStore()
+    let key = try newKey()
+    do {
+      let vault = try store.open()
+      try await replace(vault, by: key)
+      await vault.close()
+    }
+    try store.tearLastManifest()
+    let vault = try store.open()
+    #expect(try await vault.status().restoreDetected == false)
+    try await recover(vault, with: key, to: "another")
+  }
+}
+
+extension Vault {
+  /// The passcode key that a recovery key opens.
+  fileprivate func passcodeKey(byRecovery key: SecretBox) throws -> SecretBox? {
+    try store.read { moment in
+      if let opened = try moment.passcodeKey(byRecovery: key.secret) { SecretBox(opened) } else { nil }
+    }
+  }
+
+  /// Whether items are sealed for this passcode key.
+  fileprivate func isPasscodeKey(_ key: SecretBox) throws -> Bool {
+    try store.read { moment in
+      try moment.passcodePublicKey() == DerivedPair.passcode.publicKey(of: key.secret, store.keys.databaseID)
+    }
+  }
+}
