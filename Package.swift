@@ -14,6 +14,7 @@ let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault"
 
 // The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
 // checks this file against the table.
@@ -25,12 +26,10 @@ let package = Package(
     .library(name: "KeychainServices", targets: ["KeychainServices"]),
     .library(name: "Security", targets: ["Security"]),
     .library(name: "WhorlTesting", targets: ["WhorlTesting"]),
-    .executable(name: "whorl", targets: ["whorl"]),
-    .executable(name: "whorld", targets: ["whorld"]),
-    .executable(name: "whorl-reader", targets: ["whorl-reader"]),
-    .executable(name: "whorl-program-path", targets: ["whorl-program-path"]),
-    .executable(name: "whorl-finger", targets: ["whorl-finger"]),
-  ],
+  ]
+    + ["whorl", "whorld", "whorl-reader", "whorl-program-path", "whorl-agent", "whorl-finger"].map {
+      .executable(name: $0, targets: [$0])
+    },
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -136,8 +135,8 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint", "PrivateVault",
-        "SystemVault",
+        "Executors", "CLinux", "KeySchemes", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint",
+        "PrivateVault", "SystemVault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),
 
@@ -158,6 +157,14 @@ let package = Package(
     .target(
       name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
+    .target(
+      name: "SSHAgent",
+      dependencies: [
+        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Keys", "Processes", "SDBus", "SecretModel", "SecureMemory",
+        "Whorl",
+      ],
+      path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
+
     // For the tests of programs that use Whorl
     .target(
       name: "WhorlTesting",
@@ -168,9 +175,8 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Confinement", "Executors", "Fingerprint", "OtherStores", "Primitives", "Processes", "ReaderBus",
-        "ReaderClient", "Recordings", "SecretModel", "SecureMemory", "Wallets", "Whorl",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "OtherStores", "Primitives", "Processes",
+        "ReaderBus", "ReaderClient", "Recordings", "SecretModel", "SecureMemory", "Wallets", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
     .executableTarget(
@@ -197,11 +203,11 @@ let package = Package(
       name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks",
       swiftSettings: strict),
     .executableTarget(
-      name: "whorl-finger",
-      dependencies: [
-        "VirtualFinger", "Fingerprint",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      name: "whorl-agent",
+      dependencies: ["CLinux", "CSystemd", "Executors", "SSHAgent", "SecretModel", "Whorl", argumentParser],
+      path: "Sources/Programs/whorl-agent", swiftSettings: strict),
+    .executableTarget(
+      name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
       path: "Sources/Programs/whorl-finger", swiftSettings: strict),
 
     .executableTarget(
@@ -359,6 +365,9 @@ let package = Package(
         "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
       ],
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
+    .testTarget(
+      name: "SSHAgentTests", dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent"],
+      path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
     // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(
       name: "WalletsTests",

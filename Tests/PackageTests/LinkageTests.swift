@@ -23,7 +23,7 @@ struct LinkageTests {
 
   @Test("of the programs only the vault links the libraries of the TPM")
   func onlyTheVaultLinksTSS() async throws {
-    for program in ["whorl", "whorld", "whorl-reader", "whorl-finger", "whorl-program-path"] {
+    for program in ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-program-path"] {
       let libraries = try await sharedLibraries(of: try Repository.products.appending(path: program))
       #expect(libraries.contains { $0.hasPrefix("libtss2") } == (program == "whorld"), "\(program): \(libraries)")
     }

@@ -23,7 +23,12 @@ struct MakefileTests {
       let installed = try await run("make", "install", environment: places)
       #expect(installed.status == 0, "\(installed.errors)")
       let files = FileManager.default
-      #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/bin/whorl").path))
+      for program in ["whorl", "whorl-agent"] {
+        #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/bin/\(program)").path))
+      }
+      let unit = try String(
+        contentsOf: folder.appending(path: "usr/lib/systemd/user/whorl-agent.service"), encoding: .utf8)
+      #expect(unit.contains("\nExecStart=/usr/bin/whorl-agent\n"))
       for helper in ["whorld", "whorl-reader", "may-remove"] {
         #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
         #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))

@@ -96,6 +96,14 @@ struct ManualTests {
     #expect(toldOfReader == reader)
   }
 
+  @Test("the page of the SSH agent has every option of it, and no other")
+  func agent() async throws {
+    let agent = Set(try await CommandTree.of("whorl-agent").options).subtracting(["h", "help"])
+    let told = Set(try page("whorl-agent.1").matches(of: /\n\.It Fl -([a-z-]+)/).map { String($0.1) })
+    #expect(agent.contains("upstream"))
+    #expect(told == agent)
+  }
+
   @Test("help, manual page and document list the same exit statuses")
   func exitStatuses() async throws {
     let help = try await run(Repository.products.appending(path: "whorl").path, "--help").output

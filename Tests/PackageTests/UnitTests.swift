@@ -41,6 +41,23 @@ struct UnitTests {
     }
   }
 
+  @Test("of the SSH agent are clean, too, for the service manager of a user")
+  func agent() async throws {
+    try await withTemporaryFolder { folder in
+      try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
+      try writeScript("", to: folder.appending(path: "bin/whorl-agent"))
+      let units = ["whorl-agent.socket", "whorl-agent.service"]
+      for unit in units {
+        let text = try Repository.text("data/ssh-agent/\(unit)").replacingOccurrences(of: "@PREFIX@", with: folder.path)
+        try text.write(to: folder.appending(path: unit), atomically: true, encoding: .utf8)
+      }
+      let paths = units.map { folder.appending(path: $0).path }
+      let result = try await run(
+        "systemd-analyze", ["verify", "--user", "--man=no"] + paths, environment: ["XDG_RUNTIME_DIR": folder.path])
+      #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    }
+  }
+
   @Test("are as closed as promised")
   func exposure() async throws {
     try await withTemporaryFolder { folder in

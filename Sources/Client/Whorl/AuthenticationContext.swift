@@ -27,6 +27,8 @@ public final class AuthenticationContext: Sendable {
     public var fallbackTitle: String?
     /// The title of the cancel action; nil for the default one.
     public var cancelTitle: String?
+    /// Whether the fallback is offered before the first touch, and not only after one that did not match.
+    package var offersFallbackAtOnce = false
 
     /// Apple's defaults.
     public init() {}
@@ -254,7 +256,11 @@ public final class AuthenticationContext: Sendable {
     asked.keepsEvidence = true
     asked.reuseDuration = options.reuseDuration
     asked.fallback =
-      options.fallbackTitle == "" ? .never : callersFallback ? .callersAfterNoMatch : .afterNoMatch
+      options.fallbackTitle == ""
+      ? .never
+      : callersFallback
+        ? .callersAfterNoMatch
+        : options.offersFallbackAtOnce ? .atOnce : .afterNoMatch
     return asked
   }
 }

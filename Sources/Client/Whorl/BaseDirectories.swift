@@ -17,6 +17,14 @@ package enum BaseDirectories {
     return "/run/user/\(getuid())"
   }
 
+  /// The address of the message bus of the user's session: `$DBUS_SESSION_BUS_ADDRESS`, else that of the runtime folder.
+  package static var sessionBus: String {
+    guard let value = getenv("DBUS_SESSION_BUS_ADDRESS"), value[0] != 0, let given = String(validatingCString: value)
+    else { return "unix:path=\(runtime)/bus" }
+    // The id of the bus, which some sessions append, is not needed to reach it.
+    return String(given.prefix { $0 != "," })
+  }
+
   private static func directory(_ variable: String, below: String) -> String? {
     // The specification requires that relative paths are ignored.
     if let value = getenv(variable), value[0] == UInt8(ascii: "/") { return String(validatingCString: value) }

@@ -1,6 +1,6 @@
-/// The two kinds of key pairs. Each has its own external formats.
+/// The kinds of key pairs. Each has its own external formats.
 package enum KeyFamily: Sendable, Hashable, CaseIterable {
-  case ec, rsa
+  case ec, rsa, ed25519
 }
 
 /// The supported NIST curves (FIPS 186-4). Their order is prime, so the cofactor is 1, and Diffie-Hellman gives the
@@ -28,11 +28,14 @@ package enum KeyAlgorithm: Sendable, Hashable {
   case ec(Curve)
   /// The size is 2048 to 4096 bits and a multiple of 8.
   case rsa(bits: Int)
+  /// Ed25519 (RFC 8032).
+  case ed25519
 
   package var family: KeyFamily {
     switch self {
     case .ec: .ec
     case .rsa: .rsa
+    case .ed25519: .ed25519
     }
   }
 
@@ -40,6 +43,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
     switch self {
     case .ec(let curve): curve.bitCount
     case .rsa(let bits): bits
+    case .ed25519: 256
     }
   }
 
@@ -49,8 +53,31 @@ package enum KeyAlgorithm: Sendable, Hashable {
   /// Whether keys of this algorithm can be generated and imported.
   package var isSupported: Bool {
     switch self {
-    case .ec: true
+    case .ec, .ed25519: true
     case .rsa(let bits): (2048...4096).contains(bits) && bits % 8 == 0
     }
+  }
+}
+
+/// The words for the algorithms of new keys.
+extension KeyAlgorithm {
+  /// The algorithms that have a word.
+  package static let offered: [KeyAlgorithm] = [
+    .ed25519, .ec(.p256), .ec(.p384), .ec(.p521), .rsa(bits: 2048), .rsa(bits: 3072), .rsa(bits: 4096),
+  ]
+
+  /// Such as `ed25519`, `ecdsa-256` and `rsa-3072`.
+  package var word: String {
+    switch self {
+    case .ed25519: "ed25519"
+    case .ec(let curve): "ecdsa-\(curve.bitCount)"
+    case .rsa(let bits): "rsa-\(bits)"
+    }
+  }
+
+  /// Nil for a word that none of ``offered`` has.
+  package init?(word: String) {
+    guard let algorithm = Self.offered.first(where: { $0.word == word }) else { return nil }
+    self = algorithm
   }
 }

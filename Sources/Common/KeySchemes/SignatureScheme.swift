@@ -28,11 +28,14 @@ package enum SignatureScheme: Sendable, Hashable {
   case ecdsa(HashFunction, Input, ECDSAEncoding)
   /// ECDSA over a digest of any length. A digest longer than the order of the curve is truncated to its first bits.
   case ecdsaDigest(ECDSAEncoding)
+  /// Ed25519 (RFC 8032) over the message itself, which is not hashed before.
+  case ed25519
 
   package func supports(_ algorithm: KeyAlgorithm) -> Bool {
     switch self {
     case .rsaRaw, .rsaPKCS1Raw, .rsaPKCS1, .rsaPSS: algorithm.family == .rsa
     case .ecdsa, .ecdsaDigest: algorithm.family == .ec
+    case .ed25519: algorithm.family == .ed25519
     }
   }
 }

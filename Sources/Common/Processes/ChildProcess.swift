@@ -19,20 +19,20 @@ package final class ChildProcess: Sendable {
   /// Starts a helper program with the standard descriptors and `descriptors` alone, and with default signal
   /// dispositions.
   ///
-  /// The child writes its standard output to `/dev/null`.
-  ///
   /// - Parameters:
   ///   - arguments: all of them, with the program's own name.
   ///   - environment: the environment without the secrets, as `NAME=value`.
   ///   - secrets: the rest of the environment, each as `NAME=value` and a NUL.
   ///   - descriptors: further descriptors that stay open in the child, under the same numbers.
   ///   - standardInput: the descriptor that becomes the child's descriptor 0. It stays the caller's.
+  ///   - standardOutput: the same for the child's descriptor 1; nil: `/dev/null`.
   ///   - keepsTerminal: whether the child stays in this process's session and keeps its terminal. In a session of its
   ///     own it gets no Ctrl-C and cannot use the terminal.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
   package init(
     _ program: HelperProgram, arguments: [String], environment: [String], secrets: [SharedSecret] = [],
-    descriptors: [Int32] = [], standardInput: Int32, keepsTerminal: Bool = false, showsDiagnostics: Bool = false
+    descriptors: [Int32] = [], standardInput: Int32, standardOutput: Int32? = nil, keepsTerminal: Bool = false,
+    showsDiagnostics: Bool = false
   ) throws(ChildStartError) {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -43,7 +43,11 @@ package final class ChildProcess: Sendable {
       posix_spawnattr_destroy(&attributes)
     }
     posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    if let standardOutput {
+      posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    }
     if !showsDiagnostics { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
     // dup2 of a descriptor to itself clears its close-on-exec flag.
     for kept in descriptors { posix_spawn_file_actions_adddup2(&actions, kept, kept) }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import Fingerprint
+package import KeySchemes
 public import SecretModel
 
 // Parses values of the command line.
@@ -26,6 +27,15 @@ extension ItemClass: ExpressibleByArgument {
   public static var allValueStrings: [String] { allCases.map(\.word) }
   /// How help shows a default.
   public var defaultValueDescription: String { word }
+}
+
+extension KeyAlgorithm: ExpressibleByArgument {
+  /// Parses the value of `--type`.
+  package init?(argument: String) { self.init(word: argument) }
+  /// The values that help and errors list.
+  package static var allValueStrings: [String] { offered.map(\.word) }
+  /// How help shows a default.
+  package var defaultValueDescription: String { word }
 }
 
 extension AgePublicKey: ExpressibleByArgument {

@@ -77,19 +77,20 @@ static inline int whorl_scrypt(
   return result;
 }
 
-// `out` holds 32 bytes.
-static inline int whorl_hmac_sha256(
-    EVP_MAC *mac, const void *key, size_t key_count, const void *bytes, size_t count, unsigned char *out) {
+// `out` holds the `out_count` bytes of a digest.
+static inline int whorl_hmac(
+    EVP_MAC *mac, const char *hash, const void *key, size_t key_count, const void *bytes, size_t count, unsigned char *out,
+    size_t out_count) {
   EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
   if (context == NULL) return 0;
   OSSL_PARAM parameters[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA2-256", 0),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)hash, 0),
       OSSL_PARAM_construct_end(),
   };
   size_t written = 0;
   int result = EVP_MAC_init(context, (const unsigned char *)key, key_count, parameters) == 1 &&
                EVP_MAC_update(context, (const unsigned char *)bytes, count) == 1 &&
-               EVP_MAC_final(context, out, &written, 32) == 1 && written == 32;
+               EVP_MAC_final(context, out, &written, out_count) == 1 && written == out_count;
   EVP_MAC_CTX_free(context);
   return result;
 }
@@ -147,6 +148,17 @@ static inline EVP_PKEY *whorl_rsa_key(OSSL_LIB_CTX *library, BIGNUM *const *numb
 // Copies one of the integers of an RSA key, given by its index in PKCS #1, into `number`. The caller keeps `number`.
 static inline int whorl_rsa_number(const EVP_PKEY *key, size_t place, BIGNUM *number) {
   return EVP_PKEY_get_bn_param(key, whorl_rsa_numbers[place], &number);
+}
+
+// Sets `exponent` to `d` modulo `prime` - 1, which PKCS #1 stores and SSH does not.
+static inline int whorl_rsa_exponent(BIGNUM *exponent, const BIGNUM *d, const BIGNUM *prime) {
+  BN_CTX *context = BN_CTX_secure_new();
+  BIGNUM *modulus = BN_secure_new();
+  int result = context != NULL && modulus != NULL && BN_sub(modulus, prime, BN_value_one()) == 1 &&
+               BN_mod(exponent, d, modulus, context) == 1;
+  BN_clear_free(modulus);
+  BN_CTX_free(context);
+  return result;
 }
 
 // The key derivation of ANSI X9.63. An empty info is left out, which has the same result.

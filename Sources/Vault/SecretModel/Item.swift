@@ -75,6 +75,8 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   public static let publicKeyHash = Self(rawValue: "pkhh")
   /// A private key's public half, in the form of `SecKeyCopyExternalRepresentation`; Whorl's own.
   public static let publicKey = Self(rawValue: "whorl.public")
+  /// The public half in SSH's form, of a key that was made or brought for SSH; Whorl's own.
+  package static let sshPublicKey = Self(rawValue: "whorl.ssh")
 }
 
 /// The value of an attribute. Values of different kinds are never equal.

@@ -61,6 +61,12 @@ package protocol VaultService: Sendable {
   /// Seals a copy of a secret of at most 4096 bytes, to be opened without this store
   /// (``VaultConnection/openCopy(_:with:)``). Asks nobody.
   func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError) -> SealedCopy
+  /// Stores a private key that is made in the vault, or brought in SSH's form. It is only used there from then on: its
+  /// access control gets `privateKeyUsage`. The attributes that follow from the key are set here. Asks nobody.
+  ///
+  /// - Parameter item: of class `key`.
+  /// - Throws: `invalidRequest` for bytes that are no private key, `duplicateItem` for a key that is stored already.
+  func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item
   /// Uses a private key inside the vault, after asking for what its access control requires.
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes
 

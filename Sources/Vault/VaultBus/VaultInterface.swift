@@ -43,6 +43,7 @@ package enum VaultInterface {
     case update = "Update"
     case delete = "Delete"
     case sealCopy = "SealCopy"
+    case addKey = "AddKey"
     case useKey = "UseKey"
 
     case evaluate = "Evaluate"
@@ -119,6 +120,7 @@ extension VaultInterface.Method {
     case .update: "ta{sv}a{sv}aha{sv}"
     case .delete: "ta{sv}"
     case .sealCopy: "ths"
+    case .addKey: "ta{sv}sah"
     case .useKey: "taya{sv}a{sv}"
     case .evaluate: "ta{sv}a{sv}"
     case .enroll, .unenroll, .useAdapter, .setFirstUnlock: "tsa{sv}"
@@ -143,7 +145,7 @@ extension VaultInterface.Method {
     case .openContext, .evaluate: "ay"
     case .items: "aayay"
     case .secrets, .firstSecrets: "a(ayxx)ah"
-    case .add: "ay"
+    case .add, .addKey: "ay"
     case .addAll: "a(x(sav))"
     case .biometry, .enroll, .unenroll, .readers, .status, .backupContents: "a{sv}"
     case .update, .delete: "x"
@@ -160,9 +162,9 @@ extension VaultInterface.Method {
   /// change was made.
   package var isChange: Bool {
     switch self {
-    case .keep, .rebuildDeviceKey, .makeStoreOfBackup, .restoreBackup, .add, .addAll, .update, .delete, .enroll,
-      .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover, .keepRecoveryKey,
-      .acceptRestore,
+    case .keep, .rebuildDeviceKey, .makeStoreOfBackup, .restoreBackup, .add, .addAll, .addKey, .update, .delete,
+      .enroll, .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover,
+      .keepRecoveryKey, .acceptRestore,
       .useAdapter:
       true
     // A new store that was not kept is removed when its connection ends.

@@ -54,7 +54,7 @@ struct UsageTests {
       "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential", "doctor",
       "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
       "login enable", "login disable", "login open", "login repair",
-      "login add", "login ls", "login rm",
+      "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public",
     ])
   func help(_ command: String) async throws {
     let words = command.split(separator: " ").map(String.init)

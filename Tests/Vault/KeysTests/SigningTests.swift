@@ -187,6 +187,7 @@ extension SignatureScheme {
     switch self {
     case .rsaPKCS1(_, let input), .rsaPSS(_, let input), .ecdsa(_, let input, _): input == .digest
     case .rsaRaw, .rsaPKCS1Raw, .ecdsaDigest: true
+    case .ed25519: false
     }
   }
 }

@@ -53,6 +53,8 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.sealCopy(of: secret(), under: .recoveryKey)
     _ = try? await vault.useKey(id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), asking)
     _ = try? await vault.useKey(id, .export, asking)
+    _ = try? await vault.addKey(item, from: .generated(.ed25519))
+    _ = try? await vault.addKey(item, from: .ssh(SharedSecret(secret())))
     _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
     _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
     _ = try? await vault.biometry()

@@ -90,6 +90,7 @@ final class StubVault: VaultService, VaultConnection {
   func sealCopy(of _: consuming SecretBytes, under _: SealedCopy.Keys) async throws(VaultError) -> SealedCopy {
     throw Self.unused
   }
+  func addKey(_: NewItem, from _: KeySource) async throws(VaultError) -> Item { throw Self.unused }
   func openContext(_: ContextOptions) async throws(VaultError) -> (handle: ContextHandle, events: ContextEvents) {
     let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
     let source = EventSource(continuation)

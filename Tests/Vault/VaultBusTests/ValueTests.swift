@@ -158,7 +158,7 @@ struct ValueTests {
       encryptions += [.rsaOAEP(hash), .rsaOAEPAESGCM(hash), .ecies(hash, .zero), .ecies(hash, .derived)]
       uses.append(.exchange(with: [], .ecdhX963(hash), size: 32, sharedInfo: [1, 2]))
     }
-    signatures += [.ecdsaDigest(.x962), .ecdsaDigest(.rfc4754)]
+    signatures += [.ecdsaDigest(.x962), .ecdsaDigest(.rfc4754), .ed25519]
     uses += signatures.map { .sign([1, 2, 3], $0) } + encryptions.map { .decrypt([], $0) }
     var options = ContextOptions(
       interactionNotAllowed: true, timeout: .milliseconds(1_500), preferPasscode: true, passcodeSupplied: true)

@@ -11,7 +11,7 @@ enum KeyAttributes {
   {
     let size = AttributeValue.number(Int64(publicKey.algorithm.bitCount))
     var attributes: [AttributeName: AttributeValue] = [
-      .keyClass: .text(isPrivate ? "1" : "0"), .keyType: .text(type(of: publicKey.algorithm.family)),
+      .keyClass: .text(isPrivate ? "1" : "0"), .keyType: .text(publicKey.algorithm.family.keyType),
       .keySizeInBits: size, .effectiveKeySize: size, .applicationLabel: .bytes(publicKey.label),
       .publicKey: .bytes(publicKey.external),
     ]
@@ -77,18 +77,8 @@ enum KeyAttributes {
     return try? PublicKey(external: bytes, family: family)
   }
 
-  static func type(of family: KeyFamily) -> String {
-    switch family {
-    case .ec: "73"
-    case .rsa: "42"
-    }
-  }
-
+  /// Nil for a type that Apple's calls do not have, such as that of Ed25519.
   static func family(of type: String) -> KeyFamily? {
-    switch type {
-    case "73": .ec
-    case "42": .rsa
-    default: nil
-    }
+    KeyFamily(keyType: type).flatMap { $0 == .ed25519 ? nil : $0 }
   }
 }

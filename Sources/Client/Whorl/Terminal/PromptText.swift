@@ -53,7 +53,7 @@ package enum PromptText {
     }
   }
 
-  static func noMatch(remaining: Int) -> String {
+  package static func noMatch(remaining: Int) -> String {
     remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
   }
 
@@ -62,7 +62,7 @@ package enum PromptText {
   }
 
   /// The text of a notice. `explain` describes an error of the reader.
-  static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
+  package static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
     switch notice {
     case .unknownPrintsOnChip(let count):
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."

@@ -169,7 +169,7 @@ enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
     case .pass: try PasswordStore(in: path ?? session.passwordStore, environment: session.environment)
     case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
     case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
-    case .secretService: try await SecretServiceStore(onBus: session.bus)
+    case .secretService: try await SecretServiceStore(onBus: BaseDirectories.sessionBus)
     }
   }
 }

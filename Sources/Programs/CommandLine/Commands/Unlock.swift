@@ -67,7 +67,7 @@ struct Recover: Command {
         whorl recover
         whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<newpasscode
         whorl recover --new-key
-        whorl recover --new-key --passcode-fd 3 --new-recovery-fd 5 3<passcode 5>recovery
+        whorl recover --new-key --passcode-fd 3 3<passcode
       """)
 
   @OptionGroup var options: GlobalOptions

@@ -22,12 +22,4 @@ extension Session {
 
   /// The folder of `pass`, where `pass` itself looks for it.
   var passwordStore: String { variable("PASSWORD_STORE_DIR") ?? "\(variable("HOME") ?? "")/.password-store" }
-
-  /// The address of the message bus of the user's session.
-  var bus: String {
-    let own = "unix:path=\(BaseDirectories.runtime)/bus"
-    guard let given = variable("DBUS_SESSION_BUS_ADDRESS") else { return own }
-    // The id of the bus, which some sessions append, is not needed to reach it.
-    return String(given.prefix { $0 != "," })
-  }
 }

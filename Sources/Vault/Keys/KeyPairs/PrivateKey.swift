@@ -19,6 +19,7 @@ package struct PrivateKey: ~Copyable, Sendable {
       switch algorithm {
       case .ec(let curve): try ECKeyForm.publicForm(of: handle, curve)
       case .rsa: try RSAKeyForm.publicForm(of: handle)
+      case .ed25519: try Ed25519.publicForm(of: handle)
       }
     return PrivateKey(
       publicKey: try PublicKey(external: publicForm, family: algorithm.family), handle: handle)
@@ -28,7 +29,8 @@ package struct PrivateKey: ~Copyable, Sendable {
   /// ``KeysError/badParameters(_:)``. For RSA this tests the primes, which takes up to half a second.
   package init(external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
     let (publicForm, handle) = try Self.read(external, family)
-    try handle.checkPair()
+    // The public key of Ed25519 is computed from the private one.
+    if family != .ed25519 { try handle.checkPair() }
     self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
   }
 
@@ -45,6 +47,7 @@ package struct PrivateKey: ~Copyable, Sendable {
     switch family {
     case .ec: try ECKeyForm.privateKey(external)
     case .rsa: try RSAKeyForm.privateKey(external)
+    case .ed25519: try Ed25519.privateKey(external)
     }
   }
 
@@ -54,11 +57,12 @@ package struct PrivateKey: ~Copyable, Sendable {
   }
 
   /// The key in Apple's export format: 04 ‖ X ‖ Y ‖ K (X9.63) for a key on a curve, and RSAPrivateKey (PKCS #1) in DER
-  /// for RSA.
+  /// for RSA. The 32 bytes of RFC 8032 for Ed25519.
   package borrowing func external() throws(KeysError) -> SecretBytes {
     switch algorithm.family {
     case .ec: try ECKeyForm.privateForm(of: handle, publicForm: publicKey.external)
     case .rsa: try RSAKeyForm.privateForm(of: handle)
+    case .ed25519: try Ed25519.privateForm(of: handle)
     }
   }
 }
@@ -69,6 +73,7 @@ extension KeyHandle {
       switch algorithm.family {
       case .ec: "EC"
       case .rsa: "RSA"
+      case .ed25519: Ed25519.name
       }
     // Transfer full.
     guard let pointer = EVP_PKEY_CTX_new_from_name(LibraryContext.shared.pointer, name, nil) else {
@@ -80,6 +85,7 @@ extension KeyHandle {
       switch algorithm {
       case .ec(let curve): EVP_PKEY_CTX_set_group_name(context.pointer, curve.name)
       case .rsa(let bits): EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits))
+      case .ed25519: Int32(1)
       }
     var key: OpaquePointer?
     // Generates a key that the caller owns (transfer full).

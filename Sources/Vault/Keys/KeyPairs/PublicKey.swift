@@ -5,7 +5,7 @@ package struct PublicKey: Sendable {
   package let algorithm: KeyAlgorithm
 
   /// The key in Apple's export format: 04 ‖ X ‖ Y (X9.63) for a key on a curve, and RSAPublicKey (PKCS #1) in DER for
-  /// RSA.
+  /// RSA. The 32 bytes of RFC 8032 for Ed25519.
   package let external: [UInt8]
 
   /// The SHA-1 of ``external``, by which Apple finds keys.
@@ -19,6 +19,7 @@ package struct PublicKey: Sendable {
       switch family {
       case .ec: try ECKeyForm.publicKey(external)
       case .rsa: try RSAKeyForm.publicKey(external)
+      case .ed25519: try Ed25519.publicKey(external)
       }
     self.external = external
     label = try HashFunction.sha1.digest(external)

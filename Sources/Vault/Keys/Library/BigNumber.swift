@@ -29,6 +29,14 @@ final class BigNumber {
 
   var isOdd: Bool { BN_is_odd(pointer) == 1 }
 
+  /// This number, an RSA private exponent, modulo `prime` - 1.
+  func exponent(for prime: BigNumber) throws(KeysError) -> BigNumber {
+    let exponent = try BigNumber()
+    // Borrows the numbers and sets the result.
+    guard whorl_rsa_exponent(exponent.pointer, pointer, prime.pointer) == 1 else { throw .drainLibrary("an RSA key") }
+    return exponent
+  }
+
   /// Writes the number to all of `bytes`, with leading zeros. False if it is too large.
   func write(to bytes: UnsafeMutableRawBufferPointer) -> Bool {
     // Writes exactly the given number of bytes into the borrowed memory.

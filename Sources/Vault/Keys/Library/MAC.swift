@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import KeySchemes
 package import SecureMemory
 
 /// HMAC-SHA256 (RFC 2104). Stops the process if libcrypto cannot compute it, as ``Digest`` does.
@@ -7,19 +8,29 @@ package enum MAC {
 
   package static func hmacSHA256(key: borrowing SecretBytes, _ bytes: [UInt8]) -> [UInt8] {
     precondition(!key.isEmpty, "an empty key authenticates nothing")
+    guard let mac = key.withUnsafeBytes({ hmac(.sha256, key: $0, bytes) }) else {
+      fatalError("libcrypto cannot compute HMAC-SHA256")
+    }
+    return mac
+  }
+
+  /// HMAC with another hash function and a key that is no secret, as OpenSSH hashes the names of hosts. Nil if
+  /// libcrypto cannot compute it.
+  package static func hmac(_ hash: HashFunction, publicKey key: [UInt8], _ bytes: [UInt8]) -> [UInt8]? {
+    key.withUnsafeBytes { hmac(hash, key: $0, bytes) }
+  }
+
+  private static func hmac(_ hash: HashFunction, key: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> [UInt8]? {
     let algorithm = Algorithms.hmac.required()
-    var mac = [UInt8](repeating: 0, count: count)
-    let result = key.withUnsafeBytes { key in
-      bytes.withUnsafeBytes { bytes in
-        mac.withUnsafeMutableBufferPointer {
-          // Borrows everything for the call. `mac` has the 32 bytes that the call writes.
-          whorl_hmac_sha256(
-            algorithm, key.baseAddress, key.count, bytes.baseAddress, bytes.count, $0.baseAddress)
-        }
+    var mac = [UInt8](repeating: 0, count: hash.count)
+    let result = bytes.withUnsafeBytes { bytes in
+      mac.withUnsafeMutableBufferPointer {
+        // Borrows everything for the call. `mac` has the size of a digest.
+        whorl_hmac(
+          algorithm, hash.name, key.baseAddress, key.count, bytes.baseAddress, bytes.count, $0.baseAddress, $0.count)
       }
     }
-    guard result == 1 else { fatalError("libcrypto cannot compute HMAC-SHA256") }
-    return mac
+    return result == 1 ? mac : nil
   }
 
   /// Whether `mac` is the MAC of `bytes`. The time does not depend on how many bytes are right.

@@ -5,7 +5,7 @@ extension SignatureScheme {
   var hash: HashFunction? {
     switch self {
     case .rsaPKCS1(let hash, _), .rsaPSS(let hash, _), .ecdsa(let hash, _, _): hash
-    case .rsaRaw, .rsaPKCS1Raw, .ecdsaDigest: nil
+    case .rsaRaw, .rsaPKCS1Raw, .ecdsaDigest, .ed25519: nil
     }
   }
 
@@ -13,7 +13,7 @@ extension SignatureScheme {
   var encoding: ECDSAEncoding? {
     switch self {
     case .ecdsa(_, _, let encoding), .ecdsaDigest(let encoding): encoding
-    case .rsaRaw, .rsaPKCS1Raw, .rsaPKCS1, .rsaPSS: nil
+    case .rsaRaw, .rsaPKCS1Raw, .rsaPKCS1, .rsaPSS, .ed25519: nil
     }
   }
 
@@ -30,6 +30,7 @@ extension SignatureScheme {
     case .ecdsaDigest:
       guard !data.isEmpty else { throw .badParameters("a digest is not empty") }
       return data
+    case .ed25519: return data
     case .rsaPKCS1(let hash, .message), .rsaPSS(let hash, .message), .ecdsa(let hash, .message, _):
       return try hash.digest(data)
     case .rsaPKCS1(let hash, .digest), .rsaPSS(let hash, .digest), .ecdsa(let hash, .digest, _):

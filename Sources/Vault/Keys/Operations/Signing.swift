@@ -6,6 +6,7 @@ extension PrivateKey {
   /// scheme.
   package borrowing func sign(_ data: [UInt8], _ scheme: SignatureScheme) throws(KeysError) -> [UInt8] {
     let input = try scheme.input(data, for: algorithm)
+    if scheme == .ed25519 { return try Ed25519.sign(input, with: handle) }
     let context = try handle.context()
     guard EVP_PKEY_sign_init(context.pointer) == 1, try scheme.prepare(context) else { throw .drainLibrary("signing") }
     var signature = [UInt8](repeating: 0, count: Int(EVP_PKEY_get_size(handle.pointer)))
@@ -29,6 +30,7 @@ extension PublicKey {
     _ signature: [UInt8], of data: [UInt8], _ scheme: SignatureScheme
   ) throws(KeysError) -> Bool {
     let input = try scheme.input(data, for: algorithm)
+    if scheme == .ed25519 { return try Ed25519.verify(signature, of: input, with: handle) }
     var signature = signature
     if scheme.encoding == .rfc4754 {
       guard signature.count == 2 * algorithm.blockCount else { return false }
@@ -52,7 +54,7 @@ extension SignatureScheme {
   fileprivate func prepare(_ operation: borrowing OperationContext) throws(KeysError) -> Bool {
     let context = operation.pointer
     switch self {
-    case .ecdsa, .ecdsaDigest:
+    case .ecdsa, .ecdsaDigest, .ed25519:
       return true
     case .rsaRaw:
       return EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1

@@ -38,13 +38,10 @@ extension ItemRecord {
   /// The family of a private key's algorithm, from `kSecAttrKeyType`; nil if this is no private key.
   var keyFamily: KeyFamily? {
     guard attributes[.keyClass] == .text(Self.privateKeyClass) else { return nil }
-    switch attributes[.keyType] {
-    case .text("73"): return .ec
-    case .text("42"): return .rsa
-    default: return nil
-    }
+    guard case .text(let type)? = attributes[.keyType] else { return nil }
+    return KeyFamily(keyType: type)
   }
 
   /// `kSecAttrKeyClassPrivate`
-  private static let privateKeyClass = "1"
+  static let privateKeyClass = "1"
 }

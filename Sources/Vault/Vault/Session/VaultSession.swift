@@ -176,6 +176,13 @@ extension VaultSession {
     try await vault.sealCopy(of: secret, under: keys)
   }
 
+  package func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
+    let made = try await KeyMaking.key(from: source, for: item)
+    return try await logged(.add, in: nil, found: { [$0.id] }) { () throws(VaultError) in
+      try await vault.add(made.item, secret: made.secret.copy(), replacing: false, request(.nobody))
+    }
+  }
+
   package func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     try await logged(.useKey, in: asking.context, .ids([id])) { () throws(VaultError) in
       try await vault.useKey(id, use, request(asking))

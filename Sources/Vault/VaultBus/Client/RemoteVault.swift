@@ -97,6 +97,11 @@ final class RemoteVault: VaultService {
     return try wire.reading(.sealCopy) { () throws(VaultError) in try SealedCopy(bus: values[0]) }
   }
 
+  func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
+    let values = try await wire.call(.addKey, [item.busValue] + source.busValues)
+    return try wire.reading(.addKey) { () throws(VaultError) in try Item(bus: values[0]) }
+  }
+
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     let values = try await wire.call(.useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.useKey) { () throws(VaultError) in

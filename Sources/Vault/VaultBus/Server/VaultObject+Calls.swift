@@ -105,6 +105,9 @@ extension VaultObject {
     case .sealCopy:
       let secret = try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
       return [try await service.sealCopy(of: secret, under: try SealedCopy.Keys(bus: values[1])).busValue]
+    case .addKey:
+      let source = try KeySource(kind: values[1], secret: values[2])
+      return [try await service.addKey(try NewItem(bus: values[0]), from: source).busValue]
     case .useKey:
       let result = try await service.useKey(
         try ItemID(bus: values[0]), try KeyUse(bus: values[1]), try Asking(bus: values[2]))

@@ -83,6 +83,7 @@ extension SignatureScheme {
     case .rsaPSS(let hash, let input): ["rsa-pss", hash.rawValue, input.rawValue]
     case .ecdsa(let hash, let input, let encoding): ["ecdsa", hash.rawValue, input.rawValue, encoding.rawValue]
     case .ecdsaDigest(let encoding): ["ecdsa-digest", encoding.rawValue]
+    case .ed25519: ["ed25519"]
     }
   }
 
@@ -97,6 +98,7 @@ extension SignatureScheme {
     case ("rsa-pss", 3, let hash?, let input?, _): self = .rsaPSS(hash, input)
     case ("ecdsa", 4, let hash?, let input?, let encoding?): self = .ecdsa(hash, input, encoding)
     case ("ecdsa-digest", 2, _, _, let encoding?): self = .ecdsaDigest(encoding)
+    case ("ed25519", 1, _, _, _): self = .ed25519
     default: return nil
     }
   }

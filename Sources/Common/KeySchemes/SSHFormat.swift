@@ -1,0 +1,98 @@
+/// The data types of the SSH protocol (RFC 4251, section 5), in which its keys, signatures and agents' messages are
+/// written.
+package enum SSHFormat {
+  /// The position of the content of the string that begins at `start`. Nil where the bytes end before it does.
+  package static func string(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
+    guard start >= 0, bytes.count - start >= 4 else { return nil }
+    let count = (0..<4).reduce(0) { $0 << 8 | Int(bytes[start + $1]) }
+    guard count <= bytes.count - start - 4 else { return nil }
+    return start + 4..<start + 4 + count
+  }
+
+  /// The positions of the contents of the strings that fill `bytes`, in order. Nil unless they are exactly `count`.
+  package static func strings(in bytes: UnsafeRawBufferPointer, from start: Int, count: Int) -> [Range<Int>]? {
+    var found: [Range<Int>] = []
+    var next = start
+    for _ in 0..<count {
+      guard let string = string(in: bytes, at: next) else { return nil }
+      found.append(string)
+      next = string.upperBound
+    }
+    return next == bytes.count ? found : nil
+  }
+}
+
+/// Bytes that are not in the format that they should be in.
+package struct SSHFormatError: Error, Sendable, Hashable {
+  package init() {}
+}
+
+/// Reads values of SSH's data types one after the other.
+package struct SSHReader: Sendable {
+  private let bytes: [UInt8]
+  private var next = 0
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package var isAtEnd: Bool { next == bytes.count }
+
+  package mutating func byte() throws(SSHFormatError) -> UInt8 {
+    guard next < bytes.count else { throw SSHFormatError() }
+    defer { next += 1 }
+    return bytes[next]
+  }
+
+  /// A Boolean. Every byte but 0 is true.
+  package mutating func boolean() throws(SSHFormatError) -> Bool { try byte() != 0 }
+
+  package mutating func number() throws(SSHFormatError) -> UInt32 {
+    guard bytes.count - next >= 4 else { throw SSHFormatError() }
+    defer { next += 4 }
+    return bytes[next..<next + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  package mutating func string() throws(SSHFormatError) -> [UInt8] {
+    guard let place = bytes.withUnsafeBytes({ SSHFormat.string(in: $0, at: next) }) else { throw SSHFormatError() }
+    next = place.upperBound
+    return Array(bytes[place])
+  }
+
+  /// A string of UTF-8.
+  package mutating func text() throws(SSHFormatError) -> String {
+    guard let text = String(validating: try string(), as: UTF8.self) else { throw SSHFormatError() }
+    return text
+  }
+
+  /// Throws where something follows.
+  package func end() throws(SSHFormatError) {
+    guard isAtEnd else { throw SSHFormatError() }
+  }
+}
+
+/// Writes values of SSH's data types one after the other.
+package struct SSHWriter: Sendable {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
+
+  package mutating func append(byte: UInt8) { bytes.append(byte) }
+
+  package mutating func append(number: UInt32) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  package mutating func append(string: some Collection<UInt8>) {
+    append(number: UInt32(string.count))
+    bytes.append(contentsOf: string)
+  }
+
+  package mutating func append(text: String) { append(string: Array(text.utf8)) }
+
+  /// A non-negative integer (`mpint`), from its bytes, the highest first.
+  package mutating func append(integer: some Collection<UInt8>) {
+    let digits = integer.drop { $0 == 0 }
+    // A set highest bit would make it negative.
+    let sign: [UInt8] = (digits.first ?? 0) >= 0x80 ? [0] : []
+    append(string: sign + digits)
+  }
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Glibc
+import KeySchemes
+import SecretModel
+import SecureMemory
+import Whorl
+
+struct SSHAdd: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Make a key for SSH in the vault, or bring one in.",
+    discussion: """
+      Prints the public key, a line for ~/.ssh/authorized_keys on the servers. The private key is made in the vault and \
+      never leaves it, so make a second key as a way back. Without a name it is USER@HOST, as ssh-keygen names keys.
+
+      --import brings in a private key of a file, once ssh-add has read it and asked for its passphrase. The file stays; \
+      delete it when the key works.
+
+      --access says what a signature needs, as in 'whorl set'. Each signature needs a touch of its own, unless --minutes \
+      lets a touch hold for the same program, host and user. A key with --host signs in to that host alone, and signs \
+      nothing else: the host is recognized by its key and by its name in ~/.ssh/known_hosts.
+
+      Examples:
+        whorl ssh add
+        whorl ssh add work --type ecdsa-256 --minutes 10
+        whorl ssh add old --import ~/.ssh/id_rsa
+      """)
+
+  static let spoken = "ssh add"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The key's name, which ssh shows as its comment.", valueName: "name"))
+  var name: String?
+
+  @Option(help: "The kind of key to make.")
+  var type = KeyAlgorithm.ed25519
+
+  @Option(
+    name: .customLong("import"), help: ArgumentHelp("Bring in the private key of this file.", valueName: "file"),
+    completion: .file())
+  var file: String?
+
+  @Option(help: "What a signature needs.")
+  var access: AccessControl.Constraint?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long a touch holds for the same program, host and user, up to \(SSHKey.longestGrant); 0: for one signature.",
+      valueName: "n"))
+  var minutes = 0
+
+  @Option(help: ArgumentHelp("Sign in to this host alone; can be given several times.", valueName: "name"))
+  var host: [String] = []
+
+  func validate() throws {
+    guard host.allSatisfy({ !$0.isEmpty && !$0.contains { $0 == "," || $0.isWhitespace } }) else {
+      throw ValidationError("--host takes the name of one host.")
+    }
+    guard (0...SSHKey.longestGrant).contains(minutes) else {
+      throw ValidationError("--minutes takes 0 to \(SSHKey.longestGrant).")
+    }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let name = name ?? Self.usualName
+    // It is part of a line of text.
+    guard !name.isEmpty, name == Visible.text(name) else {
+      throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
+    }
+    let store = try await session.store()
+    guard try await session.sshKeys(in: store).allSatisfy({ $0.name != name }) else {
+      throw Failure(
+        .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
+    }
+    let access = AccessControl(access ?? session.configuration.access ?? .presence)
+    let item = SSHKey.item(named: name, access: access, grantedMinutes: minutes, hosts: host)
+    let source: KeySource =
+      if let file { .ssh(try await SSHKeyFile(file).key(session)) } else { .generated(type) }
+    let stored = try await session.explained { () async throws(VaultError) in
+      try await store.addKey(item, from: source)
+    }
+    guard let key = SSHKey(stored) else {
+      throw Failure(.internalError, "the vault made another key", name: "errSecInternalError", advice: "report it")
+    }
+    if options.json { return try JSON.print(SSHKeyRow(key)) }
+    try StandardOutput.line(key.line)
+  }
+
+  /// `USER@HOST`.
+  private static var usualName: String {
+    var host = [CChar](repeating: 0, count: 256)
+    // Writes at most the given number of bytes. A longer name may have no terminator, so one byte is kept.
+    gethostname(&host, host.count - 1)
+    // The entry belongs to libc and is valid until the next call.
+    let user = getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? "\(getuid())"
+    return "\(user)@\(String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
+  }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import SecretModel
+import Whorl
+
+/// A key as JSON.
+struct SSHKeyRow: Encodable {
+  var name: String
+  var id: String
+  var type: String
+  var publicKey: String
+  var access: String
+  var minutes: Int
+  var hosts: [String]
+  var state: String
+
+  init(_ key: SSHKey) {
+    (name, id, type, publicKey) = (key.name, key.id.spoken, key.type, key.line)
+    (access, minutes, state) = (key.access.description, key.grantedMinutes, key.state.rawValue)
+    hosts = key.hosts
+  }
+}
+
+struct SSHList: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the keys for SSH.",
+    discussion: """
+      Needs no finger. A dead key was bound to fingers or a passcode that are gone.
+
+      Examples:
+        whorl ssh list
+        whorl ssh list --json
+      """)
+
+  static let spoken = "ssh list"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let keys = try await session.sshKeys(in: try await session.store(), [.living, .dead])
+    if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
+    var table = Table()
+    for key in keys {
+      let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"
+      let hosts = key.hosts.isEmpty ? "every host" : key.hosts.joined(separator: ", ")
+      table.add([key.name, key.type, touch, hosts, key.state.rawValue])
+    }
+    try table.print(head: ["name", "type", "access", "hosts", "state"])
+  }
+}
+
+struct SSHRemove: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Remove keys for SSH.",
+    discussion: """
+      Needs no finger. A key that was made in the vault exists nowhere else: servers that know no other one are closed \
+      then. Removes all that are named, or none when one of them does not exist.
+
+      Examples:
+        whorl ssh rm work
+      """)
+
+  static let spoken = "ssh rm"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .itemNames)
+  var names: [String]
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether the keys may go.")
+  var yes = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    let keys = try await session.sshKeys(named: names, in: store, [.living, .dead])
+    if !yes {
+      for key in keys { StandardError.line(Visible.text(key.line)) }
+      try session.answers().confirm("Remove \(Spoken.plural(keys.count, "key")) for good?", assent: "--yes")
+    }
+    let ids = keys.map(\.id)
+    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
+    if options.json { try JSON.print(["removed": keys.map(\.name)]) }
+  }
+}
+
+struct SSHPublic: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "public",
+    abstract: "Show public keys.",
+    discussion: """
+      Prints a line for ~/.ssh/authorized_keys for each key that is named, or for all. Needs no finger.
+
+      Examples:
+        whorl ssh public
+        whorl ssh public work > ~/.ssh/work.pub
+      """)
+
+  static let spoken = "ssh public"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .itemNames)
+  var names: [String] = []
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    let keys =
+      names.isEmpty ? try await session.sshKeys(in: store) : try await session.sshKeys(named: names, in: store)
+    if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
+    for key in keys { try StandardOutput.line(key.line) }
+  }
+}

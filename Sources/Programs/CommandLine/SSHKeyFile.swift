@@ -1,0 +1,162 @@
+import Executors
+import Glibc
+import KeySchemes
+import Processes
+import SecureMemory
+import Whorl
+
+/// A file with a private key for SSH. The user's own `ssh-add` reads it, whatever its format, and asks for its
+/// passphrase: this program takes the place of the agent to which it gives the key.
+struct SSHKeyFile {
+  /// What `ssh-add` needs to know of the user's session.
+  private static let passed = [
+    "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
+  ]
+  /// The numbers of the messages (draft-ietf-sshm-ssh-agent).
+  private static let (failure, success, identities, noIdentities, add): (UInt8, UInt8, UInt8, UInt8, UInt8) =
+    (5, 6, 11, 12, 17)
+  private static let messageLimit = 256 << 10
+
+  private let path: String
+
+  init(_ path: String) { self.path = path }
+
+  /// The private key, as `ssh-add` gives it to an agent.
+  func key(_ session: Session) async throws(Failure) -> SharedSecret {
+    let environment = session.environment
+    let program = try Self.program(environment)
+    let listener = try PrivateListener()
+    let child: ChildProcess
+    do throws(ChildStartError) {
+      child = try ChildProcess(
+        program, arguments: [program.path, "-q", "--", path],
+        environment: Self.passed.flatMap { name in environment.filter { $0.hasPrefix("\(name)=") } }
+          + ["SSH_AUTH_SOCK=\(listener.path)"],
+        standardInput: STDIN_FILENO, keepsTerminal: true, showsDiagnostics: true)
+    } catch {
+      throw Failure(.unavailable, "\(program.path): \(error.words)")
+    }
+    Interruption.onSignal { _ = child.end(grace: .zero) }
+    let key = await Task(executorPreference: BackgroundThread()) { Self.key(from: listener, child) }.value
+    _ = await child.end(grace: .seconds(2)).value
+    Interruption.onSignal(nil)
+    guard let key else {
+      throw Failure(
+        .notFound, "\(path): ssh-add has read no private key", name: "errSecItemNotFound",
+        advice: "'ssh-keygen -y -f FILE' says whether it is one")
+    }
+    return key
+  }
+
+  /// Finds `ssh-add` on the user's path, where nobody but root and the user could have put it.
+  private static func program(_ environment: [String]) throws(Failure) -> HelperProgram {
+    let path = environment.first { $0.hasPrefix("PATH=") }?.dropFirst(5) ?? "/usr/local/bin:/usr/bin:/bin"
+    var problem = "ssh-add is not installed"
+    for folder in path.split(separator: ":") where folder.hasPrefix("/") {
+      do throws(HelperProgramError) {
+        return try HelperProgram(at: "\(folder)/ssh-add")
+      } catch .missing {
+        continue
+      } catch {
+        problem = error.words
+      }
+    }
+    throw Failure(.unavailable, problem, advice: "install OpenSSH's client")
+  }
+
+  /// Answers `ssh-add` as an agent without keys, until it ends. Blocks.
+  private static func key(from listener: PrivateListener, _ child: ChildProcess) -> SharedSecret? {
+    guard let socket = listener.accept(while: { !child.hasEnded }) else { return nil }
+    defer { close(socket) }
+    var key: SharedSecret?
+    while let message = message(from: socket) {
+      let type = message.bytes.withUnsafeBytes { $0[0] }
+      var answer = SSHWriter()
+      switch type {
+      case add where key == nil && !isCertificate(message):
+        key = message.bytes.withUnsafeBytes {
+          SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[1...])))
+        }
+        answer.append(string: [success])
+      case identities: answer.append(string: [noIdentities, 0, 0, 0, 0])
+      default: answer.append(string: [failure])
+      }
+      guard answer.bytes.withUnsafeBytes({ write(socket, $0.baseAddress, $0.count) }) == answer.bytes.count else {
+        break
+      }
+    }
+    return key
+  }
+
+  private static func message(from socket: Int32) -> SharedSecret? {
+    guard let header = try? SharedSecret(SecretBytes.read(from: socket, upTo: 4)), header.bytes.count == 4 else {
+      return nil
+    }
+    let count = header.bytes.withUnsafeBytes { $0.reduce(0) { $0 << 8 | Int($1) } }
+    guard (1...messageLimit).contains(count),
+      let message = try? SharedSecret(SecretBytes.read(from: socket, upTo: count)),
+      message.bytes.count == count
+    else { return nil }
+    return message
+  }
+
+  /// A certificate comes after its key, with the same private key once more.
+  private static func isCertificate(_ message: SharedSecret) -> Bool {
+    message.bytes.withUnsafeBytes { bytes in
+      guard let name = SSHFormat.string(in: bytes, at: 1) else { return true }
+      return String(decoding: bytes[name], as: UTF8.self).contains("-cert-")
+    }
+  }
+}
+
+/// A socket in a folder that only this user can enter, removed with this object.
+private final class PrivateListener: Sendable {
+  let path: String
+  private let folder: String
+  private let descriptor: Int32
+
+  init() throws(Failure) {
+    func failure(_ what: String) -> Failure { Failure(.inputOutput, "\(what): \(String(cString: strerror(errno)))") }
+    var template = Array("\(BaseDirectories.runtime)/whorl-ssh-XXXXXX".utf8CString)
+    if mkdtemp(&template) == nil {
+      template = Array("/tmp/whorl-ssh-XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else { throw failure("no folder for a socket") }
+    }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    path = "\(folder)/agent"
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw Failure(.inputOutput, "\(path): the path of a socket has at most 107 bytes")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let bound = withUnsafePointer(to: &address) {
+      // bind: reads the address during the call
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard bound == 0, listen(descriptor, 1) == 0 else { throw failure(path) }
+  }
+
+  deinit {
+    close(descriptor)
+    unlink(path)
+    rmdir(folder)
+  }
+
+  /// The first connection; nil where none comes as long as the condition holds.
+  func accept(while condition: () -> Bool) -> Int32? {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while condition() {
+      // Borrows the entry for the call.
+      guard poll(&entry, 1, 100) > 0 else { continue }
+      let socket = Glibc.accept(descriptor, nil, nil)
+      if socket >= 0 { return socket }
+    }
+    return nil
+  }
+}

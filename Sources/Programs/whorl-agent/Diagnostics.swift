@@ -1,0 +1,17 @@
+internal import Glibc
+internal import Whorl
+
+/// Why the program cannot start. Printed as its last line.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// Standard error, which is the journal where systemd has started the program.
+enum Diagnostics {
+  static func line(_ text: String) {
+    // What another program says of itself must not look like a line of this one.
+    _ = writeAll("whorl-agent: \(Visible.text(text))\n", to: STDERR_FILENO)
+  }
+}

@@ -1,0 +1,74 @@
+internal import CLinux
+internal import CSystemd
+internal import Glibc
+
+/// The socket that clients connect to.
+struct ListeningSocket {
+  let descriptor: Int32
+  /// The path to remove at the end; nil for a socket of systemd's.
+  let path: String?
+
+  /// Makes a socket that only this user can connect to. A socket that nobody listens on any more is replaced.
+  init(at path: String) throws(Failure) {
+    func failure(_ what: String) -> Failure { Failure("\(path): \(what): \(String(cString: strerror(errno)))") }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+      throw Failure("\(path): the path of a socket has at most 107 bytes")
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw failure("no socket") }
+    func call(_ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Bool {
+      withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          body(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+      }
+    }
+    if !call(bind) {
+      guard errno == EADDRINUSE else { throw failure("cannot be made") }
+      guard !call(connect) else { throw Failure("\(path): another agent listens there") }
+      guard errno == ECONNREFUSED, unlink(path) == 0, call(bind) else { throw failure("is in use") }
+    }
+    guard Glibc.listen(descriptor, 64) == 0 else { throw failure("cannot be listened on") }
+    (self.descriptor, self.path) = (descriptor, path)
+  }
+
+  private init(passed descriptor: Int32) { (self.descriptor, path) = (descriptor, nil) }
+
+  /// The socket that systemd passes (sd_listen_fds(3)). Nil unless it is exactly one, and listens.
+  static func passed() -> ListeningSocket? {
+    // sd_listen_fds compares LISTEN_PID, so variables for another process are ignored.
+    guard sd_listen_fds(1) == 1, sd_is_socket_unix(3, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else { return nil }
+    return ListeningSocket(passed: 3)
+  }
+
+  func remove() {
+    if let path { unlink(path) }
+  }
+}
+
+/// The signals that request the end of the process. They are blocked in every thread, and the main thread waits for
+/// them.
+struct EndingSignals: Sendable {
+  private var signals = sigset_t()
+
+  /// Call this before any other thread exists, because threads inherit the mask.
+  init() {
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // A write to a closed socket returns an error and does not end the process.
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Waits for one of the signals, and returns its number.
+  func wait() -> Int32 {
+    var signals = signals
+    var number: Int32 = 0
+    while sigwait(&signals, &number) != 0 {}
+    return number
+  }
+}

@@ -1,0 +1,133 @@
+internal import ArgumentParser
+internal import Executors
+internal import Glibc
+internal import SSHAgent
+internal import SecretModel
+internal import Whorl
+
+/// An SSH agent whose keys are in the vault.
+@main
+struct WhorlAgent: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whorl-agent",
+    abstract: "An SSH agent whose keys stay in the vault, each signature behind a finger.",
+    discussion: """
+      `whorl ssh add` makes a key. The agent gives its public half to ssh, git and ssh-keygen, and has the vault sign \
+      after a touch. The prompt says what for, such as "sign in to example.com as alice", as far as it can be verified. \
+      It is a notification of the desktop and a line on standard error, which is the journal under systemd; in the \
+      foreground of a terminal it is there.
+
+        systemctl --user enable --now whorl-agent.socket
+        export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/whorl-agent
+
+      Or without systemd: whorl-agent --socket PATH, or for one command: whorl-agent -- COMMAND.
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Listen on a new socket at this path. Default: the socket that systemd passes.",
+      valueName: "path"))
+  var socket: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The socket of another agent, which keeps the keys that are not in the vault.",
+      valueName: "path"))
+  var upstream: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with the keys of known hosts, in the place of ~/.ssh/known_hosts and /etc/ssh/ssh_known_hosts.",
+      valueName: "file"))
+  var knownHosts: [String] = []
+
+  @Option(help: ArgumentHelp("The directory of a private store, as for whorl.", valueName: "dir"))
+  var store: String?
+
+  @Option(help: ArgumentHelp("The reader of a private store, as for whorl.", valueName: "selection"))
+  var reader: String?
+
+  @Option(help: ArgumentHelp("The configuration file, as for whorl.", valueName: "file"))
+  var config: String?
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("A command to run with this agent, which ends with it, after --.", valueName: "command"))
+  var command: [String] = []
+
+  func run() throws {
+    let hardening = Hardening()
+    // Before any other thread exists, since threads inherit the mask.
+    let endings = EndingSignals()
+    let listener = try listen()
+    defer { listener.remove() }
+    let (store, reader, config) = (store, reader, config)
+    let open: @Sendable () throws(VaultError) -> SecretStore = { () throws(VaultError) in
+      try SecretStore.open(at: store, reader: reader, configuration: config)
+    }
+    do throws(VaultError) {
+      // Tells a wrong option at once, and not each client's.
+      _ = try open()
+    } catch {
+      throw Failure("the store cannot be opened: \(error)")
+    }
+    let isAlone = command.isEmpty
+    let log: @Sendable (String) -> Void = { Diagnostics.line($0) }
+    let surroundings = AgentPrompt.Surroundings(
+      bus: BaseDirectories.sessionBus, environment: environment(), log: log)
+    let server = AgentServer(
+      AgentServer.Configuration(
+        openStore: open,
+        prompt: {
+          // A command has the terminal for itself.
+          if isAlone, Self.hasTerminal { return TerminalPrompt() }
+          return AgentPrompt(in: surroundings)
+        }, log: log,
+        knownHosts: KnownHosts(files: knownHosts.isEmpty ? Self.usualKnownHosts : knownHosts), upstream: upstream))
+    server.begin(listener.descriptor)
+    var status: Int32 = 0
+    if let path = listener.path, !isAlone {
+      let child = try AgentCommand(command, socket: path, hardening)
+      let process = child.process
+      Task.detached(executorPreference: BackgroundThread()) { while true { kill(process, endings.wait()) } }
+      status = child.status()
+    } else {
+      if let path = listener.path { Diagnostics.line("listens; clients find it by SSH_AUTH_SOCK=\(path)") }
+      _ = endings.wait()
+    }
+    Terminal.leave()
+    throw ExitCode(status)
+  }
+
+  /// The socket that systemd passes, or a new one.
+  private func listen() throws(Failure) -> ListeningSocket {
+    if let socket { return try ListeningSocket(at: socket) }
+    if !command.isEmpty { return try ListeningSocket(at: "\(BaseDirectories.runtime)/whorl-agent-\(getpid())") }
+    guard let passed = ListeningSocket.passed() else {
+      throw Failure("systemd has passed no socket: name one with --socket, or enable whorl-agent.socket")
+    }
+    return passed
+  }
+
+  /// Whether a person has started the program in the foreground of a terminal, and may be asked there.
+  private static var hasTerminal: Bool { isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
+  /// The files that `ssh` uses unless its configuration names others. It does not ask `HOME`.
+  private static var usualKnownHosts: [String] {
+    // The entry belongs to libc and is valid until the next call.
+    let home = getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
+    return (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"]
+  }
+
+  /// This program's environment, as `NAME=value`, for pinentry.
+  private func environment() -> [String] {
+    var environment: [String] = []
+    var next = environ
+    // `environ` and its strings belong to the C library.
+    while let entry = next.pointee {
+      if let text = String(validatingCString: entry) { environment.append(text) }
+      next += 1
+    }
+    return environment
+  }
+}

@@ -1,0 +1,137 @@
+internal import Fingerprint
+package import SecretModel
+internal import SecureMemory
+internal import Synchronization
+package import Whorl
+
+/// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. What is asked for also goes
+/// to the log: without a desktop the touch still works.
+package final class AgentPrompt: AuthenticationPrompt {
+  /// What the agent knows of the user's session.
+  package struct Surroundings: Sendable {
+    /// The address of the session's message bus.
+    package var bus: String
+    /// As `NAME=value`.
+    package var environment: [String]
+    /// Writes a line for people.
+    package var log: @Sendable (String) -> Void
+
+    package init(bus: String, environment: [String], log: @escaping @Sendable (String) -> Void) {
+      (self.bus, self.environment, self.log) = (bus, environment, log)
+    }
+  }
+
+  private struct State {
+    var notification: Notification?
+    /// What the notification says, and its actions.
+    var text = ""
+    var actions: [Notification.Action] = []
+    /// Why the passcode is asked for and not a finger.
+    var isFingerUnavailable = false
+    var pinentry: Pinentry?
+    var isOver = false
+  }
+
+  private let surroundings: Surroundings
+  private let state = Mutex(State())
+
+  package init(in surroundings: Surroundings) { self.surroundings = surroundings }
+
+  package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    switch event {
+    case .touchWanted(let request): await ask(request, in: session)
+    case .retry(let reason): await tell(PromptText.retry(reason))
+    case .noMatch(let remaining): await tell(PromptText.noMatch(remaining: remaining))
+    case .matched: await takeDown()
+    case .fingerUnavailable(let error):
+      surroundings.log("no finger can be asked for: \(error)")
+      state.withLock { $0.isFingerUnavailable = true }
+    case .notice(let notice): await tell(PromptText.notice(notice) { "\($0)" })
+    case .secretWanted(let request): await answer(request, in: session)
+    case .fingerPresent, .enrolmentStage: break
+    }
+  }
+
+  package func finished(in session: PromptSession) async {
+    let pinentry = state.withLock { state in
+      state.isOver = true
+      return state.pinentry
+    }
+    pinentry?.stop()
+    await takeDown()
+  }
+
+  // MARK: Touches
+
+  private func ask(_ request: TouchRequest, in session: PromptSession) async {
+    let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
+    let text = "\(verb) the reader\(Spoken.nature(request.reader.nature)) to \(session.reason ?? "go on")"
+    surroundings.log(text)
+    state.withLock { state in
+      state.text = text
+      state.actions = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
+    }
+    if state.withLock({ $0.notification == nil }) {
+      let notification = await Notification(onBus: surroundings.bus) { action in
+        Task { await self.chosen(action, in: session) }
+      }
+      state.withLock { $0.notification = notification }
+    }
+    await show(text)
+  }
+
+  /// Tells what became of a touch, with what is asked for.
+  private func tell(_ words: String) async {
+    surroundings.log(words)
+    await show("\(words). \(state.withLock { $0.text })")
+  }
+
+  private func show(_ text: String) async {
+    let (notification, actions) = state.withLock { ($0.isOver ? nil : $0.notification, $0.actions) }
+    await notification?.show("Whorl asks for your finger", text, actions)
+    // The call may have ended meanwhile.
+    if state.withLock(\.isOver) { await notification?.close() }
+  }
+
+  private func chosen(_ action: Notification.Action, in session: PromptSession) async {
+    state.withLock { $0.notification = nil }
+    switch action {
+    case .cancel: await session.cancel()
+    case .passcode: await session.chooseFallback()
+    }
+  }
+
+  private func takeDown() async {
+    let notification = state.withLock { state in
+      defer { state.notification = nil }
+      return state.notification
+    }
+    await notification?.close()
+  }
+
+  // MARK: The passcode
+
+  private func answer(_ request: SecretRequest, in session: PromptSession) async {
+    await takeDown()
+    guard case .passcode(let attempt) = request, let pinentry = Pinentry(environment: surroundings.environment) else {
+      surroundings.log("the passcode is wanted, and nobody can be asked for it: pinentry is not installed")
+      return await session.decline()
+    }
+    let (isOver, why) = state.withLock { state in
+      state.pinentry = pinentry
+      return (state.isOver, state.isFingerUnavailable ? "No finger can be asked for now. " : "")
+    }
+    guard !isOver else { return await session.decline() }
+    let answer = await pinentry.ask(
+      "\(why)The passcode of your store, to \(session.reason ?? "go on")", problem: attempt > 1 ? "Wrong passcode" : nil
+    )
+    state.withLock { $0.pinentry = nil }
+    switch answer {
+    case .secret(let secret): await session.answer(secret.copy())
+    case .cancelled: await session.cancel()
+    case .unavailable:
+      surroundings.log("the passcode is wanted, and pinentry cannot ask for it")
+      await session.decline()
+    }
+  }
+}

@@ -1,0 +1,140 @@
+internal import SDBus
+internal import Synchronization
+
+/// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
+///
+/// Another program of the user can close it, read it or press its actions. None of that grants anything.
+final class Notification: Sendable {
+  enum Action: String, CaseIterable, Sendable {
+    case cancel, passcode
+
+    var title: String {
+      switch self {
+      case .cancel: "Cancel"
+      case .passcode: "Passcode"
+      }
+    }
+  }
+
+  private static let name = "org.freedesktop.Notifications"
+  /// A desktop that does not answer delays no touch for longer.
+  private static let limit = Duration.seconds(2)
+
+  private struct State {
+    /// The number that the desktop gave it; 0 before.
+    var number: UInt32 = 0
+    var isClosing = false
+  }
+
+  private let bus: BusConnection
+  /// The unique name of the desktop's service.
+  private let owner: String
+  private let state: Mutex<State>
+
+  /// Connects to the service, which the bus starts if it can. Nil where there is none.
+  ///
+  /// - Parameters:
+  ///   - address: of the session's bus.
+  ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
+  init?(onBus address: String, chosen: @escaping @Sendable (Action) -> Void) async {
+    let relay = SignalRelay()
+    do throws(BusError) {
+      bus = try BusConnection(busAddress: address, handlers: .init(signal: { relay.handle($0) }))
+    } catch {
+      return nil
+    }
+    state = Mutex(State())
+    do throws(BusError) {
+      if try await bus.owner(of: Self.name) == nil {
+        // 0: no flags
+        _ = try await bus.call(
+          MessageBus.target, "StartServiceByName", [.string(Self.name), .uint32(0)], within: Self.limit)
+      }
+      guard let owner = try await bus.owner(of: Self.name) else { throw .disconnected }
+      self.owner = owner
+      try await bus.subscribe(of: Self.target(owner))
+    } catch {
+      bus.close()
+      return nil
+    }
+    relay.listen { [weak self] in self?.handle($0, chosen) }
+  }
+
+  deinit { bus.close() }
+
+  private static func target(_ owner: String) -> BusTarget {
+    BusTarget(destination: owner, path: "/org/freedesktop/Notifications", interface: name)
+  }
+
+  /// Shows the text, in the place of what is shown.
+  func show(_ title: String, _ text: String, _ actions: [Action]) async {
+    let number = state.withLock { $0.number }
+    // "critical": it stays until it is closed. The timeout 0 says the same.
+    let arguments: [BusValue] = [
+      .string("Whorl"), .uint32(number), .string("dialog-password"), .string(title), .string(Self.escaped(text)),
+      .array(of: "s", actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
+      .dictionary(["urgency": .byte(2), "category": .string("device")]), .int32(0),
+    ]
+    guard let answer = try? await bus.call(Self.target(owner), "Notify", arguments, within: Self.limit),
+      let shown = answer.first?.asUInt32
+    else { return }
+    let isLate = state.withLock { state in
+      state.number = shown
+      return state.isClosing
+    }
+    if isLate { await take(shown) }
+  }
+
+  /// Takes it away.
+  func close() async {
+    let number = state.withLock { state in
+      state.isClosing = true
+      return state.number
+    }
+    if number != 0 { await take(number) }
+  }
+
+  private func take(_ number: UInt32) async {
+    _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
+  }
+
+  private func handle(_ signal: BusSignal, _ chosen: @Sendable (Action) -> Void) {
+    guard signal.sender == owner, signal.interface == Self.name, let number = signal.arguments.first?.asUInt32 else {
+      return
+    }
+    let isMine = state.withLock { $0.number == number && number != 0 && !$0.isClosing }
+    guard isMine else { return }
+    switch signal.member {
+    case "ActionInvoked":
+      guard let action = signal.arguments.dropFirst().first?.asString.flatMap(Action.init) else { return }
+      // Desktops close a notification whose action was chosen.
+      state.withLock { $0.isClosing = true }
+      chosen(action)
+    case "NotificationClosed": chosen(.cancel)
+    default: break
+    }
+  }
+
+  /// The body may be markup.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+}
+
+/// Hands the signals of a connection to who listens, once there is somebody.
+private final class SignalRelay: Sendable {
+  private let listener = Mutex<(@Sendable (BusSignal) -> Void)?>(nil)
+
+  func listen(_ listener: @escaping @Sendable (BusSignal) -> Void) { self.listener.withLock { $0 = listener } }
+
+  func handle(_ signal: BusSignal) { listener.withLock { $0 }?(signal) }
+}

@@ -1,0 +1,165 @@
+internal import Glibc
+internal import Processes
+internal import SecureMemory
+
+/// The system's own program that asks for a passcode (`pinentry`), over the Assuan protocol.
+final class Pinentry: Sendable {
+  enum Answer {
+    case secret(SharedSecret)
+    /// The person cancelled, or did not answer.
+    case cancelled
+    /// It cannot ask.
+    case unavailable
+  }
+
+  /// What it needs to know of the user's session.
+  private static let passed = [
+    "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
+  ]
+  /// The codes of gpg-error of a person who cancelled, and of a prompt that was not answered in time.
+  private static let cancelled = ["83886179", "83886142"]
+  private static let lineLimit = 4_096
+
+  private let socket: Int32
+  private let child: ChildProcess
+
+  /// Starts it. Nil where it is not installed.
+  init?(environment: [String]) {
+    func value(_ name: String) -> String? {
+      environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+    }
+    let folders = (value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
+    let program = folders.lazy.compactMap { try? HelperProgram(at: "\($0)/pinentry") }.first
+    guard let program else { return nil }
+    var ends: [Int32] = [-1, -1]
+    // Both ends are ours. The child gets a copy of the second one.
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
+    defer { close(ends[1]) }
+    do throws(ChildStartError) {
+      child = try ChildProcess(
+        program, arguments: [program.path],
+        environment: Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } },
+        // It may be a script, which its interpreter opens by the descriptor's path.
+        descriptors: [program.descriptor], standardInput: ends[1], standardOutput: ends[1])
+    } catch {
+      close(ends[0])
+      return nil
+    }
+    socket = ends[0]
+  }
+
+  deinit { close(socket) }
+
+  /// Ends a question that is being asked: it then answers `unavailable`.
+  func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
+
+  /// Asks, and ends the program. Blocks.
+  ///
+  /// - Parameter problem: what was wrong with the answer before.
+  func ask(_ description: String, problem: String?) async -> Answer {
+    let answer = conversation(description, problem)
+    stop()
+    _ = await child.end(grace: .milliseconds(500)).value
+    return answer
+  }
+
+  private func conversation(_ description: String, _ problem: String?) -> Answer {
+    guard case .ok = response() else { return .unavailable }
+    var commands = ["SETTITLE Whorl", "SETDESC \(Self.escaped(description))", "SETPROMPT Passcode:"]
+    if let problem { commands.append("SETERROR \(Self.escaped(problem))") }
+    for command in commands {
+      guard send(command), case .ok = response() else { return .unavailable }
+    }
+    guard send("GETPIN") else { return .unavailable }
+    switch response() {
+    case .ok(let secret?): return .secret(secret)
+    // Return without anything typed.
+    case .ok(nil): return .cancelled
+    case .failed(let code): return Self.cancelled.contains(code) ? .cancelled : .unavailable
+    case .ended: return .unavailable
+    }
+  }
+
+  private enum Response {
+    /// With the data that came before it.
+    case ok(SharedSecret?)
+    case failed(code: String)
+    case ended
+  }
+
+  /// The lines up to the end of a response. What they hold may be the passcode.
+  private func response() -> Response {
+    var data: SharedSecret?
+    while let line = try? SharedSecret(SecretBytes.readLine(from: socket, limit: Self.lineLimit)) {
+      if line.begins(with: "D ") {
+        data = SharedSecret(Self.unescaped(line.bytes, from: 2))
+      } else if line.begins(with: "OK") {
+        return .ok(data)
+      } else if line.begins(with: "ERR ") {
+        let words = line.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }.split(separator: " ")
+        return .failed(code: words.count > 1 ? String(words[1]) : "")
+      }
+    }
+    return .ended
+  }
+
+  private func send(_ command: String) -> Bool {
+    let line = Array("\(command)\n".utf8)
+    // Borrows the bytes for the call.
+    return Glibc.send(socket, line, line.count, Int32(MSG_NOSIGNAL)) == line.count
+  }
+
+  /// Text as an argument: `%`, line breaks and what could end the line are written as `%NN`.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "%" || scalar.value < 0x20 {
+        escaped += "%" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16, uppercase: true)
+      } else {
+        escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+
+  /// The bytes of data in which `%NN` stands for a byte.
+  private static func unescaped(_ line: borrowing SecretBytes, from start: Int) -> SecretBytes {
+    var data = SecretBytes(count: line.count)
+    var count = 0
+    line.withUnsafeBytes { line in
+      data.withUnsafeMutableBytes { data in
+        var next = start
+        while next < line.count {
+          var byte = line[next]
+          next += 1
+          if byte == UInt8(ascii: "%"), next + 2 <= line.count, let high = digit(line[next]),
+            let low = digit(line[next + 1])
+          {
+            byte = high << 4 | low
+            next += 2
+          }
+          data[count] = byte
+          count += 1
+        }
+      }
+    }
+    data.resize(to: count)
+    return data
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}
+
+extension SharedSecret {
+  fileprivate func begins(with prefix: String) -> Bool {
+    bytes.withUnsafeBytes { $0.starts(with: prefix.utf8) }
+  }
+}

@@ -1,0 +1,51 @@
+internal import Keys
+
+/// The SSH sessions that a connection to the agent belongs to: first those that hand it on, then the one that signs in.
+package struct SessionBinds: Sendable {
+  /// Why a bind is not taken.
+  package enum Refusal: Error, Sendable, Hashable {
+    /// The signature is not the host's.
+    case wrongSignature
+    /// The host's key is of a kind or size whose signatures cannot be checked here.
+    case unknownHostKey
+    /// It contradicts an earlier one, or comes after the one that signs in.
+    case contradiction
+    case tooMany
+  }
+
+  /// As in OpenSSH.
+  private static let limit = 16
+
+  /// The binds that were taken, all of them with the signature of their host.
+  package private(set) var verified: [SessionBind] = []
+  /// Whether a bind was a lie. What is said of later sessions is not believed then.
+  package private(set) var isBroken = false
+
+  package init() {}
+
+  package mutating func add(_ bind: SessionBind) throws(Refusal) {
+    do throws(Refusal) {
+      try check(bind)
+    } catch {
+      if error != .unknownHostKey { isBroken = true }
+      throw error
+    }
+    guard !verified.contains(where: { $0.session == bind.session && $0.isForwarding == bind.isForwarding }) else {
+      return
+    }
+    verified.append(bind)
+  }
+
+  private func check(_ bind: SessionBind) throws(Refusal) {
+    guard let key = try? PublicKey(ssh: bind.hostKey) else { throw .unknownHostKey }
+    guard !bind.session.isEmpty, (try? key.verify(ssh: bind.signature, of: bind.session)) == true else {
+      throw .wrongSignature
+    }
+    guard verified.count < Self.limit else { throw .tooMany }
+    for earlier in verified {
+      guard earlier.isForwarding, earlier.session != bind.session || earlier.hostKey == bind.hostKey else {
+        throw .contradiction
+      }
+    }
+  }
+}

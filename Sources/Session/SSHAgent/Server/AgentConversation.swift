@@ -1,0 +1,110 @@
+internal import Executors
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The conversation with one client, from its first message to the end of its connection. It has a connection to the
+/// vault and one to the other agent of its own, so that no two clients share a touch or a session.
+final class AgentConversation {
+  private let socket: AgentSocket
+  private let peer: AgentPeer
+  private let signer: Signer
+  private let store: SecretStore
+  private let upstreamPath: String?
+  private var upstream: AgentSocket?
+  private var binds = SessionBinds()
+
+  init(_ socket: AgentSocket, with peer: AgentPeer, _ signer: Signer, _ store: SecretStore, upstream: String?) {
+    (self.socket, self.peer, self.signer, self.store) = (socket, peer, signer, store)
+    upstreamPath = upstream
+  }
+
+  /// Answers the client's messages until it ends. Blocks its thread.
+  func run() async {
+    while let message = socket.read() {
+      guard socket.write(await answer(message)) else { return }
+    }
+  }
+
+  private func answer(_ message: SharedSecret) async -> [UInt8] {
+    // What another agent gets may be a private key: it is handed on as it is.
+    let type = message.bytes.withUnsafeBytes { $0[0] }
+    guard [AgentMessage.requestIdentities, AgentMessage.signRequest, AgentMessage.extension].contains(type) else {
+      return handedOn(message)
+    }
+    guard let request = try? AgentRequest(message.bytes.withUnsafeBytes { Array($0) }) else {
+      return AgentAnswer.failure
+    }
+    switch request {
+    case .list: return await identities(message)
+    case .sign(let request): return await signature(request) ?? handedOn(message)
+    case .bind(let bind): return take(bind, message)
+    case .other: return handedOn(message)
+    }
+  }
+
+  /// The other agent's answer; a failure without one.
+  private func handedOn(_ message: SharedSecret) -> [UInt8] {
+    guard let upstreamPath else { return AgentAnswer.failure }
+    if upstream == nil { upstream = AgentSocket(connectingTo: upstreamPath) }
+    guard let answer = upstream?.exchange(message) else {
+      upstream = nil
+      return AgentAnswer.failure
+    }
+    return answer
+  }
+
+  private func identities(_ message: SharedSecret) async -> [UInt8] {
+    let own = await keys().map { (key: $0.publicKey, comment: Array($0.name.utf8)) }
+    let others = AgentAnswer.keys(in: handedOn(message)).filter { other in !own.contains { $0.key == other.key } }
+    return AgentAnswer.identities(own + others)
+  }
+
+  private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
+    do throws(SessionBinds.Refusal) {
+      try binds.add(bind)
+    } catch {
+      signer.log("\(peer.words) told of a session that is not believed: \(error)")
+      return AgentAnswer.failure
+    }
+    // The other agent needs it for its own keys, whether it understands it or not.
+    _ = handedOn(message)
+    return AgentAnswer.success
+  }
+
+  private func keys() async -> [SSHKey] {
+    do throws(VaultError) {
+      return try await store.items(SSHKey.search()).compactMap(SSHKey.init)
+    } catch {
+      signer.log("the keys of the store cannot be listed: \(error)")
+      return []
+    }
+  }
+
+  /// Nil for a key that is not in the vault.
+  private func signature(_ request: SignatureRequest) async -> [UInt8]? {
+    guard let key = await keys().first(where: { $0.publicKey == request.key }) else { return nil }
+    let purpose: SignaturePurpose
+    do throws(SignaturePurpose.Refusal) {
+      purpose = try SignaturePurpose(of: request, binds)
+    } catch {
+      signer.log("\(peer.words) is refused a signature of \(Visible.text(key.name)): \(error)")
+      return AgentAnswer.failure
+    }
+    guard signer.allows(purpose, with: key) else {
+      signer.log("\(peer.words) is refused a signature of \(Visible.text(key.name)): the key is restricted to hosts")
+      return AgentAnswer.failure
+    }
+    let (signer, store, peer) = (signer, store, peer)
+    let signing = Task(executorPreference: BackgroundThread()) {
+      await signer.turns.run(for: peer.program) {
+        await signer.signature(request, for: purpose, with: key, of: store, to: peer)
+      }
+    }
+    // A client that has gone away asks for nothing any more.
+    let watch = HangupWatch(socket) { signing.cancel() }
+    defer { watch.end() }
+    guard let signature = await signing.value ?? nil else { return AgentAnswer.failure }
+    return AgentAnswer.signature(signature)
+  }
+}

@@ -1,0 +1,89 @@
+internal import Executors
+internal import Glibc
+internal import SecretModel
+internal import Synchronization
+package import Whorl
+
+/// Serves the clients of a listening socket, each on a thread of its own.
+package final class AgentServer: Sendable {
+  package struct Configuration: Sendable {
+    /// Opens the store, once for each client.
+    package var openStore: @Sendable () throws(VaultError) -> SecretStore
+    /// Makes the prompt of a signature.
+    package var prompt: @Sendable () -> any AuthenticationPrompt
+    /// Writes a line for people.
+    package var log: @Sendable (String) -> Void
+    package var knownHosts: KnownHosts
+    /// The socket of the agent that has the other keys; nil where there is none.
+    package var upstream: String?
+
+    package init(
+      openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
+      prompt: @escaping @Sendable () -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void,
+      knownHosts: KnownHosts, upstream: String?
+    ) {
+      (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
+      (self.knownHosts, self.upstream) = (knownHosts, upstream)
+    }
+  }
+
+  /// The most clients at a time. Each has a thread and a connection to the vault.
+  private static let limit = 64
+
+  private let configuration: Configuration
+  private let signer: Signer
+  private let clients = Mutex(0)
+
+  package init(_ configuration: Configuration) {
+    self.configuration = configuration
+    signer = Signer(
+      turns: PromptTurns(), grants: Grants(), prompt: configuration.prompt, log: configuration.log,
+      hosts: configuration.knownHosts)
+  }
+
+  /// Begins to accept clients, on a thread of its own, for as long as the process runs.
+  ///
+  /// - Parameter listener: a listening Unix socket, which stays open.
+  package func begin(_ listener: Int32) {
+    Task.detached(executorPreference: BackgroundThread()) { self.serve(listener) }
+  }
+
+  private func serve(_ listener: Int32) {
+    while true {
+      let socket = accept(listener, nil, nil)
+      guard socket >= 0 else {
+        // Such as too many open files: the next client waits until another one has ended.
+        if errno != EINTR, errno != ECONNABORTED { usleep(100_000) }
+        continue
+      }
+      _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+      converse(over: AgentSocket(taking: socket))
+    }
+  }
+
+  private func converse(over socket: AgentSocket) {
+    guard let peer = AgentPeer(of: socket.descriptor) else {
+      return configuration.log("a program of another user is refused")
+    }
+    // Handing on to itself would never end.
+    guard peer.process != getpid() else { return }
+    guard
+      clients.withLock({ clients in
+        guard clients < Self.limit else { return false }
+        clients += 1
+        return true
+      })
+    else { return configuration.log("\(peer.words) is refused: \(Self.limit) clients are connected") }
+    let (signer, configuration) = (signer, configuration)
+    Task.detached(executorPreference: BackgroundThread()) {
+      do throws(VaultError) {
+        let conversation = AgentConversation(
+          socket, with: peer, signer, try configuration.openStore(), upstream: configuration.upstream)
+        await conversation.run()
+      } catch {
+        configuration.log("the store cannot be opened: \(error)")
+      }
+      self.clients.withLock { $0 -= 1 }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+internal import Keys
+internal import SecretModel
+internal import Whorl
+
+/// Makes signatures with the keys of the vault, after asking the person for what each key requires.
+struct Signer: Sendable {
+  let turns: PromptTurns
+  let grants: Grants
+  let prompt: @Sendable () -> any AuthenticationPrompt
+  let log: @Sendable (String) -> Void
+  let hosts: KnownHosts
+
+  /// Whether a key may sign for this. One that is restricted to hosts signs in to these alone, and not for a host that
+  /// the agent was handed on to.
+  func allows(_ purpose: SignaturePurpose, with key: SSHKey) -> Bool {
+    guard !key.hosts.isEmpty else { return true }
+    guard case .signIn(_, let host?, let via) = purpose.target, via.isEmpty,
+      let name = hosts.name(ofHostWith: host, candidates: key.hosts)
+    else { return false }
+    return key.hosts.contains(name)
+  }
+
+  /// The signature in SSH's form; nil where it is refused.
+  func signature(
+    _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
+    to peer: AgentPeer
+  ) async -> [UInt8]? {
+    let words = PurposeWords(hosts, candidates: KnownHosts.candidates(in: peer.arguments)).text(of: purpose.target)
+    let reason = "\(words) with the SSH key \(Visible.text(key.name)) (asked by \(peer.words), says whorl-agent)"
+    let use = KeyUse.sign(request.data, purpose.scheme)
+    let granted = grant(for: purpose, with: key, to: peer)
+    do throws(VaultError) {
+      let signature: [UInt8]
+      if let granted, let earlier = try await reused(granted, use, store) {
+        log("A touch from before holds to \(reason)")
+        signature = earlier
+      } else {
+        signature = try await asked(use, reason, key, granted, store)
+      }
+      log("Signed, to \(reason)")
+      return SSHSignature.encoded(signature, purpose.algorithm, of: purpose.key)
+    } catch {
+      log("refused to \(reason): \(error)")
+      return nil
+    }
+  }
+
+  /// What a touch may hold for, where it may hold for more than one signature.
+  private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: AgentPeer) -> Grants.Purpose? {
+    guard key.grantedMinutes > 0, let program = peer.path, case .signIn(let user, let host?, let via) = purpose.target,
+      via.isEmpty
+    else { return nil }
+    return Grants.Purpose(key: key.id, program: program, host: host, user: user)
+  }
+
+  /// The signature, where a touch from before still holds.
+  private func reused(_ granted: Grants.Purpose, _ use: KeyUse, _ store: SecretStore) async throws(VaultError)
+    -> [UInt8]?
+  {
+    guard let context = grants.context(for: granted) else { return nil }
+    do throws(VaultError) {
+      return try await store.useKey(granted.key, use, using: context).withUnsafeBytes { Array($0) }
+    } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
+      grants.forget(granted)
+      return nil
+    }
+  }
+
+  private func asked(
+    _ use: KeyUse, _ reason: String, _ key: SSHKey, _ granted: Grants.Purpose?, _ store: SecretStore
+  ) async throws(VaultError) -> [UInt8] {
+    // A context of its own: no signature uses the touch of another one, unless the key allows that.
+    let context = store.makeContext(prompt: prompt())
+    context.options.offersFallbackAtOnce = true
+    do throws(VaultError) {
+      let signature = try await store.useKey(key.id, use, reason: reason, using: context).withUnsafeBytes { Array($0) }
+      guard let granted else {
+        context.invalidate()
+        return signature
+      }
+      context.options.interactionNotAllowed = true
+      grants.keep(context, for: granted, minutes: min(key.grantedMinutes, SSHKey.longestGrant))
+      return signature
+    } catch {
+      context.invalidate()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,43 @@
+internal import FoundationEssentials
+internal import Keys
+internal import Whorl
+
+/// What a person reads of a signature.
+package struct PurposeWords: Sendable {
+  /// The most characters shown of a client's text.
+  private static let longest = 64
+
+  private let hosts: KnownHosts
+  /// Names of hosts that are tried where the known names are hashed.
+  private let candidates: [String]
+
+  package init(_ hosts: KnownHosts, candidates: [String]) { (self.hosts, self.candidates) = (hosts, candidates) }
+
+  /// Such as "sign in to example.com as alice, via example.org", to follow "Touch the reader to".
+  package func text(of target: SignaturePurpose.Target) -> String {
+    switch target {
+    case .signIn(let user, let host, let via):
+      let place = host.map(name) ?? "an unknown host"
+      let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
+      return "sign in to \(place) as \(Self.shown(user))\(way)"
+    case .file("git"): return "sign for git"
+    case .file("file"): return "sign a file"
+    case .file(let namespace): return "sign a file for \(Self.shown(namespace))"
+    case .unknown: return "sign data of an unknown kind"
+    }
+  }
+
+  /// A client's text, without what could imitate a prompt or fill it.
+  private static func shown(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    guard scalars.count > longest else { return Visible.text(text) }
+    return Visible.text(String(String.UnicodeScalarView(scalars.prefix(longest)))) + "…"
+  }
+
+  /// The host's name, or that it is unknown and the fingerprint of its key as `ssh` shows it.
+  private func name(_ key: [UInt8]) -> String {
+    if let name = hosts.name(ofHostWith: key, candidates: candidates) { return Visible.text(name) }
+    let digest = Data(Digest.sha256(key)).base64EncodedString().prefix { $0 != "=" }
+    return "an unknown host (SHA256:\(digest))"
+  }
+}

@@ -1,0 +1,78 @@
+import ProgramDriver
+import SDBus
+import Synchronization
+
+/// Replaces the notification service of a desktop on a private bus, and the person who sees it.
+final class DesktopStandIn: Sendable {
+  struct Shown: Sendable, Hashable {
+    var number: UInt32
+    var text: String
+    var actions: [String]
+  }
+
+  private struct State {
+    var shown: [Shown] = []
+    var closed: [UInt32] = []
+  }
+
+  private final class SharedState: Sendable {
+    let value = Mutex(State())
+  }
+
+  private static let target = BusTarget(
+    path: "/org/freedesktop/Notifications", interface: "org.freedesktop.Notifications")
+
+  private let state: SharedState
+  private let connection: BusConnection
+
+  init(on bus: PrivateBus) async throws {
+    let state = SharedState()
+    self.state = state
+    connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state) }))
+    let answer = try await connection.call(
+      MessageBus.target, "RequestName", [.string(Self.target.interface), .uint32(0)])
+    guard answer.first?.asUInt32 == 1 else { throw SystemFailure("the name is taken", 0) }
+  }
+
+  func close() { connection.close() }
+
+  var shown: [Shown] { state.value.withLock { $0.shown } }
+  var closed: [UInt32] { state.value.withLock { $0.closed } }
+
+  /// Waits for a notification; fails after half a minute.
+  func first() async throws -> Shown {
+    for _ in 0..<6_000 {
+      if let first = shown.first { return first }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw SystemFailure("no notification", 110)
+  }
+
+  func choose(_ action: String, of number: UInt32) {
+    connection.emit(Self.target, "ActionInvoked", [.uint32(number), .string(action)])
+  }
+
+  /// The person closes it.
+  func dismiss(_ number: UInt32) {
+    connection.emit(Self.target, "NotificationClosed", [.uint32(number), .uint32(2)])
+  }
+
+  private static func answer(_ call: BusCall, _ state: SharedState) {
+    switch call.member {
+    case "Notify":
+      guard call.arguments.count == 8, let replaced = call.arguments[1].asUInt32, let text = call.arguments[4].asString,
+        let actions = call.arguments[5].asArray?.compactMap(\.asString)
+      else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "unexpected") }
+      let number = state.value.withLock { state in
+        let number = replaced == 0 ? UInt32(state.shown.count + 1) : replaced
+        state.shown.append(Shown(number: number, text: text, actions: actions))
+        return number
+      }
+      call.answer([.uint32(number)])
+    case "CloseNotification":
+      state.value.withLock { $0.closed.append(call.arguments.first?.asUInt32 ?? 0) }
+      call.answer()
+    default: call.fail("org.freedesktop.DBus.Error.UnknownMethod", "unexpected")
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl-agent on a desktop", .serialized)
+struct DesktopTests {
+  /// Runs the agent on a desktop, with `pinentry` as a script.
+  private func with(
+    _ touches: [Touches.Touch] = [], pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    _ body: (RunningAgent, DesktopStandIn, String) async throws -> Void
+  ) async throws {
+    try await PrivateBus.with { bus in
+      let desktop = try await DesktopStandIn(on: bus)
+      defer { desktop.close() }
+      try await TestStore.enrolled { store in
+        let key = try await store.addKey("work")
+        let program = "\(store.folder)/pinentry"
+        try writeFile(program, Array("#!/bin/sh\n\(pinentry(store.folder))\n".utf8))
+        chmod(program, 0o700)
+        let environment = [
+          "DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "\(store.folder):/usr/bin:/bin",
+        ]
+        try await RunningAgent.with(store, touches, environment: environment) { agent in
+          try await body(agent, desktop, key)
+        }
+      }
+    }
+  }
+
+  @Test("shows a notification with actions, and takes it away when the touch came")
+  func shows() async throws {
+    try await with([.right]) { agent, desktop, key in
+      try await agent.sign(key, namespace: "<b>x</b>").mustSucceed()
+      let shown = try await desktop.first()
+      #expect(shown.text.hasPrefix("Swipe the reader (virtual reader) to sign a file for &lt;b&gt;x&lt;/b&gt; with"))
+      #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
+      #expect(desktop.closed.contains(shown.number))
+    }
+  }
+
+  @Test("Cancel, and closing the notification, refuse the signature", arguments: [true, false])
+  func cancel(_ isAction: Bool) async throws {
+    try await with { agent, desktop, key in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      if isAction { desktop.choose("cancel", of: shown.number) } else { desktop.dismiss(shown.number) }
+      let result = try await signed
+      #expect(result.status != 0)
+      #expect(result.output.isEmpty)
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
+    }
+  }
+
+  @Test("Passcode asks for it with pinentry, in the place of the finger")
+  func passcode() async throws {
+    let script = { (folder: String) in
+      """
+      echo "OK"
+      while read -r word rest; do
+        case $word in
+          GETPIN) echo "D \(TestStore.passcode.replacing("o", with: "%6F"))"; echo OK ;;
+          *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
+        esac
+      done
+      """
+    }
+    try await with(pinentry: script) { agent, desktop, key in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      desktop.choose("passcode", of: shown.number)
+      try await signed.mustSucceed()
+      let folder = key.split(separator: "/").dropLast().joined(separator: "/")
+      let asked = String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
+      #expect(asked.contains("SETDESC The passcode of your store, to sign a file with the SSH key work"))
+    }
+  }
+
+  @Test("a pinentry that the person cancels refuses the signature")
+  func cancelledPasscode() async throws {
+    let script = """
+      echo "OK"
+      while read -r word rest; do
+        case $word in GETPIN) echo "ERR 83886179 cancelled" ;; *) echo OK ;; esac
+      done
+      """
+    try await with(pinentry: { _ in script }) { agent, desktop, key in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      desktop.choose("passcode", of: shown.number)
+      let result = try await signed
+      #expect(result.status != 0)
+      #expect(result.output.isEmpty)
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ character: Character, with text: String) -> String {
+    map { $0 == character ? text : String($0) }.joined()
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl ssh")
+struct KeyCommandTests {
+  @Test("makes keys, lists, shows and removes them")
+  func life() async throws {
+    try await TestStore.with { store in
+      let made = try await store.whorl("ssh", "add", "work")
+      try made.mustSucceed()
+      #expect(made.text.hasPrefix("ssh-ed25519 AAAA") && made.text.hasSuffix(" work\n"))
+      #expect(try await store.whorl("ssh", "add", "work").status == 73)
+      try await store.whorl(
+        "ssh", "add", "old", "--type", "ecdsa-521", "--access", "none", "--minutes", "5", "--host", "a.test", "--host",
+        "b.test"
+      )
+      .mustSucceed()
+      let listed = try await store.whorl("ssh", "list")
+      #expect(
+        listed.text
+          == "work\tssh-ed25519\tpresence\tevery host\tliving\nold\tecdsa-sha2-nistp521\tnone, 5 min\ta.test, b.test\tliving\n"
+      )
+      #expect(try await store.whorl("ssh", "public", "work").text == made.text)
+      #expect(try await store.whorl("ssh", "public", "nobody").status == 66)
+      #expect(try await store.whorl("ssh", "rm", "work").status == 77)
+      try await store.whorl("ssh", "rm", "work", "--yes").mustSucceed()
+      #expect(try await store.whorl("ssh", "list").text.hasPrefix("old\t"))
+    }
+  }
+
+  @Test("a key never leaves the vault, whatever its rule")
+  func stays() async throws {
+    try await TestStore.with { store in
+      try await store.whorl("ssh", "add", "work", "--access", "none").mustSucceed()
+      let got = try await store.whorl("get", "work", "--class", "key")
+      #expect(got.status != 0)
+      #expect(got.output.isEmpty)
+    }
+  }
+
+  @Test(
+    "brings in what ssh-add can read, with a passphrase or not, and OpenSSH takes its signatures",
+    arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048", "-t rsa -b 2048 -m PEM"])
+  func imports(_ options: String) async throws {
+    try await TestStore.with { store in
+      let file = "\(store.folder)/key"
+      try await Invocation(
+        program: "/usr/bin/ssh-keygen",
+        arguments: ["-q", "-N", "", "-C", "x", "-f", file] + options.split(separator: " ").map(String.init)
+      ).run().mustSucceed()
+      let publicKey = String(decoding: try readFile("\(file).pub"), as: UTF8.self)
+      let made = try await store.whorl("ssh", "add", "brought", "--import", file, "--access", "none")
+      try made.mustSucceed()
+      #expect(made.text.split(separator: " ").prefix(2) == publicKey.split(separator: " ").prefix(2))
+      #expect(try await store.whorl("ssh", "add", "twice", "--import", file).status == 73)
+      remove(file)
+      try await RunningAgent.with(store) { agent in
+        let signed = try await agent.sign("\(file).pub")
+        try signed.mustSucceed()
+        try writeFile("\(file).allowed", Array("alice \(publicKey)".utf8))
+        try writeFile("\(file).sig", signed.output)
+        let words = ["-Y", "verify", "-n", "file", "-I", "alice", "-f", "\(file).allowed", "-s", "\(file).sig"]
+        #expect(try await agent.client("ssh-keygen", words, input: Array("text".utf8)).status == 0)
+      }
+    }
+  }
+
+  @Test("of a file that is no private key, brings in nothing")
+  func noKey() async throws {
+    try await TestStore.with { store in
+      try writeFile("\(store.folder)/text", Array("text".utf8))
+      for file in ["text", "missing"] {
+        let refused = try await store.whorl("ssh", "add", "work", "--import", "\(store.folder)/\(file)")
+        #expect(refused.status == 66, "\(refused.diagnostics)")
+        #expect(refused.failure.hasPrefix("whorl: ssh add: \(store.folder)/\(file): ssh-add has read no private key"))
+      }
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
+    }
+  }
+}

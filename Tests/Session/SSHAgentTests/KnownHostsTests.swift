@@ -1,0 +1,76 @@
+import Foundation
+import SSHAgent
+import Testing
+
+@Suite("Names of hosts")
+struct KnownHostsTests {
+  private let key: [UInt8]
+  private let other: [UInt8]
+
+  init() throws { (key, other) = (try TestKey().publicKey, try TestKey().publicKey) }
+
+  private func line(_ names: String, _ key: [UInt8]) -> String {
+    "\(names) ssh-ed25519 \(Data(key).base64EncodedString())\n"
+  }
+
+  private func with<Value>(_ text: String, _ body: (URL) throws -> Value) throws -> Value {
+    let file = FileManager.default.temporaryDirectory.appending(path: "whorl-known-hosts-\(UUID().uuidString)")
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    return try body(file)
+  }
+
+  private func name(_ text: String, candidates: [String] = []) throws -> String? {
+    try with(text) { KnownHosts(files: ["/nonexistent", $0.path]).name(ofHostWith: key, candidates: candidates) }
+  }
+
+  @Test("are those of the lines with the host's key")
+  func plain() throws {
+    let text = "# a comment\n\n" + line("other.test", other) + line("alias.test,host.test", key)
+    #expect(try name(text) == "alias.test")
+    #expect(try name(text, candidates: ["other.test", "host.test"]) == "host.test")
+    #expect(try name(line("other.test", other), candidates: ["other.test"]) == nil)
+  }
+
+  @Test("are not those of authorities, revoked keys and patterns")
+  func others() throws {
+    #expect(try name("@cert-authority " + line("*.test", key)) == nil)
+    #expect(try name("@revoked " + line("host.test", key), candidates: ["host.test"]) == nil)
+    #expect(try name(line("*.test,!bad.test", key)) == nil)
+  }
+
+  @Test("that OpenSSH has hashed are found where the command line has them")
+  func hashed() throws {
+    let hashed = try with(line("host.test", key) + line("[port.test]:2222", key)) { file in
+      let keygen = Process()
+      keygen.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
+      keygen.arguments = ["-H", "-f", file.path]
+      (keygen.standardOutput, keygen.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+      try keygen.run()
+      keygen.waitUntilExit()
+      defer { try? FileManager.default.removeItem(atPath: "\(file.path).old") }
+      return try String(contentsOf: file, encoding: .utf8)
+    }
+    #expect(!hashed.contains("host.test") && hashed.contains("|1|"))
+    #expect(try name(hashed) == nil)
+    #expect(try name(hashed, candidates: ["wrong.test", "host.test"]) == "host.test")
+    let words = ["ssh", "-p", "2222", "alice@port.test", "true"]
+    #expect(try name(hashed, candidates: KnownHosts.candidates(in: words)) == "[port.test]:2222")
+  }
+
+  @Test("are shown to the person, without what could imitate a prompt")
+  func words() throws {
+    let text = try with(line("relay.test", other) + line("host.test", key)) { file in
+      PurposeWords(KnownHosts(files: [file.path]), candidates: [])
+        .text(of: .signIn(user: "alice\u{1B}[2J\n", host: key, via: [other]))
+    }
+    #expect(text == "sign in to host.test as alice\\u{1b}[2J\\u{a}, via relay.test")
+    let nobody = PurposeWords(KnownHosts(files: []), candidates: [])
+    #expect(nobody.text(of: .signIn(user: "bob", host: nil, via: [])) == "sign in to an unknown host as bob")
+    #expect(nobody.text(of: .signIn(user: "bob", host: key, via: [])).hasPrefix("sign in to an unknown host (SHA256:"))
+    let long = nobody.text(of: .signIn(user: String(repeating: "x", count: 100_000), host: nil, via: []))
+    #expect(long.count < 200)
+    #expect(nobody.text(of: .file(namespace: "git")) == "sign for git")
+    #expect(nobody.text(of: .unknown) == "sign data of an unknown kind")
+  }
+}

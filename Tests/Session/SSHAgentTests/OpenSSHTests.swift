@@ -1,0 +1,248 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl-agent, with OpenSSH's own programs", .serialized)
+struct OpenSSHTests {
+  @Test("gives ssh-add the public keys that 'whorl ssh public' shows")
+  func list() async throws {
+    try await TestStore.enrolled { store in
+      _ = try await store.addKey("work")
+      _ = try await store.addKey("other", "--type", "ecdsa-384", "--access", "current-set")
+      let shown = try await store.whorl("ssh", "public").text
+      try await RunningAgent.with(store) { agent in
+        let listed = try await agent.client("ssh-add", ["-L"])
+        #expect(listed.text == shown)
+        #expect(shown.split(separator: "\n").count == 2)
+        #expect(agent.prompts.isEmpty)
+      }
+    }
+  }
+
+  @Test("a finger signs in to a real sshd, after a prompt that names host, user and key")
+  func signIn() async throws {
+    try await TestStore.enrolled { store in
+      let key = try await store.addKey("work")
+      let server = try await SSHServer(
+        "host.test", in: store.folder, authorized: String(decoding: readFile(key), as: UTF8.self))
+      try await RunningAgent.with(store, [.right], knownHosts: server.knownHost) { agent in
+        let ran = try await agent.client("ssh", server.arguments("echo signed in"))
+        #expect(ran.text == "signed in\n", "\(ran.diagnostics) \(agent.lines)")
+        #expect(agent.prompts.count == 1)
+        #expect(
+          agent.prompts.first?.contains(
+            " to sign in to host.test as \(SSHServer.user) with the SSH key work (asked by /usr/bin/ssh, says whorl-agent)"
+          )
+            == true, "\(agent.lines)")
+      }
+    }
+  }
+
+  @Test("every kind of key signs in", arguments: ["ed25519", "ecdsa-256", "ecdsa-384", "ecdsa-521", "rsa-2048"])
+  func kinds(_ type: String) async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--type", type, "--access", "none")
+      let server = try await SSHServer(
+        "host.test", in: store.folder, authorized: String(decoding: readFile(key), as: UTF8.self))
+      try await RunningAgent.with(store) { agent in
+        let ran = try await agent.client("ssh", server.arguments("echo signed in"))
+        #expect(ran.text == "signed in\n", "\(ran.diagnostics) \(agent.lines)")
+        guard type.hasPrefix("rsa") else { return }
+        // The name of signatures with SHA-1.
+        let old = try await agent.client("ssh", server.arguments("true", ["-o", "PubkeyAcceptedAlgorithms=ssh-rsa"]))
+        #expect(old.status != 0)
+      }
+    }
+  }
+
+  @Test("a host whose name is hashed is recognized, and one that nobody knows is called unknown")
+  func names() async throws {
+    try await TestStore.enrolled { store in
+      let key = try await store.addKey("work")
+      let server = try await SSHServer(
+        "host.test", in: store.folder, authorized: String(decoding: readFile(key), as: UTF8.self))
+      let hashed = "\(store.folder)/hashed"
+      try writeFile(hashed, Array(server.knownHost.utf8))
+      try await Invocation(program: "/usr/bin/ssh-keygen", arguments: ["-H", "-f", hashed]).run().mustSucceed()
+      let text = String(decoding: try readFile(hashed), as: UTF8.self)
+      #expect(text.hasPrefix("|1|"))
+      try await RunningAgent.with(store, [.right], knownHosts: text) { agent in
+        let ran = try await agent.client("ssh", server.arguments("true"))
+        #expect(ran.status == 0, "\(ran.diagnostics)")
+        #expect(agent.prompts.first?.contains("sign in to host.test as") == true, "\(agent.lines)")
+      }
+      try await RunningAgent.with(store, [.right]) { agent in
+        let ran = try await agent.client("ssh", server.arguments("true"))
+        #expect(ran.status == 0, "\(ran.diagnostics)")
+        #expect(agent.prompts.first?.contains("sign in to an unknown host (SHA256:") == true, "\(agent.lines)")
+      }
+    }
+  }
+
+  @Test("an agent that is handed on tells the way: sign in to B, via A")
+  func forwarded() async throws {
+    try await TestStore.enrolled { store in
+      let key = String(decoding: try readFile(try await store.addKey("work")), as: UTF8.self)
+      let relay = try await SSHServer("relay.test", in: store.folder, authorized: key)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: key)
+      try await RunningAgent.with(store, [.right, .right], knownHosts: relay.knownHost + host.knownHost) { agent in
+        let ran = try await agent.client("ssh", relay.arguments(host.shellCommand("echo far"), ["-A"]))
+        #expect(ran.text == "far\n", "\(ran.diagnostics) \(agent.lines)")
+        #expect(agent.prompts.count == 2)
+        #expect(agent.prompts.first?.contains("sign in to relay.test as \(SSHServer.user) with") == true)
+        #expect(agent.prompts.last?.contains("sign in to host.test as \(SSHServer.user), via relay.test with") == true)
+      }
+    }
+  }
+
+  @Test("ssh-keygen signs a file, and each signature needs a touch of its own")
+  func files() async throws {
+    try await TestStore.enrolled { store in
+      let key = try await store.addKey("work")
+      try await RunningAgent.with(store, [.right, .right, .wrong, .wrong, .wrong]) { agent in
+        let first = try await agent.sign(key)
+        try first.mustSucceed()
+        #expect(first.text.hasPrefix("-----BEGIN SSH SIGNATURE-----"))
+        try await agent.sign(key, namespace: "git").mustSucceed()
+        #expect(agent.prompts.count == 2)
+        #expect(agent.prompts.first?.contains(" to sign a file with the SSH key work ") == true)
+        #expect(agent.prompts.last?.contains(" to sign for git with ") == true)
+
+        let allowed = "\(store.folder)/allowed"
+        try writeFile(allowed, Array("alice ".utf8) + readFile(key))
+        try writeFile("\(store.folder)/signature", first.output)
+        let arguments = ["-Y", "verify", "-n", "file", "-I", "alice", "-f", allowed, "-s", "\(store.folder)/signature"]
+        #expect(try await agent.client("ssh-keygen", arguments, input: Array("text".utf8)).status == 0)
+        #expect(try await agent.client("ssh-keygen", arguments, input: Array("other".utf8)).status != 0)
+
+        let refused = try await agent.sign(key)
+        #expect(refused.status != 0)
+        #expect(refused.output.isEmpty)
+      }
+    }
+  }
+
+  @Test("git signs a commit")
+  func git() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--access", "none")
+      let repository = "\(store.folder)/repository"
+      try writeFile("\(store.folder)/allowed", Array("alice@host.test ".utf8) + readFile(key))
+      try await RunningAgent.with(store) { agent in
+        let settings = [
+          "-c", "user.name=alice", "-c", "user.email=alice@host.test", "-c", "gpg.format=ssh", "-c",
+          "user.signingkey=\(key)", "-c", "gpg.ssh.allowedSignersFile=\(store.folder)/allowed",
+        ]
+        let environment = ["GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"]
+        for words in [
+          ["init", "-q", repository],
+          ["-C", repository] + settings + ["commit", "-q", "-S", "--allow-empty", "-m", "x"],
+        ] {
+          try await agent.client("git", words, environment: environment).mustSucceed()
+        }
+        let shown = try await agent.client(
+          "git", ["-C", repository] + settings + ["log", "--format=%G? %GS"], environment: environment)
+        #expect(shown.text == "G alice@host.test\n", "\(shown.diagnostics)")
+      }
+    }
+  }
+
+  @Test("a touch holds for the same program, host and user, as long as the key allows")
+  func minutes() async throws {
+    try await TestStore.enrolled { store in
+      let key = try await store.addKey("work", "--minutes", "5")
+      let authorized = String(decoding: try readFile(key), as: UTF8.self)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: authorized)
+      let other = try await SSHServer("other.test", in: store.folder, authorized: authorized)
+      try await RunningAgent.with(store, [.right, .right, .right], knownHosts: host.knownHost) { agent in
+        for _ in 1...3 { #expect(try await agent.client("ssh", host.arguments("true")).status == 0) }
+        #expect(agent.prompts.count == 1, "\(agent.lines)")
+        #expect(try await agent.client("ssh", other.arguments("true")).status == 0)
+        #expect(agent.prompts.count == 2)
+        // Not a sign-in, so no touch from before.
+        try await agent.sign(key).mustSucceed()
+        #expect(agent.prompts.count == 3)
+      }
+    }
+  }
+
+  @Test("runs for one command, with its environment and its exit status, and leaves no socket")
+  func command() async throws {
+    try await TestStore.with { store in
+      _ = try await store.addKey("work", "--access", "none")
+      func run(_ words: String...) async throws -> Invocation.Result {
+        try await Invocation(
+          program: "whorl-agent",
+          arguments: ["--socket", "\(store.folder)/own", "--store", store.directory, "--"] + words
+        ).run()
+      }
+      let listed = try await run("ssh-add", "-L")
+      #expect(listed.status == 0, "\(listed.diagnostics)")
+      #expect(listed.text.hasSuffix(" work\n"))
+      #expect(try await run("sh", "-c", "exit 7").status == 7)
+      #expect(try await run("sh", "-c", "kill -9 $$").status == 137)
+      #expect(try await run("/nonexistent").failure.contains("/nonexistent: No such file"))
+      #expect(access("\(store.folder)/own", F_OK) != 0)
+    }
+  }
+
+  @Test("a key that is restricted to a host signs in there, and signs nothing else")
+  func restricted() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--access", "none", "--host", "host.test")
+      let authorized = String(decoding: try readFile(key), as: UTF8.self)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: authorized)
+      let other = try await SSHServer("other.test", in: store.folder, authorized: authorized)
+      try await RunningAgent.with(store, knownHosts: host.knownHost + other.knownHost) { agent in
+        let there = try await agent.client("ssh", host.arguments("echo there"))
+        #expect(there.text == "there\n", "\(there.diagnostics)")
+        let elsewhere = try await agent.client("ssh", other.arguments("echo there"))
+        #expect(elsewhere.status != 0)
+        let file = try await agent.sign(key)
+        #expect(file.status != 0)
+        let far = try await agent.client("ssh", host.arguments(host.shellCommand("echo far"), ["-A"]))
+        #expect(far.status != 0)
+        try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 3 }
+      }
+      // Nobody knows the host's name.
+      try await RunningAgent.with(store) { agent in
+        let unknown = try await agent.client("ssh", host.arguments("true"))
+        #expect(unknown.status != 0)
+      }
+    }
+  }
+
+  @Test("a client that goes away takes its prompt with it")
+  func goesAway() async throws {
+    try await TestStore.enrolled { store in
+      let key = try await store.addKey("work")
+      try await RunningAgent.with(store) { agent in
+        let signing = try Invocation(
+          program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", key], input: [1],
+          environment: ["SSH_AUTH_SOCK": agent.socket]
+        ).start()
+        startThread { _ = signing.finish { _, _ in } }
+        try await agent.waits { $0.contains { $0.contains(" Swipe the reader ") } }
+        signing.signal(SIGKILL)
+        try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+      }
+    }
+  }
+
+  @Test("another user is refused, even where the socket lets everybody in", .enabled(if: geteuid() == 0))
+  func otherUser() async throws {
+    try await TestStore.with { store in
+      _ = try await store.addKey("work", "--access", "none")
+      try await RunningAgent.with(store) { agent in
+        chmod(store.folder, 0o755)
+        chmod(agent.socket, 0o777)
+        let words = ["--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/ssh-add", "-L"]
+        let listed = try await agent.client("setpriv", words)
+        #expect(listed.status != 0)
+        #expect(listed.output.isEmpty)
+        try await agent.waits { $0.contains { $0.contains("a program of another user is refused") } }
+        #expect(try await agent.client("ssh-add", ["-L"]).text.hasPrefix("ssh-ed25519 "))
+      }
+    }
+  }
+}

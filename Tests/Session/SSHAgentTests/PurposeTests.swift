@@ -1,0 +1,134 @@
+import KeySchemes
+import SSHAgent
+import Testing
+
+@Suite("What a signature is for")
+struct PurposeTests {
+  private static let session: [UInt8] = Array(0..<32)
+  private static let other: [UInt8] = Array(32..<64)
+  private let key: TestKey
+  private let host: TestKey
+  private let relay: TestKey
+
+  init() throws { (key, host, relay) = (try TestKey(), try TestKey(.ec(.p256)), try TestKey()) }
+
+  private func target(
+    _ data: [UInt8], flags: UInt32 = 0, binds: [SessionBind] = []
+  ) throws -> SignaturePurpose.Target {
+    var all = SessionBinds()
+    for bind in binds { try all.add(bind) }
+    return try SignaturePurpose(of: SignatureRequest(key: key.publicKey, data: data, flags: flags), all).target
+  }
+
+  @Test("a session that the host has signed, and a request that belongs to it, tell user and host")
+  func verified() throws {
+    let bind = try SessionBind(host, session: Self.session)
+    for named in [try host.publicKey, nil] {
+      let data = signIn(session: Self.session, key: try key.publicKey, hostKey: named)
+      #expect(try target(data, binds: [bind]) == .signIn(user: "alice", host: try host.publicKey, via: []))
+    }
+  }
+
+  @Test("hosts that the agent was handed on to are told in their order")
+  func via() throws {
+    let binds = [
+      try SessionBind(relay, session: Self.other, isForwarding: true), try SessionBind(host, session: Self.session),
+    ]
+    let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
+    #expect(
+      try target(data, binds: binds) == .signIn(user: "alice", host: try host.publicKey, via: [try relay.publicKey]))
+    // A program on the relay that tells of no session: where it signs in to is unknown.
+    #expect(
+      try target(data, binds: [binds[0]]) == .signIn(user: "alice", host: nil, via: [try relay.publicKey]))
+  }
+
+  @Test("without a bind the host is unknown, whatever the request says")
+  func unbound() throws {
+    let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
+    #expect(try target(data) == .signIn(user: "alice", host: nil, via: []))
+    #expect(try target(file(for: "git")) == .file(namespace: "git"))
+    #expect(try target([1, 2, 3]) == .unknown)
+  }
+
+  @Test("a request of another session, or to another host, is refused")
+  func others() throws {
+    let bind = try SessionBind(host, session: Self.session)
+    let elsewhere = signIn(session: Self.other, key: try key.publicKey, hostKey: try host.publicKey)
+    #expect(throws: SignaturePurpose.Refusal.otherSession) { try target(elsewhere, binds: [bind]) }
+    let relayed = signIn(session: Self.session, key: try key.publicKey, hostKey: try relay.publicKey)
+    #expect(throws: SignaturePurpose.Refusal.otherHost) { try target(relayed, binds: [bind]) }
+    // The host that the agent was handed on to asks for its own session once more.
+    let handedOn = try SessionBind(host, session: Self.session, isForwarding: true)
+    let again = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
+    #expect(throws: SignaturePurpose.Refusal.otherSession) { try target(again, binds: [handedOn]) }
+  }
+
+  @Test("a request that names another key or algorithm than it asks for is refused")
+  func otherKey() throws {
+    let named = signIn(session: Self.session, key: try relay.publicKey, hostKey: nil)
+    #expect(throws: SignaturePurpose.Refusal.otherKey) { try target(named) }
+    let algorithm = signIn(session: Self.session, key: try key.publicKey, hostKey: nil, algorithm: "ssh-rsa")
+    #expect(throws: SignaturePurpose.Refusal.otherKey) { try target(algorithm) }
+  }
+
+  @Test("a bind that the host has not signed is refused, and nothing is signed on that connection then")
+  func forged() throws {
+    var bind = try SessionBind(host, session: Self.session)
+    bind.session = Self.other
+    var binds = SessionBinds()
+    #expect(throws: SessionBinds.Refusal.wrongSignature) { try binds.add(bind) }
+    let data = signIn(session: Self.other, key: try key.publicKey, hostKey: try host.publicKey)
+    #expect(throws: SignaturePurpose.Refusal.brokenBinds) {
+      _ = try SignaturePurpose(of: SignatureRequest(key: try key.publicKey, data: data, flags: 0), binds)
+    }
+    var stranger = try SessionBind(host, session: Self.session)
+    stranger.hostKey = try relay.publicKey
+    #expect(throws: SessionBinds.Refusal.wrongSignature) { try binds.add(stranger) }
+  }
+
+  @Test("a host key of a kind that cannot be checked leaves the host unknown")
+  func uncheckable() throws {
+    var binds = SessionBinds()
+    var writer = SSHWriter()
+    writer.append(text: "sk-ssh-ed25519@openssh.com")
+    let bind = SessionBind(hostKey: writer.bytes, session: Self.session, signature: [1], isForwarding: false)
+    #expect(throws: SessionBinds.Refusal.unknownHostKey) { try binds.add(bind) }
+    let data = signIn(session: Self.session, key: try key.publicKey, hostKey: nil)
+    let purpose = try SignaturePurpose(of: SignatureRequest(key: try key.publicKey, data: data, flags: 0), binds)
+    #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
+  }
+
+  @Test("a connection that signs in is bound once, and a session to one host")
+  func contradictions() throws {
+    var binds = SessionBinds()
+    try binds.add(try SessionBind(relay, session: Self.other, isForwarding: true))
+    try binds.add(try SessionBind(relay, session: Self.other, isForwarding: true))
+    #expect(binds.verified.count == 1)
+    #expect(throws: SessionBinds.Refusal.contradiction) { try binds.add(try SessionBind(host, session: Self.other)) }
+    var bound = SessionBinds()
+    try bound.add(try SessionBind(host, session: Self.session))
+    #expect(throws: SessionBinds.Refusal.contradiction) { try bound.add(try SessionBind(relay, session: Self.other)) }
+  }
+
+  @Test("at most 16 sessions are kept")
+  func many() throws {
+    var binds = SessionBinds()
+    for number in 0..<16 {
+      try binds.add(try SessionBind(relay, session: [UInt8(number), 1, 2], isForwarding: true))
+    }
+    #expect(throws: SessionBinds.Refusal.tooMany) { try binds.add(try SessionBind(host, session: Self.session)) }
+  }
+
+  @Test("an RSA key signs with SHA-2 alone")
+  func flags() throws {
+    let key = try TestKey(.rsa(bits: 2048)).publicKey
+    func algorithm(_ flags: UInt32) throws -> String {
+      try SignaturePurpose(of: SignatureRequest(key: key, data: [1], flags: flags), SessionBinds()).algorithm
+    }
+    #expect(try algorithm(2) == "rsa-sha2-256")
+    #expect(try algorithm(4) == "rsa-sha2-512")
+    for flags: UInt32 in [0, 1, 6, 8] {
+      #expect(throws: SignaturePurpose.Refusal.algorithm) { _ = try algorithm(flags) }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Glibc
+import KeySchemes
+import ProgramDriver
+import SSHAgent
+import Testing
+
+/// A client that sends what it is told.
+private final class RawClient: Sendable {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let descriptor = descriptor
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard connected == 0 else { throw SystemFailure(path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends bytes as they are, and returns the answer without its length; nil where the agent ends the connection.
+  func send(_ bytes: [UInt8]) -> [UInt8]? {
+    _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    guard let header = read(4) else { return nil }
+    return read(header.reduce(0) { $0 << 8 | Int($1) })
+  }
+
+  /// Sends a message, and returns the type of the answer.
+  func answer(to fill: (inout SSHWriter) -> Void) -> UInt8? {
+    var message = SSHWriter()
+    fill(&message)
+    var framed = SSHWriter()
+    framed.append(string: message.bytes)
+    return send(framed.bytes)?.first
+  }
+
+  private func read(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return recv(descriptor, &bytes, count, Int32(MSG_WAITALL)) == count ? bytes : nil
+  }
+
+  func bind(_ bind: SessionBind) -> UInt8? {
+    answer {
+      $0.append(byte: 27)
+      $0.append(text: "session-bind@openssh.com")
+      for field in [bind.hostKey, bind.session, bind.signature] { $0.append(string: field) }
+      $0.append(byte: bind.isForwarding ? 1 : 0)
+    }
+  }
+
+  func sign(_ key: [UInt8], _ data: [UInt8], flags: UInt32 = 0) -> UInt8? {
+    answer {
+      $0.append(byte: 13)
+      $0.append(string: key)
+      $0.append(string: data)
+      $0.append(number: flags)
+    }
+  }
+}
+
+@Suite("whorl-agent and clients that break the rules")
+struct RawClientTests {
+  private static let failure: UInt8 = 5
+  private static let success: UInt8 = 6
+  private static let signature: UInt8 = 14
+
+  private func publicKey(_ file: String) throws -> [UInt8] {
+    let line = String(decoding: try readFile(file), as: UTF8.self)
+    return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
+  }
+
+  @Test("a false bind is refused, and what is asked for after it; a true one admits its own session alone")
+  func binds() async throws {
+    try await TestStore.with { store in
+      // It asks for nobody, so that nothing else refuses.
+      let key = try publicKey(try await store.addKey("work", "--access", "none"))
+      let host = try TestKey()
+      let (session, other) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+      let request = signIn(session: session, key: key, hostKey: try host.publicKey)
+      try await RunningAgent.with(store) { agent in
+        var bind = try SessionBind(host, session: session)
+        let honest = try RawClient(agent.socket)
+        #expect(honest.bind(bind) == Self.success)
+        #expect(honest.sign(key, request) == Self.signature)
+        #expect(honest.sign(key, signIn(session: other, key: key, hostKey: try host.publicKey)) == Self.failure)
+        #expect(honest.sign(key, signIn(session: session, key: key, hostKey: key)) == Self.failure)
+        let liar = try RawClient(agent.socket)
+        bind.signature = try host.signature(of: other)
+        #expect(liar.bind(bind) == Self.failure)
+        #expect(liar.sign(key, request) == Self.failure)
+        try await agent.waits { $0.contains { $0.contains("told of a session that is not believed: wrongSignature") } }
+      }
+    }
+  }
+
+  @Test("SHA-1 is refused, and so is a message that is too long")
+  func refused() async throws {
+    try await TestStore.with { store in
+      let key = try publicKey(try await store.addKey("work", "--access", "none", "--type", "rsa-2048"))
+      try await RunningAgent.with(store) { agent in
+        let client = try RawClient(agent.socket)
+        #expect(client.sign(key, [1], flags: 0) == Self.failure)
+        #expect(client.sign(key, [1], flags: 2) == Self.signature)
+        #expect(client.sign(key, [1], flags: 4) == Self.signature)
+        #expect(client.send([0, 4, 0, 1, 11]) == nil)
+        #expect(try RawClient(agent.socket).send([0, 0, 0, 0]) == nil)
+        #expect(try RawClient(agent.socket).send([0, 0, 0, 1, 11])?.first == 12)
+      }
+    }
+  }
+}

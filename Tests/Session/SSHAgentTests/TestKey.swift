@@ -1,0 +1,19 @@
+import KeySchemes
+import Keys
+
+/// A key pair, and what SSH makes of it.
+final class TestKey: Sendable {
+  private let key: PrivateKey
+
+  init(_ algorithm: KeyAlgorithm = .ed25519) throws { key = try PrivateKey.generate(algorithm) }
+
+  var publicKey: [UInt8] { get throws { try key.publicKey.ssh } }
+
+  func signature(of data: [UInt8], as name: String? = nil) throws -> [UInt8] {
+    let name = name ?? key.algorithm.sshName
+    guard let scheme = SSHSignature.scheme(name, for: key.algorithm) else { throw NoScheme() }
+    return SSHSignature.encoded(try key.sign(data, scheme), name, of: key.algorithm)
+  }
+
+  private struct NoScheme: Error {}
+}

@@ -1,0 +1,131 @@
+import Foundation
+import KeySchemes
+import Keys
+import SecureMemory
+import Testing
+
+/// Keys and signatures made by OpenSSH's own ssh-keygen.
+@Suite("SSH's forms of keys and signatures")
+struct SSHKeyTests {
+  private static let kinds: [(options: String, algorithm: KeyAlgorithm, signature: String)] = [
+    ("-t ed25519", .ed25519, "ssh-ed25519"), ("-t ecdsa -b 256", .ec(.p256), "ecdsa-sha2-nistp256"),
+    ("-t ecdsa -b 384", .ec(.p384), "ecdsa-sha2-nistp384"), ("-t ecdsa -b 521", .ec(.p521), "ecdsa-sha2-nistp521"),
+    ("-t rsa -b 2048", .rsa(bits: 2048), "rsa-sha2-512"),
+  ]
+
+  /// Runs ssh-keygen in a new folder, and returns what it leaves there.
+  private func keygen(_ commands: [String], _ body: (URL) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-ssh-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("some text".utf8).write(to: folder.appending(path: "text"))
+    for command in commands {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
+      process.arguments = command.split(separator: " ").map { $0 == "NONE" ? "" : String($0) }
+      process.currentDirectoryURL = folder
+      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+      try process.run()
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0, "\(command)")
+    }
+    try body(folder)
+  }
+
+  private func publicKey(in folder: URL) throws -> [UInt8] {
+    let line = try String(contentsOf: folder.appending(path: "key.pub"), encoding: .utf8)
+    return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
+  }
+
+  @Test("of OpenSSH's keys are read and written, and OpenSSH's signatures verified", arguments: 0..<kinds.count)
+  func openSSH(_ place: Int) throws {
+    let kind = Self.kinds[place]
+    try keygen(["-q \(kind.options) -N NONE -C test -f key", "-Y sign -n file -f key text"]) { folder in
+      let blob = try publicKey(in: folder)
+      let key = try PublicKey(ssh: blob)
+      #expect(key.algorithm == kind.algorithm)
+      #expect(try key.ssh == blob)
+      let armour = try String(contentsOf: folder.appending(path: "text.sig"), encoding: .utf8)
+      let lines = armour.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+      let signed = Array(try #require(Data(base64Encoded: lines.joined())))
+      var reader = SSHReader(Array(signed.dropFirst("SSHSIG".utf8.count)))
+      #expect(try reader.number() == 1)
+      #expect(try reader.string() == blob)
+      let (namespace, reserved, hash) = (try reader.string(), try reader.string(), try reader.text())
+      let signature = try reader.string()
+      var data = SSHWriter()
+      data.append(string: namespace)
+      data.append(string: reserved)
+      data.append(text: hash)
+      data.append(string: try HashFunction.sha512.digest(Array("some text".utf8)))
+      let message = Array("SSHSIG".utf8) + data.bytes
+      #expect(hash == "sha512")
+      #expect(try key.verify(ssh: signature, of: message))
+      #expect(try !key.verify(ssh: signature, of: message + [0]))
+      for count in 0..<signature.count { #expect(try !key.verify(ssh: Array(signature.prefix(count)), of: message)) }
+    }
+  }
+
+  @Test("the key in a certificate of OpenSSH is the certified one")
+  func certificate() throws {
+    let commands = [
+      "-q -t ed25519 -N NONE -f authority", "-q -t ecdsa -N NONE -f key",
+      "-q -s authority -I host -h -n host.test key.pub",
+    ]
+    try keygen(commands) { folder in
+      let line = try String(contentsOf: folder.appending(path: "key-cert.pub"), encoding: .utf8)
+      let certificate = Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
+      #expect(try PublicKey(ssh: certificate).ssh == publicKey(in: folder))
+    }
+  }
+
+  @Test("signatures made here are verified here, and never with SHA-1", arguments: 0..<kinds.count)
+  func ownSignatures(_ place: Int) throws {
+    let kind = Self.kinds[place]
+    let key = try PrivateKey.generate(kind.algorithm)
+    let scheme = try #require(SSHSignature.scheme(kind.signature, for: kind.algorithm))
+    for round in 0..<20 {
+      let message = [UInt8](repeating: UInt8(round), count: round)
+      let signature = SSHSignature.encoded(try key.sign(message, scheme), kind.signature, of: kind.algorithm)
+      #expect(try key.publicKey.verify(ssh: signature, of: message))
+      #expect(try !key.publicKey.verify(ssh: signature, of: message + [1]))
+    }
+    #expect(SSHSignature.scheme("ssh-rsa", for: kind.algorithm) == nil)
+    #expect(SSHSignature.scheme("ssh-dss", for: kind.algorithm) == nil)
+  }
+
+  @Test("a signature of another algorithm or key is none")
+  func crossed() throws {
+    let first = try PrivateKey.generate(.ed25519)
+    let second = try PrivateKey.generate(.ec(.p256))
+    let signature = SSHSignature.encoded(try first.sign([1], .ed25519), "ssh-ed25519", of: .ed25519)
+    #expect(try first.publicKey.verify(ssh: signature, of: [1]))
+    #expect(try !second.publicKey.verify(ssh: signature, of: [1]))
+    let other = try PrivateKey.generate(.ed25519).publicKey
+    #expect(try !other.verify(ssh: signature, of: [1]))
+  }
+
+  @Test("a private key whose parts do not belong together is refused, and so is every shorter one")
+  func privateKeys() throws {
+    func fields(_ seed: [UInt8], _ publicKey: [UInt8], _ told: [UInt8]) -> [UInt8] {
+      var writer = SSHWriter()
+      writer.append(text: "ssh-ed25519")
+      writer.append(string: told)
+      writer.append(string: seed + publicKey)
+      writer.append(text: "comment")
+      return writer.bytes
+    }
+    let key = try PrivateKey.generate(.ed25519)
+    let (seed, publicKey) = (bytes(of: try key.external()), key.publicKey.external)
+    let whole = fields(seed, publicKey, publicKey)
+    #expect(try PrivateKey(ssh: secret(whole)).publicKey == key.publicKey)
+    let other = try PrivateKey.generate(.ed25519).publicKey.external
+    for wrong in [fields(seed, other, publicKey), fields(seed, other, other), fields(seed, publicKey, other)] {
+      #expect(throws: KeysError.self) { _ = try PrivateKey(ssh: secret(wrong)).publicKey }
+    }
+    for count in 0..<whole.count {
+      #expect(throws: KeysError.self) { _ = try PrivateKey(ssh: secret(Array(whole.prefix(count)))).publicKey }
+    }
+    #expect(throws: KeysError.self) { _ = try PrivateKey(ssh: secret(whole + [0])).publicKey }
+  }
+}

@@ -1,0 +1,54 @@
+import KeySchemes
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultBus
+import VaultDriver
+
+@Suite("Keys that are made in the vault, in process and over a socket")
+struct AddedKeyContractTests {
+  private static let item = NewItem(.key, [.label: .text("work"), .accessGroup: .text("group")])
+
+  @Test("are described by their items, sign there and never leave", arguments: Way.allCases)
+  func made(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    for algorithm in KeyAlgorithm.offered where algorithm != .rsa(bits: 3072) && algorithm != .rsa(bits: 4096) {
+      let added = try await open.vault.addKey(Self.item, from: .generated(algorithm))
+      #expect(added.access.flags.contains(.privateKeyUsage))
+      #expect(added.attributes[.label] == .text("work"))
+      #expect(added.attributes[.keySizeInBits] == .number(Int64(algorithm.bitCount)))
+      #expect(added.attributes[.keyType] == .text(algorithm.family.keyType))
+      guard case .bytes(let blob)? = added.attributes[.sshPublicKey] else {
+        Issue.record("no public key")
+        continue
+      }
+      #expect(blob.count > 40)
+      let scheme: SignatureScheme =
+        switch algorithm {
+        case .ed25519: .ed25519
+        case .ec: .ecdsa(.sha256, .message, .rfc4754)
+        case .rsa: .rsaPKCS1(.sha256, .message)
+        }
+      #expect(try await open.vault.useKey(added.id, .sign([1, 2, 3], scheme), .nobody).count >= 64)
+      await #expect(throws: VaultError.self) { _ = try await open.vault.useKey(added.id, .export, .nobody) }
+      await #expect(throws: VaultError.self) { _ = try await open.vault.secrets(.ids([added.id]), .nobody) }
+    }
+    await open.connection.close()
+  }
+
+  @Test("are refused where they are no keys, or the item is no key", arguments: Way.allCases)
+  func refused(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    for text in ["", "ssh-ed25519", "no key at all"] {
+      await #expect(throws: VaultError.self) {
+        _ = try await open.vault.addKey(Self.item, from: .ssh(SharedSecret(SecretBytes(text: text))))
+      }
+    }
+    await #expect(throws: VaultError.self) {
+      _ = try await open.vault.addKey(NewItem(.genericPassword, [:]), from: .generated(.ed25519))
+    }
+    #expect(try await open.vault.items(.everything, .nobody).items.isEmpty)
+    await open.connection.close()
+  }
+}
