@@ -4,6 +4,7 @@ import Testing
 
 @Suite("whorl setup")
 struct SetupTests {
+  private static let sshQuestion = "Run 'whorl ssh add ssh --store "
   private static let gitQuestion = "Run 'git config --global --add credential.helper whorl' now? [y/N]"
 
   @Test("without a terminal tells how each step stands, and changes nothing")
@@ -35,12 +36,15 @@ struct SetupTests {
       terminal.type("one passcode\n")
       try await terminal.waits(for: "New passcode, again: ")
       terminal.type("one passcode\n")
+      try await terminal.waits(for: Self.sshQuestion)
+      terminal.type("y\n")
       try await terminal.waits(for: Self.gitQuestion)
       terminal.type("y\n")
       #expect(try await terminal.status() == 0)
       #expect(String(decoding: try readFile("\(folder)/.gitconfig"), as: UTF8.self).contains("helper = whorl"))
       let again = try await Invocation(arguments: words, environment: ["HOME": folder]).run()
       #expect(again.text.contains("ok    store"))
+      #expect(again.text.contains("ok    ssh       1 key in the vault"))
       #expect(again.text.contains("ok    git       asks Whorl for passwords"))
       #expect(!again.text.contains("todo"))
     }
@@ -50,12 +54,16 @@ struct SetupTests {
   func declined() async throws {
     try await TestStore.with { store in
       let declined = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": store.folder])
+      try await declined.waits(for: Self.sshQuestion)
+      declined.type("n\n")
       try await declined.waits(for: Self.gitQuestion)
       declined.type("n\n")
       #expect(try await declined.status() == 0)
       #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
       // git cannot write its configuration there.
       let failed = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": "/proc"])
+      try await failed.waits(for: Self.sshQuestion)
+      failed.type("n\n")
       try await failed.waits(for: Self.gitQuestion)
       failed.type("y\n")
       #expect(try await failed.status() == 69)

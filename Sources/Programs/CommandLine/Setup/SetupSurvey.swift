@@ -32,8 +32,9 @@ struct SetupSurvey {
     if let store {
       try await lookInside(store, &findings)
       try await lookAtLogin(store, isOwn, &findings)
+      findings.append(try await ssh(store))
     } else {
-      findings += [.passcode, .fingers].map { .later($0, "after the store is made") }
+      findings += [.passcode, .fingers, .ssh].map { .later($0, "after the store is made") }
     }
     await session.close()
     findings.append(git())
@@ -89,6 +90,14 @@ struct SetupSurvey {
     let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
     if access(keyring, F_OK) == 0 { wallet(.keyring, .gnomeKeyring, "gnome-keyring") }
     if access(kwallet, F_OK) == 0 { wallet(.kwallet, .kwallet, "kwallet") }
+  }
+
+  private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {
+    let keys = try await session.sshKeys(in: store)
+    guard keys.isEmpty else {
+      return .done(.ssh, "\(Spoken.plural(keys.count, "key")) in the vault, which whorl-agent gives to ssh")
+    }
+    return .open(.ssh, "no key in the vault", command("ssh", "add", "ssh"), wayBack: "whorl ssh rm ssh")
   }
 
   private func git() -> SetupFinding {

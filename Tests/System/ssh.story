@@ -1,0 +1,58 @@
+# ssh, ssh-keygen and git with keys of the installed service: each signature waits for a touch, and its prompt says what it
+# is for.
+. /usr/share/whorl-tests/common.sh
+
+sensor=/run/service-reader/socket
+right=right-index:1
+user alice
+
+mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d
+printf 'reader = virtual-image:%s\nrequire-passcode-after-boot = no\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
+printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
+  >/etc/systemd/system/whorld.service.d/virtual.conf
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+own_password_is_typed
+at_seat alice 'umask 077; echo "open sesame, please" >passcode'
+expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
+  at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
+mkdir -p /run/sshd
+systemctl restart ssh
+
+# with_agent COMMAND: what alice does at her seat with an agent whose prompts come on its standard error.
+with_agent() {
+  at_seat alice "whorl-agent --socket \$XDG_RUNTIME_DIR/own -- sh -c '$1' 2>&1"
+}
+expect 0 "ssh-ed25519" at_seat alice 'whorl ssh add work; mkdir -p -m 700 .ssh
+  whorl ssh public work >.ssh/work.pub; cp .ssh/work.pub .ssh/authorized_keys; chmod 600 .ssh/authorized_keys
+  printf "localhost %s\n" "$(cut -d " " -f 1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >.ssh/known_hosts'
+options='-o BatchMode=yes -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519'
+
+# Signing in: the prompt names host and user, and another finger does not sign.
+expect 0 "sign in to localhost as alice" touching "$right" with_agent "ssh $options localhost echo in"
+case $output in *in*) ;; *) fail "not signed in: $output" ;; esac
+expect 255 "sign in to localhost as alice" touching "left-index:9 left-index:9 left-index:9" \
+  with_agent "ssh $options localhost echo in"
+# Over ssh there is nobody at the seat: refused without a prompt.
+expect 255 "" elsewhere alice "whorl-agent --socket \$XDG_RUNTIME_DIR/own -- ssh $options localhost echo in"
+case $output in *Touch* | *Swipe*) fail "asked for a touch where nobody is: $output" ;; esac
+
+# git signs commits, and verifies them.
+expect 0 "Good \"git\" signature" touching "$right" with_agent "git init -q tree; cd tree
+  git config user.name Alice; git config user.email alice@localhost; git config gpg.format ssh
+  git config user.signingkey /home/alice/.ssh/work.pub
+  git config gpg.ssh.allowedSignersFile /home/alice/signers
+  echo alice@localhost \$(cat /home/alice/.ssh/work.pub) >/home/alice/signers
+  git commit -q -S --allow-empty -m signed; git log --show-signature -1"
+
+# The unit of the user's session, whose prompts are in the journal where there is no desktop.
+(
+  for _ in $(seq 200); do
+    journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -q 'Touch\|Swipe' && break
+    sleep 0.1
+  done
+  whorl-finger press right-index --person 1 --socket "$sensor"
+) >/tmp/pressed 2>&1 &
+expect 0 "in" at_seat alice "systemctl --user start whorl-agent.socket
+  SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent ssh $options localhost echo in"
+exit 0
