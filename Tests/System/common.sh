@@ -40,7 +40,7 @@ touching() {
   } | while IFS= read -r line || [ -n "$line" ]; do
     printf '%s\n' "$line"
     case $line in
-      Touch* | Swipe* | *'. Touch '* | *'. Swipe '* | Stage*'touch again')
+      Touch* | Swipe* | *'. Touch '* | *'. Swipe '* | *'agent: Touch '* | *'agent: Swipe '* | Stage*'touch again')
         finger=${fingers%% *}
         if [ "$finger" = "$fingers" ]; then fingers=; else fingers=${fingers#* }; fi
         [ -z "$finger" ] || whorl-finger press "${finger%:*}" --person "${finger#*:}" --socket "$sensor"

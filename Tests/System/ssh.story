@@ -17,6 +17,7 @@ expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 mkdir -p /run/sshd
+echo "127.0.0.1 localhost" >/etc/hosts
 systemctl restart ssh
 
 # with_agent COMMAND: what alice does at her seat with an agent whose prompts come on its standard error.

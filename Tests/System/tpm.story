@@ -88,7 +88,7 @@ opens passcode
 power_off
 find /var/lib/software-tpm -mindepth 1 -delete
 power_on
-expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
+expect 0 "" elsewhere alice 'whorl recover --accept-restore --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
 expect 0 "TPM" elsewhere alice 'whorl status'
 opens next
 power_on
@@ -99,7 +99,7 @@ expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 
 power_off
 uses_tpm no
 expect 69 "" elsewhere alice 'whorl get note/mine'
-expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
+expect 0 "" elsewhere alice 'whorl recover --accept-restore --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 [ -e "$store/device.key" ] || fail "there is no key file"
 opens passcode
 uses_tpm swtpm:/run/software-tpm/socket
