@@ -1,5 +1,5 @@
-# A store whose keys the machine's TPM has sealed: what a restart, another machine and a lost TPM do to it, and each way
-# back (row 15 of README.md). swtpm stands in for the TPM.
+# A store whose keys the machine's TPM has sealed: what a restart, another machine, a lost TPM and an earlier copy do to it,
+# and each way back (rows 5 and 15 of README.md). swtpm stands in for the TPM.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -110,4 +110,18 @@ expect 0 "" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
 opens passcode
 power_on
 opens passcode
+
+# The folder of all stores is put back as it was: detected by the counters of the TPM. The passcode of before opens nothing.
+power_off
+cp -a /var/lib/whorl /root/earlier
+power_on
+elsewhere alice '{ cat passcode next; } >both'
+expect 0 "" elsewhere alice 'whorl passcode --passcode-fd 3 3<both'
+opens next
+power_off
+find /var/lib/whorl -mindepth 1 -delete
+cp -a /root/earlier/. /var/lib/whorl/
+power_on
+expect 65 "an earlier copy" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
+expect 65 "an earlier copy" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<next'
 exit 0
