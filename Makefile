@@ -54,7 +54,7 @@ docs: setup ## the documentation of the libraries in .build/docs; a warning fail
 campaign: setup ## the test suite with its long forms, on the release programs: fuzzing, kills and snapshots by the thousand
 	@scripts/build
 	@STALL=60 WHORL_CAMPAIGN=1 WHORL_PROGRAMS=$(CURDIR)/.build/release scripts/test $(if $(FILTER),--filter '$(FILTER)')
-	@$(if $(FILTER),,WHORL_CAMPAIGN=1 scripts/fuzz-sanitized)
+	@$(if $(FILTER),,scripts/fuzz-sanitized)
 	@$(if $(FILTER),,scripts/fuzz-pam-module)
 
 system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
