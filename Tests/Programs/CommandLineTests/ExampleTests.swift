@@ -9,9 +9,11 @@ struct ExampleTests {
     arguments: ["bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper"])
   func story(name: String) async throws {
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    let programs = try Programs.path("whorl").split(separator: "/").dropLast().joined(separator: "/")
+    func folder(of program: String) throws -> String {
+      "/\(try Programs.path(program).split(separator: "/").dropLast().joined(separator: "/"))"
+    }
     let run = try await Invocation(
-      program: "/\(root)/scripts/examples", arguments: ["/\(programs)", "/\(programs)", name]
+      program: "/\(root)/scripts/examples", arguments: [try folder(of: "whorl"), try folder(of: name), name]
     ).run()
     #expect(run.status == 0, "\(run.text)\(run.diagnostics)")
     #expect(run.text.hasSuffix("examples: all of them did what they say\n"))
