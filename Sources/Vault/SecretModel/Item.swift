@@ -77,6 +77,16 @@ public struct AttributeName: RawRepresentable, Sendable, Hashable, Comparable {
   public static let publicKey = Self(rawValue: "whorl.public")
   /// The public half in SSH's form, of a key that was made or brought for SSH; Whorl's own.
   package static let sshPublicKey = Self(rawValue: "whorl.ssh")
+
+  private static let lookupPrefix = "whorl.lookup."
+
+  /// A client's own attribute by which items of class `genericPassword` are found without opening all of them.
+  package static func lookup(_ name: String) -> Self { Self(rawValue: lookupPrefix + name) }
+
+  /// The name that was given to ``lookup(_:)``; nil for every other attribute.
+  package var lookup: String? {
+    rawValue.hasPrefix(Self.lookupPrefix) ? String(rawValue.dropFirst(Self.lookupPrefix.count)) : nil
+  }
 }
 
 /// The value of an attribute. Values of different kinds are never equal.

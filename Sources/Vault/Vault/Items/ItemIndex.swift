@@ -28,23 +28,40 @@ extension Store {
     return MAC.hmacSHA256(key: keys.index, part.bytes)
   }
 
-  /// The tags of an item.
+  /// The tags of an item: of its class, of attributes and combinations of its class, and of the attributes that a client
+  /// looks items up by.
   func tags(of record: ItemRecord) -> [[UInt8]] {
     var tags = [tag(record.itemClass, [:])]
     for names in record.itemClass.searchedAttributes {
       if let values = values(names, of: record.attributes) { tags.append(tag(record.itemClass, values)) }
     }
+    for (name, value) in lookups(in: record.attributes, of: record.itemClass) {
+      tags.append(tag(record.itemClass, [name: value]))
+    }
     return tags
   }
 
-  /// The narrowest tag that all items of a search have.
-  func tag(for search: ItemSearch, in itemClass: ItemClass) -> [UInt8] {
+  /// Tags that all items of a search have. Which of them the fewest items have is known once their rows are counted.
+  func tags(for search: ItemSearch, in itemClass: ItemClass) -> [[UInt8]] {
+    var tags: [[UInt8]] = []
+    let lookups = search.ignoresCase ? [:] : lookups(in: search.attributes, of: itemClass)
+    for (name, value) in lookups { tags.append(tag(itemClass, [name: value])) }
+    // The first of these is the narrowest.
     for names in itemClass.searchedAttributes {
       guard let values = values(names, of: search.attributes) else { continue }
       let texts = values.values.contains { if case .text = $0 { true } else { false } }
-      if !(search.ignoresCase && texts) { return tag(itemClass, values) }
+      guard !(search.ignoresCase && texts) else { continue }
+      tags.append(tag(itemClass, values))
+      break
     }
-    return tag(itemClass, [:])
+    return tags.isEmpty ? [tag(itemClass, [:])] : tags
+  }
+
+  private func lookups(in attributes: [AttributeName: AttributeValue], of itemClass: ItemClass)
+    -> [AttributeName: AttributeValue]
+  {
+    guard itemClass == .genericPassword else { return [:] }
+    return attributes.filter { $0.key.lookup != nil && !$0.value.isEmpty }
   }
 
   private func values(_ names: [AttributeName], of attributes: [AttributeName: AttributeValue])

@@ -109,7 +109,7 @@ struct ItemSearcher {
             sql: """
               SELECT \(ItemRow.columns(of: "item")) FROM item_index JOIN item ON item.row = item_index.row
               WHERE item_index.tag = ? AND item_index.row > ? AND item.owner = ?\(living) ORDER BY item_index.row
-              """), arguments: [store.tag(for: search, in: itemClass).data, row, store.owner])
+              """), arguments: [try narrowest(store.tags(for: search, in: itemClass)).data, row, store.owner])
       } else {
         // `+owner`: SQLite would take the index over owner and name, and sort all rows for every page.
         try ItemRow.fetchCursor(
@@ -118,6 +118,21 @@ struct ItemSearcher {
           arguments: [store.owner, row])
       }
     while let row = try rows.next() { guard try look(row, named: search.meansEverything) else { return } }
+  }
+
+  /// The tag that the fewest rows have.
+  private func narrowest(_ tags: [[UInt8]]) throws -> [UInt8] {
+    guard tags.count > 1 else { return tags[0] }
+    // Counts no further than to the best one so far, and no further than a search takes a millisecond for.
+    var best = (tag: tags[0], count: 256)
+    for tag in tags {
+      let count = try Int.fetchOne(
+        moment.db.cachedStatement(
+          sql: "SELECT count(*) FROM (SELECT 1 FROM item_index WHERE tag = ? LIMIT ?)"),
+        arguments: [tag.data, best.count])
+      if let count, count < best.count { best = (tag, count) }
+    }
+    return best.tag
   }
 
   /// One page of what a search finds.

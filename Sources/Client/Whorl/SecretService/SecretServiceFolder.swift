@@ -1,0 +1,75 @@
+package import SecretModel
+
+/// What the Secret Service keeps about a collection or a program: an empty item in an access group of its own. Its rule
+/// becomes the rule of the items that are stored from then on.
+package struct SecretServiceFolder: Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A collection, by the last part of its object path.
+    case collection
+    /// A program, by the path of its executable.
+    case program
+  }
+
+  package static let accessGroup = "org.freedesktop.secrets.folders"
+  /// The collection that the alias `default` names, and that is always there.
+  package static let usualCollection = "login"
+  package static let usualLabel = "Login"
+
+  private static let ruleName = AttributeName(rawValue: "whorl.secret-service.rule")
+  private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
+
+  package let kind: Kind
+  package let name: String
+  package var label: String
+  /// The rule of new items; nil for a program that leaves it to the collection.
+  package var access: AccessControl.Constraint?
+  package var grant: SecretServiceItem.Grant
+  /// Seconds since 1970; 0 for the usual collection before anything was kept about it.
+  package var created: Double = 0
+  /// Seconds since 1970.
+  package var modified: Double = 0
+
+  package init(
+    _ kind: Kind, _ name: String, label: String = "", access: AccessControl.Constraint? = nil,
+    grant: SecretServiceItem.Grant = .brief
+  ) {
+    (self.kind, self.name, self.label, self.access, self.grant) = (kind, name, label, access, grant)
+  }
+
+  /// Nil for an item that is no such record.
+  package init?(_ item: Item) {
+    guard item.itemClass == .genericPassword, item.attributes[.accessGroup] == .text(Self.accessGroup),
+      case .text(let word)? = item.attributes[.service], let kind = Kind(rawValue: word),
+      case .text(let name)? = item.attributes[.account]
+    else { return nil }
+    (self.kind, self.name) = (kind, name)
+    label = if case .text(let label)? = item.attributes[.label] { label } else { "" }
+    access =
+      if case .text(let rule)? = item.attributes[Self.ruleName] { AccessControl.Constraint(rawValue: rule) } else {
+        nil
+      }
+    grant = item.attributes[Self.sessionName] == .number(1) ? .session : .brief
+    (created, modified) = (item.created, item.modified)
+  }
+
+  /// The search for all records.
+  package static let search = ItemSearch(.genericPassword, groups: .named([accessGroup]))
+
+  /// The search for one record.
+  package static func search(_ kind: Kind, _ name: String) -> ItemSearch {
+    ItemSearch(
+      .genericPassword,
+      [.service: .text(kind.rawValue), .account: .text(name), .accessGroup: .text(accessGroup)])
+  }
+
+  /// The record as an item, whose secret is empty.
+  package var item: NewItem {
+    var attributes: [AttributeName: AttributeValue] = [
+      .accessGroup: .text(Self.accessGroup), .service: .text(kind.rawValue), .account: .text(name),
+    ]
+    if !label.isEmpty { attributes[.label] = .text(label) }
+    if let access { attributes[Self.ruleName] = .text(access.rawValue) }
+    if grant == .session { attributes[Self.sessionName] = .number(1) }
+    return NewItem(.genericPassword, attributes, accessibility: .afterFirstUnlock)
+  }
+}

@@ -1,0 +1,128 @@
+internal import Primitives
+package import SecretModel
+
+/// An item of the Secret Service: a generic password in an access group of its own, with the collection as its service
+/// and the last part of its object path as its account.
+package struct SecretServiceItem: Sendable, Hashable {
+  package static let accessGroup = "org.freedesktop.secrets"
+  /// The content type of a secret that a program stores without one.
+  package static let usualContentType = "text/plain"
+
+  private static let contentTypeName = AttributeName(rawValue: "whorl.secret-service.content-type")
+  private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
+
+  /// In what a touch of an item with a rule holds for further reads of the same program.
+  package enum Grant: Sendable, Hashable {
+    /// For ten seconds, since programs read a secret more than once.
+    case brief
+    /// Until the session is locked or ends.
+    case session
+  }
+
+  package let id: ItemID
+  /// The name of its collection: the last part of the collection's object path.
+  package let collection: String
+  /// The last part of its object path.
+  package let name: String
+  package let label: String
+  /// The attributes by which programs find it.
+  package let attributes: [String: String]
+  package let contentType: String
+  package let access: AccessControl
+  package let grant: Grant
+  package let state: Item.State
+  /// Seconds since 1970.
+  package let created: Double
+  /// Seconds since 1970.
+  package let modified: Double
+
+  /// Nil for an item that is none of the Secret Service.
+  package init?(_ item: Item) {
+    guard item.itemClass == .genericPassword, item.attributes[.accessGroup] == .text(Self.accessGroup),
+      case .text(let collection)? = item.attributes[.service], case .text(let name)? = item.attributes[.account]
+    else { return nil }
+    (id, self.collection, self.name, access, state) = (item.id, collection, name, item.access, item.state)
+    (created, modified) = (item.created, item.modified)
+    label = if case .text(let label)? = item.attributes[.label] { label } else { "" }
+    contentType =
+      if case .text(let type)? = item.attributes[Self.contentTypeName] { type } else { Self.usualContentType }
+    grant = item.attributes[Self.sessionName] == .number(1) ? .session : .brief
+    var attributes: [String: String] = [:]
+    for (name, value) in item.attributes {
+      if let name = name.lookup, case .text(let value) = value { attributes[name] = value }
+    }
+    self.attributes = attributes
+  }
+
+  /// Whether its secret is given out only after a touch or the passcode.
+  package var isGated: Bool { access != .none }
+
+  /// The search for the items with all of these attributes.
+  ///
+  /// - Parameter collection: the name of the only collection to search; nil for all.
+  package static func search(_ attributes: [String: String] = [:], in collection: String? = nil) -> ItemSearch {
+    var wanted = lookups(attributes)
+    wanted[.accessGroup] = .text(accessGroup)
+    if let collection { wanted[.service] = .text(collection) }
+    return ItemSearch(.genericPassword, wanted)
+  }
+
+  /// The search for the item of this name.
+  package static func search(named name: String, in collection: String) -> ItemSearch {
+    ItemSearch(
+      .genericPassword,
+      [.service: .text(collection), .account: .text(name), .accessGroup: .text(accessGroup)])
+  }
+
+  /// The item of a new secret.
+  ///
+  /// - Parameter name: unique in the collection; see ``newName()``.
+  package static func item(
+    named name: String, in collection: String, label: String, attributes: [String: String],
+    contentType: String = usualContentType, access: AccessControl, grant: Grant = .brief
+  ) -> NewItem {
+    var all = lookups(attributes)
+    all[.accessGroup] = .text(accessGroup)
+    all[.service] = .text(collection)
+    all[.account] = .text(name)
+    if !label.isEmpty { all[.label] = .text(label) }
+    if contentType != usualContentType { all[contentTypeName] = .text(contentType) }
+    if grant == .session { all[sessionName] = .number(1) }
+    return NewItem(.genericPassword, all, access: access, accessibility: .whenUnlocked)
+  }
+
+  /// A name that no other item has.
+  package static func newName() -> String {
+    var random = SystemRandomNumberGenerator()
+    return Hexadecimal.text(of: (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+  }
+
+  /// The change that gives an item another rule.
+  package static func change(access: AccessControl, grant: Grant) -> ItemChange {
+    ItemChange(attributes: [sessionName: grant == .session ? .number(1) : nil], access: access)
+  }
+
+  /// The change that gives an item another label.
+  package static func change(label: String) -> ItemChange {
+    ItemChange(attributes: [.label: label.isEmpty ? nil : .text(label)])
+  }
+
+  /// The change that gives an item another content type, with its secret.
+  package static func change(contentType: String) -> ItemChange {
+    ItemChange(attributes: [contentTypeName: contentType == usualContentType ? nil : .text(contentType)])
+  }
+
+  /// The change that replaces all attributes of the item by which programs find it.
+  package func change(attributes: [String: String]) -> ItemChange {
+    var changes: [AttributeName: AttributeValue?] = [:]
+    for name in self.attributes.keys { changes[.lookup(name)] = .some(nil) }
+    for (name, value) in attributes { changes[.lookup(name)] = .text(value) }
+    return ItemChange(attributes: changes)
+  }
+
+  private static func lookups(_ attributes: [String: String]) -> [AttributeName: AttributeValue] {
+    var lookups: [AttributeName: AttributeValue] = [:]
+    for (name, value) in attributes { lookups[.lookup(name)] = .text(value) }
+    return lookups
+  }
+}
