@@ -14,7 +14,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign system-test hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -54,8 +54,10 @@ docs: setup ## the documentation of the libraries in .build/docs; a warning fail
 campaign: setup ## the test suite with its long forms, on the release programs: fuzzing, kills and snapshots by the thousand
 	@scripts/build
 	@STALL=60 WHORL_CAMPAIGN=1 WHORL_PROGRAMS=$(CURDIR)/.build/release scripts/test $(if $(FILTER),--filter '$(FILTER)')
-	@$(if $(FILTER),,scripts/fuzz-sanitized)
-	@$(if $(FILTER),,scripts/fuzz-pam-module)
+
+fuzz: setup ## hostile and random messages against the vault and the PAM module, in builds with AddressSanitizer
+	@scripts/fuzz-sanitized
+	@scripts/fuzz-pam-module
 
 system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
 	@scripts/setup system

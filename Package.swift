@@ -135,8 +135,8 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "KeySchemes", "TerminalGuard", "SecureMemory", "SecretModel", "Fingerprint",
-        "PrivateVault", "SystemVault",
+        "Executors", "CLinux", "KeySchemes", "Primitives", "TerminalGuard", "SecureMemory", "SecretModel",
+        "Fingerprint", "PrivateVault", "SystemVault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),
 
@@ -158,10 +158,19 @@ let package = Package(
       name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
 
     .target(
+      name: "SessionPrompts",
+      dependencies: ["Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      path: "Sources/Session/SessionPrompts", swiftSettings: strict),
+    .target(
+      name: "SecretService",
+      dependencies: [
+        "Executors", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Whorl",
+      ],
+      path: "Sources/Session/SecretService", swiftSettings: onTheWay),
+    .target(
       name: "SSHAgent",
       dependencies: [
-        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Keys", "Processes", "SDBus", "SecretModel", "SecureMemory",
-        "Whorl",
+        "CLinux", "Executors", "KeySchemes", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Whorl",
       ],
       path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
 
@@ -204,7 +213,10 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "whorl-agent",
-      dependencies: ["CLinux", "CSystemd", "Executors", "SSHAgent", "SecretModel", "Whorl", argumentParser],
+      dependencies: [
+        "CLinux", "CSystemd", "Executors", "SSHAgent", "SecretModel", "SecretService", "SessionPrompts", "Whorl",
+        argumentParser,
+      ],
       path: "Sources/Programs/whorl-agent", swiftSettings: strict),
     .executableTarget(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
@@ -366,8 +378,14 @@ let package = Package(
       ],
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
     .testTarget(
-      name: "SSHAgentTests", dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent"],
+      name: "SSHAgentTests",
+      dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SessionPrompts"],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
+    // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
+    .testTarget(
+      name: "SecretServiceTests",
+      dependencies: ["Keys", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      path: "Tests/Session/SecretServiceTests", swiftSettings: strict),
     // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(
       name: "WalletsTests",

@@ -120,6 +120,23 @@ public final class SecretStore: Sendable {
     }
   }
 
+  /// Stores an item, in the place of a living one with the same primary attributes. Asks for nothing.
+  package func put(_ item: NewItem, secret: SharedSecret) async throws(VaultError) -> Item {
+    try await link.call { service throws(VaultError) in
+      try await service.add(item, secret: secret.copy(), replacing: true, .nobody)
+    }
+  }
+
+  /// One page of the items that a search finds. Asks for nothing.
+  package func page(_ search: ItemSearch) async throws(VaultError) -> ItemPage {
+    try await link.call { service throws(VaultError) in try await service.items(search, .nobody) }
+  }
+
+  /// The state of the store.
+  package func status() async throws(VaultError) -> VaultStatus {
+    try await link.call { service throws(VaultError) in try await service.status() }
+  }
+
   /// The items that a search finds, oldest first; only living ones unless the search says otherwise. A search that
   /// names no group finds the program's own items, and after them the command line's. Asks for nothing: attributes are
   /// sealed, but need no finger.

@@ -18,6 +18,8 @@ extension BusConnection {
     package var unreadBytesBeforePause = 1 << 20
     /// How long a client may take for its handshake, and for a message from the first byte to the last.
     package var messageMicroseconds: UInt64 = 10_000_000
+    /// The memory for arrays of bytes in calls and answers, where they may be secrets; nil where they are not.
+    package var secrets: (any WipedBytes.Type)?
 
     package init() {}
   }

@@ -311,7 +311,7 @@ package actor BusConnection: BusLoopSource {
         if message.kind == .error {
           finish(cookie, .failure(try message.remoteError(limit: limits.messageBytes)))
         } else {
-          finish(cookie, .success(try message.values(limit: limits.messageBytes)))
+          finish(cookie, .success(try message.values(limit: limits.messageBytes, secrets: limits.secrets)))
         }
       } catch  where kind == .member {
         finish(cookie, .failure(error))
@@ -329,7 +329,8 @@ package actor BusConnection: BusLoopSource {
       }
       let call = BusCall(
         sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-        signature: message.signature, arguments: try message.values(limit: limits.messageBytes), connection: self,
+        signature: message.signature,
+        arguments: try message.values(limit: limits.messageBytes, secrets: limits.secrets), connection: self,
         cookie: cookie)
       openCalls[cookie] = message
       handlers.call(call)

@@ -91,6 +91,17 @@ extension BusMessage {
       // sd-bus copies the bytes
       try checked(
         bytes.withUnsafeBytes { sd_bus_message_append_array(pointer, typeCode("y"), $0.baseAddress, $0.count) })
+    case .secret(let secret):
+      try checked(sd_bus_message_sensitive(pointer))
+      // sd-bus copies the bytes into the message, and wipes them with it
+      try secret.bytes.lend { bytes throws(BusError) in
+        _ = try checked(sd_bus_message_append_array(pointer, typeCode("y"), bytes.baseAddress, bytes.count))
+      }
+    case .entry(let key, let value):
+      try container("e", key.signature + value.signature) { () throws(BusError) in
+        try append(key)
+        try append(value)
+      }
     case .array(let element, let values):
       try container("a", element) { () throws(BusError) in try append(values) }
     case .structure(let members):
@@ -147,8 +158,11 @@ extension BusMessage {
 extension BusMessage {
   /// All values of the body, up to a total cost of `limit` bytes. Every value has a minimum cost, so that a message
   /// with a million empty arrays is refused like any other large one.
-  func values(limit: Int) throws(BusError) -> [BusValue] {
-    var budget = limit
+  ///
+  /// - Parameter secrets: the memory for arrays of bytes, which are then read as secrets.
+  func values(limit: Int, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
+    if secrets != nil { try checked(sd_bus_message_sensitive(pointer)) }
+    var budget = Budget(left: limit, secrets: secrets)
     var values: [BusValue] = []
     while try checked(sd_bus_message_at_end(pointer, 1)) == 0 {
       values.append(try read(&budget))
@@ -156,13 +170,24 @@ extension BusMessage {
     return values
   }
 
-  private func read(_ budget: inout Int) throws(BusError) -> BusValue {
+  /// What may still be read of a message, and how.
+  private struct Budget {
+    var left: Int
+    let secrets: (any WipedBytes.Type)?
+
+    mutating func spend(_ cost: Int) throws(BusError) {
+      guard cost <= left else { throw .tooLarge }
+      left -= cost
+    }
+  }
+
+  private func read(_ budget: inout Budget) throws(BusError) -> BusValue {
     var type: CChar = 0
     // transfer none: the contents belong to the message and are valid until the next read
     var contentsPointer: UnsafePointer<CChar>?
     try checked(sd_bus_message_peek_type(pointer, &type, &contentsPointer))
     let contents = contentsPointer.map { String(cString: $0) } ?? ""
-    try spend(64, of: &budget)
+    try budget.spend(64)
     switch Unicode.Scalar(UInt8(bitPattern: type)) {
     case "b": return .boolean(try readBasic(type, Int32(0)) != 0)
     case "y": return .byte(try readBasic(type, UInt8(0)))
@@ -184,8 +209,9 @@ extension BusMessage {
       var start: UnsafeRawPointer?
       var count = 0
       try checked(sd_bus_message_read_array(pointer, typeCode("y"), &start, &count))
-      try spend(count, of: &budget)
-      return .bytes([UInt8](UnsafeRawBufferPointer(start: start, count: count)))
+      try budget.spend(count)
+      let bytes = UnsafeRawBufferPointer(start: start, count: count)
+      return budget.secrets.map { .secret(BusSecret($0.init(copying: bytes))) } ?? .bytes([UInt8](bytes))
     case "a" where contents == "{sv}": return .dictionary(try readDictionary(&budget))
     case "a" where contents == "{ss}": return .texts(try readTexts(&budget))
     case "a" where !contents.hasPrefix("{"):
@@ -205,17 +231,17 @@ extension BusMessage {
     return value
   }
 
-  private func readString(_ budget: inout Int, _ type: Unicode.Scalar = "s") throws(BusError) -> String {
+  private func readString(_ budget: inout Budget, _ type: Unicode.Scalar = "s") throws(BusError) -> String {
     // transfer none: the string belongs to the message and is copied
     var text: UnsafePointer<CChar>?
     try checked(withUnsafeMutablePointer(to: &text) { sd_bus_message_read_basic(pointer, typeCode(type), $0) })
     guard let text else { throw .malformed }
-    try spend(strlen(text), of: &budget)
+    try budget.spend(strlen(text))
     return String(cString: text)
   }
 
   private func readContainer(
-    _ type: Unicode.Scalar, _ contents: String, _ budget: inout Int
+    _ type: Unicode.Scalar, _ contents: String, _ budget: inout Budget
   ) throws(BusError) -> [BusValue] {
     try checked(sd_bus_message_enter_container(pointer, typeCode(type), contents))
     var values: [BusValue] = []
@@ -226,11 +252,11 @@ extension BusMessage {
     return values
   }
 
-  private func readDictionary(_ budget: inout Int) throws(BusError) -> [String: BusValue] {
+  private func readDictionary(_ budget: inout Budget) throws(BusError) -> [String: BusValue] {
     var entries: [String: BusValue] = [:]
     try checked(sd_bus_message_enter_container(pointer, typeCode("a"), "{sv}"))
     while try checked(sd_bus_message_enter_container(pointer, typeCode("e"), "sv")) > 0 {
-      try spend(64, of: &budget)
+      try budget.spend(64)
       let key = try readString(&budget)
       guard case .variant(let value) = try read(&budget) else { throw .malformed }
       entries[key] = value
@@ -240,22 +266,17 @@ extension BusMessage {
     return entries
   }
 
-  private func readTexts(_ budget: inout Int) throws(BusError) -> [String: String] {
+  private func readTexts(_ budget: inout Budget) throws(BusError) -> [String: String] {
     var entries: [String: String] = [:]
     try checked(sd_bus_message_enter_container(pointer, typeCode("a"), "{ss}"))
     while try checked(sd_bus_message_enter_container(pointer, typeCode("e"), "ss")) > 0 {
-      try spend(192, of: &budget)
+      try budget.spend(192)
       let key = try readString(&budget)
       entries[key] = try readString(&budget)
       try checked(sd_bus_message_exit_container(pointer))
     }
     try checked(sd_bus_message_exit_container(pointer))
     return entries
-  }
-
-  private func spend(_ cost: Int, of budget: inout Int) throws(BusError) {
-    guard cost <= budget else { throw .tooLarge }
-    budget -= cost
   }
 }
 

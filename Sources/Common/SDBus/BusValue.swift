@@ -15,6 +15,8 @@ package indirect enum BusValue: Sendable, Hashable {
   case objectPath(String)
   /// `ay`
   case bytes([UInt8])
+  /// `ay` with a secret. Received only on a connection that reads bytes as secrets.
+  case secret(BusSecret)
   /// An array of any other element type. An empty array needs the explicit signature.
   case array(of: String, [BusValue])
   case structure([BusValue])
@@ -22,6 +24,8 @@ package indirect enum BusValue: Sendable, Hashable {
   case dictionary([String: BusValue])
   /// `a{ss}`
   case texts([String: String])
+  /// An element of an array of any other dictionary type, such as `{oa{sv}}`. Only sent.
+  case entry(key: BusValue, BusValue)
   case variant(BusValue)
   /// `h`
   case descriptor(BusDescriptor)
@@ -39,11 +43,12 @@ package indirect enum BusValue: Sendable, Hashable {
     case .double: "d"
     case .string: "s"
     case .objectPath: "o"
-    case .bytes: "ay"
+    case .bytes, .secret: "ay"
     case .array(let element, _): "a\(element)"
     case .structure(let members): "(\(members.signature))"
     case .dictionary: "a{sv}"
     case .texts: "a{ss}"
+    case .entry(let key, let value): "{\(key.signature)\(value.signature)}"
     case .variant: "v"
     case .descriptor: "h"
     }
@@ -58,9 +63,11 @@ extension BusValue {
     case .boolean, .byte, .uint16, .int32, .uint32, .int64, .uint64, .double, .descriptor: 64
     case .string(let text), .objectPath(let text): 64 + text.utf8.count
     case .bytes(let bytes): 64 + bytes.count
+    case .secret(let secret): 64 + secret.count
     case .array(_, let values), .structure(let values): values.reduce(64) { $0 + $1.cost }
     case .dictionary(let entries): entries.reduce(64) { $0 + 128 + $1.key.utf8.count + $1.value.cost }
     case .texts(let entries): entries.reduce(64) { $0 + 192 + $1.key.utf8.count + $1.value.utf8.count }
+    case .entry(let key, let value): 64 + key.cost + value.cost
     case .variant(let value): 64 + value.cost
     }
   }
@@ -70,7 +77,7 @@ extension BusValue {
     case .descriptor: true
     case .array(_, let values), .structure(let values): values.contains(where: \.carriesDescriptor)
     case .dictionary(let entries): entries.values.contains(where: \.carriesDescriptor)
-    case .variant(let value): value.carriesDescriptor
+    case .entry(_, let value), .variant(let value): value.carriesDescriptor
     default: false
     }
   }
@@ -96,6 +103,7 @@ extension BusValue {
   package var asString: String? { if case .string(let value) = self { value } else { nil } }
   package var asObjectPath: String? { if case .objectPath(let value) = self { value } else { nil } }
   package var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  package var asSecret: (any WipedBytes)? { if case .secret(let value) = self { value.bytes } else { nil } }
   package var asArray: [BusValue]? { if case .array(_, let value) = self { value } else { nil } }
   package var asStructure: [BusValue]? { if case .structure(let value) = self { value } else { nil } }
   package var asDictionary: [String: BusValue]? { if case .dictionary(let value) = self { value } else { nil } }

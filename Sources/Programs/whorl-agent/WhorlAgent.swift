@@ -3,14 +3,17 @@ internal import Executors
 internal import Glibc
 internal import SSHAgent
 internal import SecretModel
+internal import SecretService
+internal import SessionPrompts
+internal import Synchronization
 internal import Whorl
 
-/// An SSH agent whose keys are in the vault.
+/// An SSH agent whose keys are in the vault, or the Secret Service with its items.
 @main
 struct WhorlAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whorl-agent",
-    abstract: "An SSH agent whose keys stay in the vault, each signature behind a finger.",
+    abstract: "An SSH agent whose keys stay in the vault, and the Secret Service of the desktop.",
     discussion: """
       `whorl ssh add` makes a key. The agent gives its public half to ssh, git and ssh-keygen, and has the vault sign \
       after a touch. The prompt says what for, such as "sign in to example.com as alice", as far as it can be verified. \
@@ -21,7 +24,12 @@ struct WhorlAgent: ParsableCommand {
         export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/whorl-agent
 
       Or without systemd: whorl-agent --socket PATH, or for one command: whorl-agent -- COMMAND.
+
+      With --secret-service it is no SSH agent: it serves org.freedesktop.secrets on the session's message bus, where       mail programs and browsers keep their passwords. 'whorl secret-service enable' has the bus start it.
       """)
+
+  @Flag(help: "Serve the Secret Service (org.freedesktop.secrets) and nothing else.")
+  var secretService = false
 
   @Option(
     help: ArgumentHelp(
@@ -55,12 +63,18 @@ struct WhorlAgent: ParsableCommand {
     help: ArgumentHelp("A command to run with this agent, which ends with it, after --.", valueName: "command"))
   var command: [String] = []
 
+  func validate() throws {
+    guard !secretService || socket == nil && upstream == nil && knownHosts.isEmpty && command.isEmpty else {
+      throw ValidationError("--secret-service goes with --store, --reader and --config alone.")
+    }
+  }
+
   func run() throws {
     let hardening = Hardening()
     // Before any other thread exists, since threads inherit the mask.
     let endings = EndingSignals()
-    let listener = try listen()
-    defer { listener.remove() }
+    let listener = secretService ? nil : try listen()
+    defer { listener?.remove() }
     let (store, reader, config) = (store, reader, config)
     let open: @Sendable () throws(VaultError) -> SecretStore = { () throws(VaultError) in
       try SecretStore.open(at: store, reader: reader, configuration: config)
@@ -75,14 +89,26 @@ struct WhorlAgent: ParsableCommand {
     let log: @Sendable (String) -> Void = { Diagnostics.line($0) }
     let surroundings = AgentPrompt.Surroundings(
       bus: BaseDirectories.sessionBus, environment: environment(), log: log)
+    let prompt: @Sendable () -> any AuthenticationPrompt = {
+      // A command has the terminal for itself.
+      if isAlone, Self.hasTerminal { return TerminalPrompt() }
+      return AgentPrompt(in: surroundings)
+    }
+    guard let listener else {
+      try Self.serveSecrets(
+        SecretServiceServer.Configuration(
+          bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
+          ended: {
+            Diagnostics.line("the message bus has ended")
+            Terminal.leave()
+            Glibc.exit(EXIT_FAILURE)
+          }))
+      _ = endings.wait()
+      return Terminal.leave()
+    }
     let server = AgentServer(
       AgentServer.Configuration(
-        openStore: open,
-        prompt: {
-          // A command has the terminal for itself.
-          if isAlone, Self.hasTerminal { return TerminalPrompt() }
-          return AgentPrompt(in: surroundings)
-        }, log: log,
+        openStore: open, prompt: prompt, log: log,
         knownHosts: KnownHosts(files: knownHosts.isEmpty ? Self.usualKnownHosts : knownHosts), upstream: upstream))
     server.begin(listener.descriptor)
     var status: Int32 = 0
@@ -97,6 +123,28 @@ struct WhorlAgent: ParsableCommand {
     }
     Terminal.leave()
     throw ExitCode(status)
+  }
+
+  /// Takes the name of the Secret Service, or says why that is not possible.
+  private static func serveSecrets(_ configuration: SecretServiceServer.Configuration) throws {
+    let result = Mutex<Result<SecretServiceServer.Beginning, VaultError>?>(nil)
+    WaitingThread.run {
+      do throws(VaultError) {
+        let beginning = try await SecretServiceServer.begin(configuration)
+        result.withLock { $0 = .success(beginning) }
+      } catch {
+        result.withLock { $0 = .failure(error) }
+      }
+    }
+    switch result.withLock({ $0 }) {
+    case .success(.serving)?: Diagnostics.line("serves org.freedesktop.secrets")
+    case .success(.taken)?:
+      throw Failure(
+        "org.freedesktop.secrets has another owner: 'whorl secret-service enable' says which, and takes over")
+    case .success(.noBus(let why))?: throw Failure("the message bus of the session cannot be reached: \(why)")
+    case .failure(let error)?: throw Failure("the store cannot be opened: \(error)")
+    case nil: throw Failure("the Secret Service cannot be offered")
+    }
   }
 
   /// The socket that systemd passes, or a new one.

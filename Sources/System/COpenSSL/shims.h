@@ -161,6 +161,28 @@ static inline int whorl_rsa_exponent(BIGNUM *exponent, const BIGNUM *d, const BI
   return result;
 }
 
+// Sets `result` to the power of `base`, or with NULL of 2, in the second Oakley group.
+static inline int whorl_oakley2_power(BIGNUM *result, const BIGNUM *base, const BIGNUM *exponent) {
+  BN_CTX *context = BN_CTX_secure_new();
+  BIGNUM *prime = BN_get_rfc2409_prime_1024(NULL);
+  BIGNUM *generator = BN_new();
+  int done = context != NULL && prime != NULL && generator != NULL && BN_set_word(generator, 2) == 1 &&
+             BN_mod_exp_mont_consttime(result, base != NULL ? base : generator, exponent, prime, context, NULL) == 1;
+  BN_free(generator);
+  BN_free(prime);
+  BN_CTX_free(context);
+  return done;
+}
+
+// Whether the number lies between 1 and the prime minus 1 of the second Oakley group, both excluded.
+static inline int whorl_oakley2_is_public_key(const BIGNUM *number) {
+  BIGNUM *last = BN_get_rfc2409_prime_1024(NULL);
+  int result = last != NULL && BN_sub_word(last, 1) == 1 && BN_cmp(number, BN_value_one()) > 0 &&
+               BN_cmp(number, last) < 0;
+  BN_free(last);
+  return result;
+}
+
 // The key derivation of ANSI X9.63. An empty info is left out, which has the same result.
 static inline int whorl_x963(
     EVP_KDF *kdf, const char *hash, const void *secret, size_t secret_count, const void *info, size_t info_count,

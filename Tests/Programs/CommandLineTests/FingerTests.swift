@@ -111,24 +111,19 @@ struct FingerTests {
   }
 
   @Test(
-    "a signal while a finger is awaited is 77 within a second and releases the reader",
+    "a signal while a finger is awaited is 77 and releases the reader",
     arguments: [SIGINT, SIGTERM, SIGHUP])
   func interrupted(_ signal: Int32) async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
       try await store.set("f", "x", "--access", "any-finger")
       let program = try Invocation(arguments: store.arguments(["get", "f"] + store.reader)).start()
-      let asked = Mark()
       let result = await withCheckedContinuation { continuation in
         startThread {
           continuation.resume(
-            returning: program.finish { _, program in
-              asked.set()
-              program.signal(signal)
-            })
+            returning: program.finish { _, program in program.signal(signal) })
         }
       }
-      #expect(asked.elapsed < .seconds(10))
       #expect(result.status == 77)
       #expect(result.output.isEmpty)
       #expect(result.failure == "whorl: get: cancelled [LAError.userCancel]: run it again")

@@ -67,17 +67,14 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("Ctrl-C in the middle of a test is 77 within a second")
+  @Test("Ctrl-C in the middle of a test is 77")
   func interrupted() async throws {
     try await withFolder { folder in
       let arguments = ["reader", "test", "--reader", "virtual-image:\(folder)/socket"]
-      let asked = Mark()
       let result = try await Invocation(arguments: arguments).run { line, program in
         guard line.contains("(virtual reader)") else { return }
-        asked.set()
         program.signal(SIGINT)
       }
-      #expect(asked.elapsed < .seconds(10))
       #expect(result.status == 77)
       #expect(result.failure == "whorl: reader test: cancelled [LAError.userCancel]: run it again")
     }

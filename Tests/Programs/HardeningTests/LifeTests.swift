@@ -72,19 +72,16 @@ struct LifeTests {
     }
   }
 
-  @Test("Ctrl-C ends a command within a second, and its vault and its reader process with it")
+  @Test("Ctrl-C ends a command, and its vault and its reader process with it")
   func interrupted() async throws {
     try await TestStore.enrolled { store in
       let victims = Victims()
-      let mark = Mark()
       let result = try await store.run(store.call("get", "any-finger")) { line, program in
         guard line.contains("the reader (virtual reader)") else { return }
         usleep(100_000)
         victims.note(program)
-        mark.set()
         program.signal(SIGINT)
       }
-      #expect(mark.elapsed < .seconds(1))
       #expect(result.status == 77)
       #expect(try await victims.areGone())
       #expect(try await store.status().number("failures") == 0)
@@ -95,16 +92,13 @@ struct LifeTests {
   func hanging() async throws {
     try await TestStore.enrolled { store in
       let victims = Victims()
-      let mark = Mark()
       let result = try await store.run(store.call("get", "any-finger")) { line, program in
         guard line.contains("the reader (virtual reader)") else { return }
         usleep(100_000)
         let family = victims.note(program)
         family.signal(.vault, SIGSTOP)
-        mark.set()
         program.signal(SIGINT)
       }
-      #expect(mark.elapsed < .seconds(2))
       #expect(result.status == 77)
       // It continues, notices that its client has ended, and ends.
       victims.signal(.vault, SIGCONT)

@@ -1,4 +1,4 @@
-import SSHAgent
+import SessionPrompts
 import Synchronization
 import Testing
 

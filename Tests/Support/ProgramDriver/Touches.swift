@@ -108,19 +108,6 @@ extension TestStore {
   }
 }
 
-/// Records a moment, and measures the time since then.
-package final class Mark: Sendable {
-  package init() {}
-
-  private let moment = Mutex<ContinuousClock.Instant?>(nil)
-
-  /// Records the current time. Later calls do nothing.
-  package func set() { moment.withLock { $0 = $0 ?? .now } }
-
-  /// The time since the recorded moment. One day if no moment was recorded.
-  package var elapsed: Duration { moment.withLock { $0.map { ContinuousClock.now - $0 } ?? .seconds(86_400) } }
-}
-
 /// Runs a closure after a delay, unless it is cancelled first.
 package final class Deadline: Sendable {
   private let task: Task<Void, Never>

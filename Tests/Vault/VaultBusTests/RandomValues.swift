@@ -62,6 +62,8 @@ struct RandomValues {
       return .string(pick(["", text + text, "\u{1B}[2J\n", String(repeating: "é", count: 70_000)]))
     case .objectPath: return .objectPath("/")
     case .bytes(let bytes): return .bytes(changed(bytes))
+    // No interface of the vault has these.
+    case .secret, .entry: return value
     case .array(let element, let values): return .array(of: element, changed(values))
     case .structure(let members):
       guard let place = members.indices.randomElement(using: &random) else { return value }

@@ -14,7 +14,10 @@ package struct SecretServiceFolder: Sendable, Hashable {
   /// The collection that the alias `default` names, and that is always there.
   package static let usualCollection = "login"
   package static let usualLabel = "Login"
+  /// The alias that means the usual collection until it is given to another one.
+  package static let usualAlias = "default"
 
+  private static let aliasesName = AttributeName(rawValue: "whorl.secret-service.aliases")
   private static let ruleName = AttributeName(rawValue: "whorl.secret-service.rule")
   private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
 
@@ -24,6 +27,8 @@ package struct SecretServiceFolder: Sendable, Hashable {
   /// The rule of new items; nil for a program that leaves it to the collection.
   package var access: AccessControl.Constraint?
   package var grant: SecretServiceItem.Grant
+  /// Other names of a collection, such as `default`.
+  package var aliases: [String] = []
   /// Seconds since 1970; 0 for the usual collection before anything was kept about it.
   package var created: Double = 0
   /// Seconds since 1970.
@@ -49,6 +54,10 @@ package struct SecretServiceFolder: Sendable, Hashable {
         nil
       }
     grant = item.attributes[Self.sessionName] == .number(1) ? .session : .brief
+    aliases =
+      if case .text(let names)? = item.attributes[Self.aliasesName] {
+        names.split(separator: ",").map(String.init)
+      } else { [] }
     (created, modified) = (item.created, item.modified)
   }
 
@@ -70,6 +79,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
     if !label.isEmpty { attributes[.label] = .text(label) }
     if let access { attributes[Self.ruleName] = .text(access.rawValue) }
     if grant == .session { attributes[Self.sessionName] = .number(1) }
+    if !aliases.isEmpty { attributes[Self.aliasesName] = .text(aliases.joined(separator: ",")) }
     return NewItem(.genericPassword, attributes, accessibility: .afterFirstUnlock)
   }
 }

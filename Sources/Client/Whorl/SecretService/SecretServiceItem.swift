@@ -15,7 +15,7 @@ package struct SecretServiceItem: Sendable, Hashable {
   package enum Grant: Sendable, Hashable {
     /// For ten seconds, since programs read a secret more than once.
     case brief
-    /// Until the session is locked or ends.
+    /// Until the person's session ends.
     case session
   }
 

@@ -1,20 +1,21 @@
 internal import Executors
 internal import SecretModel
 internal import SecureMemory
+internal import SessionPrompts
 internal import Whorl
 
 /// The conversation with one client, from its first message to the end of its connection. It has a connection to the
 /// vault and one to the other agent of its own, so that no two clients share a touch or a session.
 final class AgentConversation {
   private let socket: AgentSocket
-  private let peer: AgentPeer
+  private let peer: ClientProgram
   private let signer: Signer
   private let store: SecretStore
   private let upstreamPath: String?
   private var upstream: AgentSocket?
   private var binds = SessionBinds()
 
-  init(_ socket: AgentSocket, with peer: AgentPeer, _ signer: Signer, _ store: SecretStore, upstream: String?) {
+  init(_ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ store: SecretStore, upstream: String?) {
     (self.socket, self.peer, self.signer, self.store) = (socket, peer, signer, store)
     upstreamPath = upstream
   }

@@ -1,6 +1,8 @@
+internal import CLinux
 internal import Executors
 internal import Glibc
 internal import SecretModel
+internal import SessionPrompts
 internal import Synchronization
 package import Whorl
 
@@ -62,9 +64,10 @@ package final class AgentServer: Sendable {
   }
 
   private func converse(over socket: AgentSocket) {
-    guard let peer = AgentPeer(of: socket.descriptor) else {
+    guard whorl_socket_peer_user(socket.descriptor) == geteuid() else {
       return configuration.log("a program of another user is refused")
     }
+    let peer = ClientProgram(whorl_socket_peer(socket.descriptor))
     // Handing on to itself would never end.
     guard peer.process != getpid() else { return }
     guard

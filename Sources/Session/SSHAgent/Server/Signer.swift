@@ -1,5 +1,6 @@
 internal import Keys
 internal import SecretModel
+internal import SessionPrompts
 internal import Whorl
 
 /// Makes signatures with the keys of the vault, after asking the person for what each key requires.
@@ -23,7 +24,7 @@ struct Signer: Sendable {
   /// The signature in SSH's form; nil where it is refused.
   func signature(
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
-    to peer: AgentPeer
+    to peer: ClientProgram
   ) async -> [UInt8]? {
     let words = PurposeWords(hosts, candidates: KnownHosts.candidates(in: peer.arguments)).text(of: purpose.target)
     let reason = "\(words) with the SSH key \(Visible.text(key.name)) (asked by \(peer.words), says whorl-agent)"
@@ -46,7 +47,7 @@ struct Signer: Sendable {
   }
 
   /// What a touch may hold for, where it may hold for more than one signature.
-  private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: AgentPeer) -> Grants.Purpose? {
+  private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grants.Purpose? {
     guard key.grantedMinutes > 0, let program = peer.path, case .signIn(let user, let host?, let via) = purpose.target,
       via.isEmpty
     else { return nil }

@@ -1,13 +1,12 @@
-import ProgramDriver
-import SDBus
+internal import SDBus
 import Synchronization
 
 /// Replaces the notification service of a desktop on a private bus, and the person who sees it.
-final class DesktopStandIn: Sendable {
-  struct Shown: Sendable, Hashable {
-    var number: UInt32
-    var text: String
-    var actions: [String]
+package final class DesktopStandIn: Sendable {
+  package struct Shown: Sendable, Hashable {
+    package var number: UInt32
+    package var text: String
+    package var actions: [String]
   }
 
   private struct State {
@@ -25,7 +24,7 @@ final class DesktopStandIn: Sendable {
   private let state: SharedState
   private let connection: BusConnection
 
-  init(on bus: PrivateBus) async throws {
+  package init(on bus: PrivateBus) async throws {
     let state = SharedState()
     self.state = state
     connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state) }))
@@ -34,13 +33,13 @@ final class DesktopStandIn: Sendable {
     guard answer.first?.asUInt32 == 1 else { throw SystemFailure("the name is taken", 0) }
   }
 
-  func close() { connection.close() }
+  package func close() { connection.close() }
 
-  var shown: [Shown] { state.value.withLock { $0.shown } }
-  var closed: [UInt32] { state.value.withLock { $0.closed } }
+  package var shown: [Shown] { state.value.withLock { $0.shown } }
+  package var closed: [UInt32] { state.value.withLock { $0.closed } }
 
   /// Waits for a notification; fails after half a minute.
-  func first() async throws -> Shown {
+  package func first() async throws -> Shown {
     for _ in 0..<6_000 {
       if let first = shown.first { return first }
       try await Task.sleep(for: .milliseconds(5))
@@ -48,12 +47,12 @@ final class DesktopStandIn: Sendable {
     throw SystemFailure("no notification", 110)
   }
 
-  func choose(_ action: String, of number: UInt32) {
+  package func choose(_ action: String, of number: UInt32) {
     connection.emit(Self.target, "ActionInvoked", [.uint32(number), .string(action)])
   }
 
   /// The person closes it.
-  func dismiss(_ number: UInt32) {
+  package func dismiss(_ number: UInt32) {
     connection.emit(Self.target, "NotificationClosed", [.uint32(number), .uint32(2)])
   }
 

@@ -1,19 +1,16 @@
-internal import CLinux
-internal import Glibc
+package import Glibc
 internal import Whorl
 
-/// The program at the other end of a connection, as far as the kernel tells: another program of the user can replace
-/// itself or lend its socket, so that its name is information and no permission.
-struct AgentPeer: Sendable {
-  let process: pid_t
+/// A program that asks for something, as far as the kernel tells: another program of the user can replace itself or lend
+/// its connection, so that its name is information and no permission.
+package struct ClientProgram: Sendable, Hashable {
+  package let process: pid_t
   /// The path of its executable; nil where the kernel does not tell.
-  let path: String?
-  let arguments: [String]
+  package let path: String?
+  package let arguments: [String]
 
-  /// Nil for a connection of another user.
-  init?(of socket: Int32) {
-    guard whorl_socket_peer_user(socket) == geteuid() else { return nil }
-    process = whorl_socket_peer(socket)
+  package init(_ process: pid_t) {
+    self.process = process
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.
     let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
@@ -22,10 +19,10 @@ struct AgentPeer: Sendable {
   }
 
   /// What prompts are queued by: all processes of one executable.
-  var program: String { path ?? "process \(process)" }
+  package var program: String { path ?? "process \(process)" }
 
   /// For people.
-  var words: String { Visible.text(path ?? "process \(process), unverified") }
+  package var words: String { Visible.text(path ?? "process \(process), unverified") }
 
   private static func arguments(of process: pid_t) -> [String] {
     let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)

@@ -1,0 +1,228 @@
+internal import SecretModel
+internal import SecureMemory
+internal import SessionPrompts
+internal import Whorl
+
+/// The collections and items of the service in the vault. Nothing here asks anybody.
+struct ItemKeeper: Sendable {
+  let store: SecretStore
+  /// Lets one change at a time look for the item that it replaces.
+  private let changes = PromptTurns()
+
+  init(_ store: SecretStore) { self.store = store }
+
+  // MARK: Collections
+
+  /// All collections: the usual one, and those that were made.
+  func collections() async throws(ServiceError) -> [SecretServiceFolder] {
+    let kept = try await folders().filter { $0.kind == .collection }
+    guard !kept.contains(where: { $0.name == SecretServiceFolder.usualCollection }) else { return kept }
+    return [.usual] + kept
+  }
+
+  /// - Throws: `noSuchObject`.
+  func collection(_ name: String) async throws(ServiceError) -> SecretServiceFolder {
+    if let kept = try await folder(.collection, name) { return kept }
+    guard name == SecretServiceFolder.usualCollection else { throw .noSuchObject }
+    return .usual
+  }
+
+  /// The name of the collection that an alias means; nil for none.
+  func collection(ofAlias alias: String) async throws(ServiceError) -> String? {
+    let all = try await collections()
+    if let named = all.first(where: { $0.aliases.contains(alias) }) { return named.name }
+    return alias == SecretServiceFolder.usualAlias ? SecretServiceFolder.usualCollection : nil
+  }
+
+  /// Lets an alias mean a collection; nil for none.
+  func setAlias(_ alias: String, to name: String?) async throws(ServiceError) {
+    for var folder in try await collections() where folder.aliases.contains(alias) != (folder.name == name) {
+      if folder.name == name { folder.aliases.append(alias) } else { folder.aliases.removeAll { $0 == alias } }
+      try await keep(folder)
+    }
+  }
+
+  /// Makes a collection.
+  func newCollection(label: String) async throws(ServiceError) -> SecretServiceFolder {
+    let taken = Set(try await collections().map(\.name))
+    let part = ObjectPath.part(label)
+    // Ends: the collections are finitely many.
+    var (name, number) = (part, 1)
+    while taken.contains(name) {
+      number += 1
+      name = "\(part)_\(number)"
+    }
+    let folder = SecretServiceFolder(.collection, name, label: label)
+    try await keep(folder)
+    return try await collection(name)
+  }
+
+  func keep(_ folder: SecretServiceFolder) async throws(ServiceError) {
+    try await explained { () async throws(VaultError) in
+      _ = try await store.put(folder.item, secret: SharedSecret(SecretBytes(count: 0)))
+    }
+  }
+
+  /// Removes a collection with all of its items.
+  func delete(collection name: String) async throws(ServiceError) {
+    try await delete(SecretServiceItem.search(in: name))
+    try await delete(SecretServiceFolder.search(.collection, name))
+  }
+
+  /// What is kept about a program; nil for nothing.
+  func rules(forProgram path: String) async throws(ServiceError) -> SecretServiceFolder? {
+    try await folder(.program, path)
+  }
+
+  private func folders() async throws(ServiceError) -> [SecretServiceFolder] {
+    try await explained { () async throws(VaultError) in
+      try await store.items(SecretServiceFolder.search).compactMap(SecretServiceFolder.init)
+    }
+  }
+
+  private func folder(_ kind: SecretServiceFolder.Kind, _ name: String) async throws(ServiceError)
+    -> SecretServiceFolder?
+  {
+    try await explained { () async throws(VaultError) in
+      try await store.items(SecretServiceFolder.search(kind, name)).first.flatMap(SecretServiceFolder.init)
+    }
+  }
+
+  /// A context that asks nobody.
+  func silentContext() -> AuthenticationContext {
+    let context = store.makeContext()
+    context.options.interactionNotAllowed = true
+    return context
+  }
+
+  /// Whether the vault opens no items now.
+  func isLocked() async -> Bool {
+    guard let status = try? await store.status() else { return true }
+    return !status.openClasses.contains(.whenUnlocked)
+  }
+
+  // MARK: Items
+
+  /// Passes every item with all of these attributes to `show`, oldest first.
+  ///
+  /// - Parameter collection: the name of the only collection to search; nil for all.
+  func each(
+    _ attributes: [String: String], in collection: String? = nil, _ show: (SecretServiceItem) -> Void
+  ) async throws(ServiceError) {
+    var search = SecretServiceItem.search(attributes, in: collection)
+    while true {
+      let page = try await explained { () async throws(VaultError) in try await store.page(search) }
+      for item in page.items {
+        // In a search, an empty value is the same as none. Here it is not.
+        guard let item = SecretServiceItem(item),
+          attributes.allSatisfy({ item.attributes[$0.key] == $0.value })
+        else { continue }
+        show(item)
+      }
+      search.after = page.next
+      if search.after == nil { return }
+    }
+  }
+
+  /// - Throws: `noSuchObject`.
+  func item(_ name: String, in collection: String) async throws(ServiceError) -> SecretServiceItem {
+    let search = SecretServiceItem.search(named: name, in: collection)
+    let found = try await explained { () async throws(VaultError) in try await store.items(search).first }
+    guard let item = found.flatMap(SecretServiceItem.init) else { throw .noSuchObject }
+    return item
+  }
+
+  /// The secret of an item that has no rule.
+  ///
+  /// - Throws: `interactionNotAllowed` where it has one, `itemGone`.
+  func secret(_ name: String, in collection: String) async throws(VaultError) -> ReleasedItem {
+    var search = SecretServiceItem.search(named: name, in: collection)
+    search.interaction = .fail
+    guard let released = try await store.secrets(search, reason: nil, using: nil).first else { throw .itemGone }
+    return released
+  }
+
+  /// Stores a secret, in the place of an item with the same attributes where one is to be replaced. A replaced item keeps
+  /// its rule.
+  ///
+  /// - Returns: the item, and whether it is new.
+  func create(
+    _ new: NewSecret, in collection: SecretServiceFolder, replacing: Bool, program: SecretServiceFolder?
+  ) async throws(ServiceError) -> (item: SecretServiceItem, isNew: Bool) {
+    let created = await changes.run(for: collection.name) {
+      () async -> Result<(SecretServiceItem, Bool), ServiceError> in
+      do throws(ServiceError) {
+        var old: SecretServiceItem?
+        if replacing {
+          try await each(new.attributes, in: collection.name) { item in
+            if old == nil, item.attributes == new.attributes { old = item }
+          }
+        }
+        let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
+        let item = SecretServiceItem.item(
+          named: old?.name ?? SecretServiceItem.newName(), in: collection.name, label: new.label,
+          attributes: new.attributes, contentType: new.contentType,
+          access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
+          grant: old?.grant ?? rule?.grant ?? collection.grant)
+        return .success((try await put(item, new.secret), old == nil))
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let created else { throw .failed("the call was cancelled") }
+    return try created.get()
+  }
+
+  /// Gives an item another secret. Asks for nothing, as replacing it does not either.
+  func replaceSecret(of item: SecretServiceItem, with secret: SharedSecret, contentType: String)
+    async throws(ServiceError)
+  {
+    let new = SecretServiceItem.item(
+      named: item.name, in: item.collection, label: item.label, attributes: item.attributes, contentType: contentType,
+      access: item.access, grant: item.grant)
+    _ = try await put(new, secret)
+  }
+
+  func delete(_ item: SecretServiceItem) async throws(ServiceError) {
+    try await explained { () async throws(VaultError) in try await store.delete([item.id]) }
+  }
+
+  private func put(_ item: NewItem, _ secret: SharedSecret) async throws(ServiceError) -> SecretServiceItem {
+    let stored = try await explained { () async throws(VaultError) in try await store.put(item, secret: secret) }
+    guard let kept = SecretServiceItem(stored) else { throw .failed("the vault has stored another item") }
+    return kept
+  }
+
+  private func delete(_ search: ItemSearch) async throws(ServiceError) {
+    var search = search
+    search.states = Set(Item.State.allCases)
+    do throws(VaultError) {
+      try await store.delete(search)
+    } catch .itemGone {
+      // There was none.
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  private func explained<Value>(_ body: () async throws(VaultError) -> Value) async throws(ServiceError) -> Value {
+    do throws(VaultError) {
+      return try await body()
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+}
+
+/// A secret that a program stores.
+struct NewSecret: Sendable {
+  var label: String
+  var attributes: [String: String]
+  var contentType: String
+  var secret: SharedSecret
+}
+
+extension SecretServiceFolder {
+  /// The usual collection, before anything was kept about it.
+  fileprivate static let usual = SecretServiceFolder(.collection, usualCollection, label: usualLabel)
+}

@@ -1,0 +1,59 @@
+internal import SDBus
+internal import Whorl
+
+/// A call of a client, with what its answer takes.
+struct CallContext: Sendable {
+  let keeper: ItemKeeper
+  let desk: PromptDesk
+  let locks: Locks
+  let signals: ServiceSignals
+  let client: BusClient
+  let member: String
+  /// The D-Bus signature of the arguments.
+  let signature: String
+  let arguments: [BusValue]
+
+  /// The call with its signature, such as `Unlock(ao)`.
+  var form: String { "\(member)(\(signature))" }
+
+  /// The refusal of a call that an object does not have.
+  var unknown: ServiceError { .unknownMethod(form) }
+
+  func text(_ place: Int) -> String { arguments[place].asString ?? arguments[place].asObjectPath ?? "" }
+
+  func texts(_ place: Int) -> [String: String] {
+    // An empty dictionary, too, has its type.
+    arguments[place].asTexts ?? [:]
+  }
+
+  /// The paths of an argument of type `ao`.
+  func paths(_ place: Int) -> [String] { arguments[place].asArray?.compactMap(\.asObjectPath) ?? [] }
+
+  /// The collection of a path, which may be an alias.
+  func collection(at path: ObjectPath) async throws(ServiceError) -> SecretServiceFolder {
+    switch path {
+    case .collection(let name): return try await keeper.collection(name)
+    case .alias(let alias):
+      guard let name = try await keeper.collection(ofAlias: alias) else { throw .noSuchObject }
+      return try await keeper.collection(name)
+    default: throw .noSuchObject
+    }
+  }
+
+  /// Whether the item is read only after a prompt now.
+  func isLocked(_ item: SecretServiceItem) -> Bool {
+    locks.isLocked(item) || item.isGated && client.reads.granted(item) == nil
+  }
+
+  /// Paths as a value of type `ao`.
+  static func paths(_ paths: [ObjectPath]) -> BusValue { .array(of: "o", paths.map { .objectPath($0.text) }) }
+}
+
+extension SecretServiceItem {
+  var path: ObjectPath { .item(collection: collection, name: name) }
+}
+
+extension SecretServiceFolder {
+  /// The path of a collection.
+  var path: ObjectPath { .collection(name) }
+}

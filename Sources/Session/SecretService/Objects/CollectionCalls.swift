@@ -1,0 +1,50 @@
+internal import SDBus
+internal import SecretModel
+internal import SessionPrompts
+internal import Whorl
+
+/// The calls of `org.freedesktop.Secret.Collection`.
+struct CollectionCalls {
+  private static let labelProperty = "\(ServiceName.item).Label"
+  private static let attributesProperty = "\(ServiceName.item).Attributes"
+  /// Of version 0.1; some programs still send it in the place of the attribute.
+  private static let typeProperty = "\(ServiceName.item).Type"
+
+  let call: CallContext
+  let collection: SecretServiceFolder
+
+  func answer() async throws(ServiceError) -> [BusValue] {
+    switch call.form {
+    case "Delete()":
+      try await call.keeper.delete(collection: collection.name)
+      call.signals.deleted(collection.path)
+      return [.objectPath(ObjectPath.none)]
+    case "SearchItems(a{ss})":
+      var found: [ObjectPath] = []
+      try await call.keeper.each(call.texts(0), in: collection.name) { found.append($0.path) }
+      return [CallContext.paths(found)]
+    case "CreateItem(a{sv}\(SecretStructure.signature)b)": return try await createItem()
+    default: throw call.unknown
+    }
+  }
+
+  private func createItem() async throws(ServiceError) -> [BusValue] {
+    guard let structure = SecretStructure(call.arguments[1]) else { throw call.unknown }
+    guard !call.locks.isLocked(collection: collection.name) else { throw .isLocked }
+    let secret = try call.client.session(structure.session).decode(structure)
+    let properties = call.arguments[0].asDictionary ?? [:]
+    var attributes = properties[Self.attributesProperty]?.asTexts ?? [:]
+    if let type = properties[Self.typeProperty]?.asString, attributes[ServiceName.schema] == nil {
+      attributes[ServiceName.schema] = type
+    }
+    let new = NewSecret(
+      label: properties[Self.labelProperty]?.asString ?? "", attributes: attributes,
+      contentType: structure.contentType, secret: secret)
+    var rules: SecretServiceFolder?
+    if let path = call.client.program.path { rules = try await call.keeper.rules(forProgram: path) }
+    let (item, isNew) = try await call.keeper.create(
+      new, in: collection, replacing: call.arguments[2].asBoolean ?? false, program: rules)
+    if isNew { call.signals.created(item: item) } else { call.signals.changed(item: item) }
+    return [.objectPath(item.path.text), .objectPath(ObjectPath.none)]
+  }
+}

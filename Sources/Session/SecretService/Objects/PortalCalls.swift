@@ -1,0 +1,72 @@
+internal import Executors
+internal import Glibc
+internal import Keys
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The back end of the portal from which sandboxed programs get the one secret that they encrypt others with. Each program
+/// has a secret of its own, an item with its id. One that another keyring has made is found by the same attributes once it
+/// was imported.
+struct PortalCalls {
+  private static let schema = "org.freedesktop.portal.Secret"
+  /// The length of a secret that is made, in bytes.
+  private static let count = 64
+  private static let version = UInt32(1)
+
+  let call: CallContext
+  let interface: String
+
+  func answer() async throws(ServiceError) -> [BusValue] {
+    switch (interface, call.form) {
+    case (ServiceName.properties, "Get(ss)") where call.text(0) == ServiceName.portal && call.text(1) == "version":
+      return [.variant(.uint32(Self.version))]
+    case (ServiceName.properties, "GetAll(s)") where call.text(0) == ServiceName.portal:
+      return [.dictionary(["version": .uint32(Self.version)])]
+    case (ServiceName.portal, "RetrieveSecret(osha{sv})"): return try await retrieve()
+    default: throw call.unknown
+    }
+  }
+
+  private func retrieve() async throws(ServiceError) -> [BusValue] {
+    // Every other program could name the id of any program.
+    guard await call.signals.owner(of: ServiceName.portalFrontEnd) == call.client.name else {
+      throw .accessDenied("only the portal may ask for a program's secret")
+    }
+    let application = call.text(1)
+    guard !application.isEmpty, let target = call.arguments[2].asDescriptor else {
+      throw .invalidArguments("the id of the program is missing")
+    }
+    let secret = try await secret(of: application)
+    // The reader may be slow, which must delay nobody else.
+    let isWritten = await Task(executorPreference: BackgroundThread()) {
+      (try? secret.bytes.write(to: target.rawValue)) != nil
+    }.value
+    // 2: it ended in another way.
+    return [.uint32(isWritten ? 0 : 2), .dictionary([:])]
+  }
+
+  private func secret(of application: String) async throws(ServiceError) -> SharedSecret {
+    let attributes = ["app_id": application, ServiceName.schema: Self.schema]
+    var found: SecretServiceItem?
+    try await call.keeper.each(attributes) { item in if found == nil { found = item } }
+    if let found {
+      let read = ItemRead(call: call, collection: found.collection, name: found.name)
+      return SharedSecret(try await read.released(waits: true).secret.copy())
+    }
+    let made: SharedSecret
+    do throws(KeysError) {
+      made = SharedSecret(try Random.key(Self.count))
+    } catch {
+      throw .failed("\(error)")
+    }
+    let new = NewSecret(
+      label: "Secret of \(Visible.text(application))", attributes: attributes, contentType: "application/octet-stream",
+      secret: made)
+    let collection = try await call.keeper.collection(SecretServiceFolder.usualCollection)
+    let (item, _) = try await call.keeper.create(new, in: collection, replacing: true, program: nil)
+    call.signals.created(item: item)
+    return made
+  }
+}

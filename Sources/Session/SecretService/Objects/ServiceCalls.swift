@@ -1,0 +1,130 @@
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The calls of `org.freedesktop.Secret.Service`.
+struct ServiceCalls {
+  private static let labelProperty = "\(ServiceName.collection).Label"
+
+  let call: CallContext
+
+  func answer() async throws(ServiceError) -> [BusValue] {
+    switch call.form {
+    case "OpenSession(sv)": return try openSession()
+    case "CreateCollection(a{sv}s)": return try await createCollection()
+    case "SearchItems(a{ss})": return try await search()
+    case "Unlock(ao)": return try await unlock()
+    case "Lock(ao)": return try await lock()
+    case "GetSecrets(aoo)": return try await secrets()
+    case "ReadAlias(s)":
+      let name = try await call.keeper.collection(ofAlias: call.text(0))
+      return [.objectPath(name.map { ObjectPath.collection($0).text } ?? ObjectPath.none)]
+    case "SetAlias(so)": return try await setAlias()
+    default: throw call.unknown
+    }
+  }
+
+  private func openSession() throws(ServiceError) -> [BusValue] {
+    guard let input = call.arguments[1].asVariant else { throw call.unknown }
+    let (session, output) = try TransferSession.open(call.text(0), input)
+    let name = "s" + SecretServiceItem.newName()
+    try call.client.add(session, named: name)
+    return [.variant(output), .objectPath(ObjectPath.session(name).text)]
+  }
+
+  private func createCollection() async throws(ServiceError) -> [BusValue] {
+    let label = call.arguments[0].asDictionary?[Self.labelProperty]?.asString ?? ""
+    let alias = call.text(1)
+    // A collection that has the alias already is the one that is meant.
+    if !alias.isEmpty, let name = try await call.keeper.collection(ofAlias: alias) {
+      return [.objectPath(ObjectPath.collection(name).text), .objectPath(ObjectPath.none)]
+    }
+    let made = try await call.keeper.newCollection(label: label)
+    if !alias.isEmpty { try await call.keeper.setAlias(try checked(alias), to: made.name) }
+    call.signals.created(made.path)
+    return [.objectPath(made.path.text), .objectPath(ObjectPath.none)]
+  }
+
+  private func search() async throws(ServiceError) -> [BusValue] {
+    var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
+    let isLocked = await call.keeper.isLocked()
+    try await call.keeper.each(call.texts(0)) { item in
+      if isLocked || call.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
+    }
+    return [CallContext.paths(unlocked), CallContext.paths(locked)]
+  }
+
+  private func unlock() async throws(ServiceError) -> [BusValue] {
+    var request = UnlockRequest(call: call)
+    for path in call.paths(0) { try await request.add(path) }
+    let prompt = try await request.prompt()
+    return [
+      CallContext.paths(request.unlocked),
+      .objectPath(prompt.map { ObjectPath.prompt($0.name).text } ?? ObjectPath.none),
+    ]
+  }
+
+  private func lock() async throws(ServiceError) -> [BusValue] {
+    var locked: [ObjectPath] = []
+    for path in call.paths(0).compactMap(ObjectPath.init) {
+      switch path {
+      case .collection, .alias:
+        let collection = try await call.collection(at: path)
+        call.locks.lock(collection: collection.name)
+        // What was granted in it is asked for again.
+        call.client.reads.forget(nil)
+        call.desk.forget(nil)
+        call.signals.changed(collection.path)
+      case .item(let collection, let name):
+        let item = try await call.keeper.item(name, in: collection)
+        call.client.reads.forget(item.id)
+        call.desk.forget(item.id)
+        // What has a rule is asked for again by that rule.
+        if !item.isGated { call.locks.lock(item) }
+        call.signals.changed(item: item)
+      default: continue
+      }
+      locked.append(path)
+    }
+    return [CallContext.paths(locked), .objectPath(ObjectPath.none)]
+  }
+
+  private func secrets() async throws(ServiceError) -> [BusValue] {
+    let session = try call.client.session(call.text(1))
+    let paths = call.paths(0)
+    var entries: [BusValue] = []
+    for path in paths {
+      guard case .item(let collection, let name)? = ObjectPath(path) else { continue }
+      let read = ItemRead(call: call, collection: collection, name: name)
+      do throws(ServiceError) {
+        // Several are read by searches, which never wait for a person.
+        let released = try await read.released(waits: paths.count == 1)
+        entries.append(
+          .entry(key: .objectPath(path), try read.encoded(released, session, path: call.text(1))))
+      } catch .isLocked, .noSuchObject {
+        continue
+      }
+    }
+    return [.array(of: "{o\(SecretStructure.signature)}", entries)]
+  }
+
+  private func setAlias() async throws(ServiceError) -> [BusValue] {
+    let (alias, path) = (try checked(call.text(0)), call.text(1))
+    guard path != ObjectPath.none else {
+      try await call.keeper.setAlias(alias, to: nil)
+      return []
+    }
+    guard let object = ObjectPath(path) else { throw .noSuchObject }
+    try await call.keeper.setAlias(alias, to: try await call.collection(at: object).name)
+    return []
+  }
+
+  /// An alias is part of a path, and of a list with commas.
+  private func checked(_ alias: String) throws(ServiceError) -> String {
+    guard !alias.isEmpty, alias.utf8.count <= 64, ObjectPath.part(alias) == alias else {
+      throw .invalidArguments("an alias has letters and digits, 64 at most")
+    }
+    return alias
+  }
+}

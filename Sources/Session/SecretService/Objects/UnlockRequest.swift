@@ -1,0 +1,97 @@
+internal import SDBus
+internal import SecretModel
+internal import Whorl
+
+/// A request of a client to unlock collections and items.
+struct UnlockRequest {
+  let call: CallContext
+  /// What is open already.
+  private(set) var unlocked: [ObjectPath] = []
+  private var collections: [SecretServiceFolder] = []
+  private var items: [SecretServiceItem] = []
+
+  init(call: CallContext) { self.call = call }
+
+  /// Adds the object of a path. One that does not exist is left out.
+  mutating func add(_ path: String) async throws(ServiceError) {
+    do throws(ServiceError) {
+      switch ObjectPath(path) {
+      case .collection(let name)?: add(try await call.keeper.collection(name), at: .collection(name))
+      case .alias(let alias)?: add(try await call.collection(at: .alias(alias)), at: .alias(alias))
+      case .item(let collection, let name)?:
+        let item = try await call.keeper.item(name, in: collection)
+        if call.isLocked(item) { items.append(item) } else { unlocked.append(item.path) }
+      default: break
+      }
+    } catch .noSuchObject {
+      return
+    }
+  }
+
+  private mutating func add(_ collection: SecretServiceFolder, at path: ObjectPath) {
+    if call.locks.isLocked(collection: collection.name) {
+      collections.append(collection)
+    } else {
+      unlocked.append(path)
+    }
+  }
+
+  /// The prompt that unlocks what is locked; nil where nothing is.
+  mutating func prompt() async throws(ServiceError) -> ServicePrompt? {
+    let vaultIsLocked = await call.keeper.isLocked()
+    // Nothing is open in a vault that is locked.
+    let waiting = vaultIsLocked ? unlocked : []
+    if vaultIsLocked { unlocked = [] }
+    let paths = waiting + collections.map(\.path) + items.map(\.path)
+    guard !paths.isEmpty else { return nil }
+    let (call, collections, items) = (call, collections, items)
+    let prompt = ServicePrompt(
+      named: "p" + SecretServiceItem.newName(), dismissed: CallContext.paths([])
+    ) {
+      do throws(VaultError) {
+        if vaultIsLocked { try await Self.unlockVault(call) }
+        try await Self.unlock(collections, items, call)
+        return CallContext.paths(paths)
+      } catch {
+        return nil
+      }
+    } completed: { prompt, dismissed, result in
+      call.client.remove(prompt)
+      call.signals.completed(prompt, of: call.client.name, dismissed: dismissed, result)
+    }
+    try call.client.add(prompt)
+    return prompt
+  }
+
+  private static func unlockVault(_ call: CallContext) async throws(VaultError) {
+    try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
+      try await context.perform(reason) { service, asking throws(VaultError) in try await service.unlock(asking) }
+    }
+  }
+
+  private static func unlock(
+    _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext
+  ) async throws(VaultError) {
+    let gated = items.filter(\.isGated)
+    try await call.client.reads.ask(for: gated)
+    // What a program has locked, and no rule guards, opens after any finger or the passcode.
+    if gated.isEmpty {
+      let label = collections.first?.label ?? items.first?.label ?? ""
+      do throws(VaultError) {
+        try await call.client.reads.show("unlock “\(Visible.text(label))”") { context, reason throws(VaultError) in
+          try await context.evaluate(.deviceOwner, reason: reason)
+        }
+      } catch .passcodeNotSet {
+        // A store without a passcode has nothing that could be asked for.
+      }
+    }
+    for collection in collections {
+      call.locks.unlock(collection: collection.name)
+      call.signals.changed(collection.path)
+    }
+    for item in items {
+      call.locks.unlock(item)
+      call.signals.changed(item: item)
+    }
+  }
+}

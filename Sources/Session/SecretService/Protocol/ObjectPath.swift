@@ -1,0 +1,53 @@
+/// The objects of the service, by their paths.
+enum ObjectPath: Sendable, Hashable {
+  case service
+  case collection(String)
+  /// Another name of a collection.
+  case alias(String)
+  case item(collection: String, name: String)
+  case session(String)
+  case prompt(String)
+
+  private static let root = "/org/freedesktop/secrets"
+  /// The path that stands for no object.
+  static let none = "/"
+
+  init?(_ path: String) {
+    guard path.hasPrefix(Self.root) else { return nil }
+    let parts = path.dropFirst(Self.root.count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+      .map(String.init)
+    guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
+    switch (parts.first, parts.count) {
+    case (nil, _) where path == Self.root: self = .service
+    case ("collection", 2): self = .collection(parts[1])
+    case ("aliases", 2): self = .alias(parts[1])
+    case ("collection", 3): self = .item(collection: parts[1], name: parts[2])
+    case ("session", 2): self = .session(parts[1])
+    case ("prompt", 2): self = .prompt(parts[1])
+    default: return nil
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .service: Self.root
+    case .collection(let name): "\(Self.root)/collection/\(name)"
+    case .alias(let name): "\(Self.root)/aliases/\(name)"
+    case .item(let collection, let name): "\(Self.root)/collection/\(collection)/\(name)"
+    case .session(let name): "\(Self.root)/session/\(name)"
+    case .prompt(let name): "\(Self.root)/prompt/\(name)"
+    }
+  }
+
+  /// Text as one part of a path: what D-Bus does not allow there is written as `_` and two hexadecimal digits.
+  static func part(_ text: String) -> String {
+    let allowed = { (byte: UInt8) in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    let part = text.utf8.prefix(64).map { byte in
+      allowed(byte) ? String(UnicodeScalar(byte)) : "_" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
+    }
+    return part.isEmpty ? "_" : part.joined()
+  }
+}

@@ -1,0 +1,55 @@
+internal import SecretModel
+
+/// Why a call is refused, as clients see it.
+enum ServiceError: Error, Sendable, Hashable {
+  /// The item or its collection is locked, or nobody has touched the reader in time.
+  case isLocked
+  case noSession
+  case noSuchObject
+  case unknownMethod(String)
+  case invalidArguments(String)
+  case notSupported(String)
+  case limitsExceeded(String)
+  case accessDenied(String)
+  case failed(String)
+
+  init(_ error: VaultError) {
+    switch error {
+    case .itemGone: self = .noSuchObject
+    case .interactionNotAllowed, .notUnlocked, .sessionRefused, .timedOut, .cancelled, .appCancelled,
+      .systemCancelled, .authenticationFailed, .biometryLockout, .wrongPasscode, .contextInvalidated, .passcodeDelayed:
+      self = .isLocked
+    case .secretTooLong(let limit): self = .invalidArguments("a secret has at most \(limit) bytes")
+    case .invalidRequest(let why): self = .invalidArguments(why)
+    default: self = .failed("\(error)")
+    }
+  }
+
+  /// The D-Bus name of the error.
+  var name: String {
+    switch self {
+    case .isLocked: "org.freedesktop.Secret.Error.IsLocked"
+    case .noSession: "org.freedesktop.Secret.Error.NoSession"
+    case .noSuchObject: "org.freedesktop.Secret.Error.NoSuchObject"
+    case .unknownMethod: "org.freedesktop.DBus.Error.UnknownMethod"
+    case .invalidArguments: "org.freedesktop.DBus.Error.InvalidArgs"
+    case .notSupported: "org.freedesktop.DBus.Error.NotSupported"
+    case .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded"
+    case .accessDenied: "org.freedesktop.DBus.Error.AccessDenied"
+    case .failed: "org.freedesktop.DBus.Error.Failed"
+    }
+  }
+
+  /// For people.
+  var message: String {
+    switch self {
+    case .isLocked: "it is locked"
+    case .noSession: "there is no such session of this program"
+    case .noSuchObject: "there is no such object"
+    case .unknownMethod(let member): "there is no \(member) here"
+    case .invalidArguments(let why), .notSupported(let why), .limitsExceeded(let why), .accessDenied(let why),
+      .failed(let why):
+      why
+    }
+  }
+}

@@ -1,0 +1,254 @@
+internal import Executors
+internal import SDBus
+internal import SecretModel
+internal import SessionPrompts
+internal import Synchronization
+internal import Whorl
+
+/// The reads of one client that need a touch or the passcode. What waits while the person is asked is asked for in one
+/// prompt, and nothing is shared with another client.
+final class GatedReads: Sendable {
+  /// How long a touch holds for further reads of the same item by the same client.
+  static let briefGrant = Duration.seconds(10)
+  /// How long a read waits for a touch that it did not ask for in a prompt of its own: libsecret gives up after 25 s.
+  static let readLimit = Duration.seconds(20)
+
+  private struct Waiting {
+    let number: Int
+    let items: [SecretServiceItem]
+    let timer: LoopTimer?
+    let continuation: CheckedContinuation<Result<AuthenticationContext, VaultError>, Never>
+  }
+
+  private struct State {
+    /// Opened when something is gated.
+    var store: SecretStore?
+    var grants: [ItemID: AuthenticationContext] = [:]
+    var lastNumber = 0
+    /// What waits for the next prompt.
+    var queued: [Waiting] = []
+    /// What the prompt that is shown asks for.
+    var asked: [Waiting] = []
+    var running: Task<Void, Never>?
+    var isOver = false
+  }
+
+  private let program: ClientProgram
+  private let desk: PromptDesk
+  private let state = Mutex(State())
+
+  init(of program: ClientProgram, at desk: PromptDesk) { (self.program, self.desk) = (program, desk) }
+
+  /// A context in which the person has shown what the item requires. It asks nobody again.
+  func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
+    state.withLock { $0.grants[item.id] } ?? desk.sessionGrant(item.id, program)
+  }
+
+  /// Forgets what was shown for an item, or for all.
+  func forget(_ id: ItemID?) {
+    state.withLock { state in
+      if let id { state.grants[id] = nil } else { state.grants = [:] }
+    }
+  }
+
+  /// The context of a grant for an item, after asking the person where there is none.
+  func context(for item: SecretServiceItem) async throws(VaultError) -> AuthenticationContext {
+    if let granted = granted(item) { return granted }
+    return try await wait(for: [item], within: Self.readLimit).get()
+  }
+
+  /// Asks the person for all of the items that are not granted, in one prompt. It ends when the prompt ends.
+  func ask(for items: [SecretServiceItem]) async throws(VaultError) {
+    let missing = items.filter { granted($0) == nil }
+    guard !missing.isEmpty else { return }
+    _ = try await wait(for: missing, within: nil).get()
+  }
+
+  /// Has the person show a finger or the passcode, which releases nothing.
+  ///
+  /// - Parameters:
+  ///   - what: what for, as the prompt says it.
+  ///   - body: asks in the context, with the reason.
+  func show(
+    _ what: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
+  ) async throws(VaultError) {
+    let reason = desk.reason(what, for: program)
+    let context = try openStore().makeContext(prompt: desk.prompt())
+    context.options.offersFallbackAtOnce = true
+    defer { context.invalidate() }
+    // A prompt may block its thread.
+    let (desk, program) = (desk, program)
+    let asking = Task(executorPreference: BackgroundThread()) { () -> Result<Void, VaultError>? in
+      await desk.turns.run(for: program.program) {
+        do throws(VaultError) {
+          return .success(try await body(context, reason))
+        } catch {
+          desk.log("refused to \(reason): \(error)")
+          return .failure(error)
+        }
+      }
+    }
+    let result = await withTaskCancellationHandler {
+      await asking.value
+    } onCancel: {
+      asking.cancel()
+    }
+    guard let result else { throw .cancelled }
+    try result.get()
+  }
+
+  /// Ends what waits, for a client that has gone.
+  func end() {
+    let (waiting, running) = state.withLock { state in
+      state.isOver = true
+      defer { (state.queued, state.asked, state.grants, state.store) = ([], [], [:], nil) }
+      return (state.queued + state.asked, state.running)
+    }
+    running?.cancel()
+    for each in waiting { resume(each, .failure(.systemCancelled)) }
+  }
+
+  // MARK: Waiting
+
+  private func wait(for items: [SecretServiceItem], within limit: Duration?) async -> Result<
+    AuthenticationContext, VaultError
+  > {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let timer = limit.map { LoopTimer(after: $0) { [weak self] in self?.giveUp(number, .timedOut) } }
+        queue(Waiting(number: number, items: items, timer: timer, continuation: continuation))
+        if Task.isCancelled { giveUp(number, .cancelled) }
+      }
+    } onCancel: {
+      giveUp(number, .cancelled)
+    }
+  }
+
+  private func queue(_ waiting: Waiting) {
+    let isOver = state.withLock { state in
+      guard !state.isOver else { return true }
+      state.queued.append(waiting)
+      start(&state)
+      return false
+    }
+    if isOver { resume(waiting, .failure(.systemCancelled)) }
+  }
+
+  /// Starts asking, unless somebody is being asked.
+  private func start(_ state: inout State) {
+    guard state.running == nil, !state.queued.isEmpty else { return }
+    state.running = Task(executorPreference: BackgroundThread()) { await self.run() }
+  }
+
+  private func resume(_ waiting: Waiting, _ result: Result<AuthenticationContext, VaultError>) {
+    waiting.timer?.cancel()
+    waiting.continuation.resume(returning: result)
+  }
+
+  /// Ends one wait. The prompt is taken away when nobody waits for it any more.
+  private func giveUp(_ number: Int, _ error: VaultError) {
+    let found: Waiting? = state.withLock { state in
+      if let place = state.queued.firstIndex(where: { $0.number == number }) { return state.queued.remove(at: place) }
+      guard let place = state.asked.firstIndex(where: { $0.number == number }) else { return nil }
+      let found = state.asked.remove(at: place)
+      if state.asked.isEmpty {
+        state.running?.cancel()
+        state.running = nil
+        start(&state)
+      }
+      return found
+    }
+    if let found { resume(found, .failure(error)) }
+  }
+
+  // MARK: Asking
+
+  /// Asks for what waits, in one prompt after the other.
+  private func run() async {
+    var isDone = false
+    while !isDone, !Task.isCancelled {
+      _ = await desk.turns.run(for: program.program) { await askOnce() }
+      isDone = state.withLock { state in
+        guard state.queued.isEmpty, !Task.isCancelled else { return false }
+        state.running = nil
+        return true
+      }
+    }
+  }
+
+  private func askOnce() async {
+    let batch = state.withLock { state in
+      defer { (state.asked, state.queued) = (state.queued, []) }
+      return state.queued
+    }
+    guard !batch.isEmpty else { return }
+    let items = batch.flatMap(\.items).reduce(into: [SecretServiceItem]()) { items, item in
+      if !items.contains(where: { $0.id == item.id }) { items.append(item) }
+    }
+    let result: Result<AuthenticationContext, VaultError>
+    do throws(VaultError) {
+      result = .success(try await ask(for: items))
+    } catch {
+      result = .failure(error)
+    }
+    let numbers = Set(batch.map(\.number))
+    let answered = state.withLock { state in
+      defer { state.asked.removeAll { numbers.contains($0.number) } }
+      return state.asked.filter { numbers.contains($0.number) }
+    }
+    for waiting in answered { resume(waiting, result) }
+  }
+
+  /// Asks the person for all of the items at once.
+  private func ask(for items: [SecretServiceItem]) async throws(VaultError) -> AuthenticationContext {
+    let store = try openStore()
+    let reason = desk.reason("read \(Self.words(for: items))", for: program)
+    let context = store.makeContext(prompt: desk.prompt())
+    context.options.offersFallbackAtOnce = true
+    do throws(VaultError) {
+      _ = try await store.secrets(of: items.map(\.id), reason: reason, using: context)
+    } catch {
+      desk.log("refused to \(reason): \(error)")
+      context.invalidate()
+      throw error
+    }
+    desk.log("Allowed, to \(reason)")
+    context.options.interactionNotAllowed = true
+    keep(context, for: items)
+    return context
+  }
+
+  private func keep(_ context: AuthenticationContext, for items: [SecretServiceItem]) {
+    let ids = items.map(\.id)
+    state.withLock { state in
+      guard !state.isOver else { return }
+      for id in ids { state.grants[id] = context }
+    }
+    for item in items where item.grant == .session { desk.keepForSession(context, item.id, program) }
+    _ = LoopTimer(after: Self.briefGrant) { [weak self] in
+      self?.state.withLock { state in
+        for id in ids where state.grants[id] === context { state.grants[id] = nil }
+      }
+    }
+  }
+
+  private func openStore() throws(VaultError) -> SecretStore {
+    if let store = state.withLock({ $0.store }) { return store }
+    let opened = try desk.openStore()
+    return state.withLock { state in
+      let store = state.store ?? opened
+      if !state.isOver { state.store = store }
+      return store
+    }
+  }
+
+  private static func words(for items: [SecretServiceItem]) -> String {
+    let names = items.prefix(3).map { "“\(Visible.text($0.label.isEmpty ? "a secret without a name" : $0.label))”" }
+    let more = items.count - names.count
+    return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
+}

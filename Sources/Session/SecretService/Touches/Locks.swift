@@ -1,0 +1,28 @@
+internal import SecretModel
+internal import Synchronization
+internal import Whorl
+
+/// What a program has locked until it is unlocked again. The vault does not know of it: it keeps other programs that use
+/// this service from reading, and nothing else.
+final class Locks: Sendable {
+  private struct State {
+    var collections: Set<String> = []
+    var items: Set<ItemID> = []
+  }
+
+  private let state = Mutex(State())
+
+  func isLocked(collection: String) -> Bool { state.withLock { $0.collections.contains(collection) } }
+
+  func isLocked(_ item: SecretServiceItem) -> Bool {
+    state.withLock { $0.collections.contains(item.collection) || $0.items.contains(item.id) }
+  }
+
+  func lock(collection: String) { state.withLock { _ = $0.collections.insert(collection) } }
+
+  func lock(_ item: SecretServiceItem) { state.withLock { _ = $0.items.insert(item.id) } }
+
+  func unlock(collection: String) { state.withLock { _ = $0.collections.remove(collection) } }
+
+  func unlock(_ item: SecretServiceItem) { state.withLock { _ = $0.items.remove(item.id) } }
+}

@@ -1,0 +1,52 @@
+internal import SecretModel
+internal import SessionPrompts
+internal import Synchronization
+internal import Whorl
+
+/// What all clients' prompts have in common.
+final class PromptDesk: Sendable {
+  private struct Holder: Hashable {
+    let item: ItemID
+    /// The path of the executable.
+    let program: String
+  }
+
+  let turns = PromptTurns()
+  /// Opens the store, once for each client that reads what is gated.
+  let openStore: @Sendable () throws(VaultError) -> SecretStore
+  let prompt: @Sendable () -> any AuthenticationPrompt
+  /// Writes a line for people.
+  let log: @Sendable (String) -> Void
+  private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
+
+  init(
+    openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
+    prompt: @escaping @Sendable () -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void
+  ) {
+    (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
+  }
+
+  /// What a prompt says, with the name of the program, which is this agent's word.
+  func reason(_ what: String, for program: ClientProgram) -> String {
+    "\(what) (asked by \(program.words), says whorl-agent)"
+  }
+
+  /// What a program was granted until the session ends.
+  func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
+    guard let path = program.path else { return nil }
+    return sessionGrants.withLock { $0[Holder(item: item, program: path)] }
+  }
+
+  func keepForSession(_ context: AuthenticationContext, _ item: ItemID, _ program: ClientProgram) {
+    guard let path = program.path else { return }
+    sessionGrants.withLock { $0[Holder(item: item, program: path)] = context }
+  }
+
+  /// Forgets what was granted for an item until the session ends, or for all.
+  func forget(_ item: ItemID?) {
+    sessionGrants.withLock { grants in
+      guard let item else { return grants = [:] }
+      grants = grants.filter { $0.key.item != item }
+    }
+  }
+}

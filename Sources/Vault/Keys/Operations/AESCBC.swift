@@ -1,0 +1,61 @@
+internal import COpenSSL
+package import SecureMemory
+
+/// AES-128 in CBC mode with the padding of PKCS #7, which the Secret Service API prescribes. It does not notice changes:
+/// use ``AEAD`` for everything else.
+package enum AESCBC {
+  /// The length of a key, of an initialization vector and of a block, in bytes.
+  package static let count = 16
+
+  /// Encrypts. An initialization vector must never be used twice with a key.
+  package static func encrypt(
+    _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, iv: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    try run(plaintext, key, iv, encrypts: true)
+  }
+
+  /// Decrypts.
+  ///
+  /// - Throws: `authenticationFailed` for wrong padding, which a wrong key makes most of the time.
+  package static func decrypt(
+    _ ciphertext: borrowing SecretBytes, key: borrowing SecretBytes, iv: borrowing SecretBytes
+  ) throws(KeysError) -> SecretBytes {
+    guard !ciphertext.isEmpty, ciphertext.count % count == 0 else { throw .authenticationFailed }
+    return try run(ciphertext, key, iv.withUnsafeBytes { Array($0) }, encrypts: false)
+  }
+
+  private static func run(
+    _ input: borrowing SecretBytes, _ key: borrowing SecretBytes, _ iv: [UInt8], encrypts: Bool
+  ) throws(KeysError) -> SecretBytes {
+    guard key.count == count, iv.count == count else { throw .badParameters("AES-128-CBC takes 16 bytes each") }
+    let cipher = try Algorithms.aes128CBC.get()
+    // Returns a context owned by the caller (transfer full). libcrypto wipes the key schedule when it frees it.
+    guard let context = EVP_CIPHER_CTX_new() else { throw .drainLibrary("AES-128-CBC") }
+    defer { EVP_CIPHER_CTX_free(context) }
+    // At most one block more than the input.
+    var output = SecretBytes(count: input.count + count)
+    let written: Int? = key.withUnsafeBytes { key in
+      input.withUnsafeBytes { input in
+        output.withUnsafeMutableBytes { output in
+          let bytes = output.bindMemory(to: UInt8.self)
+          var (body, end): (Int32, Int32) = (0, 0)
+          // Every call borrows its pointers. The output has room for what they write.
+          guard let start = bytes.baseAddress,
+            EVP_CipherInit_ex2(
+              context, cipher, key.bindMemory(to: UInt8.self).baseAddress, iv, encrypts ? 1 : 0, nil) == 1,
+            EVP_CipherUpdate(
+              context, start, &body, input.bindMemory(to: UInt8.self).baseAddress, Int32(input.count)) == 1,
+            EVP_CipherFinal_ex(context, start + Int(body), &end) == 1
+          else { return nil }
+          return Int(body + end)
+        }
+      }
+    }
+    guard let written else {
+      let error = KeysError.drainLibrary("AES-128-CBC")
+      throw encrypts ? error : .authenticationFailed
+    }
+    output.resize(to: written)
+    return output
+  }
+}

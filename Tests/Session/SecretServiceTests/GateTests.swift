@@ -1,0 +1,154 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import SecretModel
+import Testing
+import Whorl
+
+@Suite("Items of the Secret Service with a rule", .serialized)
+struct GateTests {
+  /// An item behind a finger.
+  private func gated(_ service: RunningSecretService, _ client: ServiceClient, _ label: String = "Bank") async throws
+    -> String
+  {
+    let session = try await client.plainSession()
+    let item = try await client.create("of \(label)", label: label, ["name": label], session: session)
+    try await service.gate(label, .currentSet)
+    return item
+  }
+
+  @Test("are listed as locked and are not locked themselves, and Unlock asks once for all that are named")
+  func unlock() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let (bank, mail) = (try await gated(service, client), try await gated(service, client, "Mail"))
+      let session = try await client.plainSession()
+      #expect(try await client.search(["name": "Bank"]).locked == [bank])
+      #expect(try await client.property(bank, "Item", "Locked") == .boolean(false))
+      #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(false))
+      let unlocking = try await client.change("Unlock", [bank, mail])
+      #expect(unlocking.done.isEmpty)
+      let shown = try await client.show(unlocking.prompt)
+      #expect(shown == (false, [bank, mail]))
+      #expect(try await client.search(["name": "Bank"]).unlocked == [bank])
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(try await client.secret(mail, session: session).text == "of Mail")
+      #expect(service.agent.prompts.count == 1)
+      #expect(service.agent.prompts[0].contains("to read “Bank”, “Mail” (asked by"))
+      // The prompt is gone.
+      #expect(await client.error(unlocking.prompt, "Prompt", "Prompt", [.string("")]) == "NoSuchObject")
+    }
+  }
+
+  @Test("wait for a touch where they are read without Unlock, all that one program reads in one prompt")
+  func waits() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      var items: [String] = []
+      for number in 1...4 { items.append(try await gated(service, client, "Item \(number)")) }
+      let session = try await client.plainSession()
+      let texts = try await withThrowingTaskGroup { group in
+        for item in items { group.addTask { try await client.secret(item, session: session).text } }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(texts == ["of Item 1", "of Item 2", "of Item 3", "of Item 4"])
+      // The first read is asked for at once, and the others while it waits.
+      #expect(service.agent.prompts.count <= 2)
+    }
+  }
+
+  @Test("a touch for one program opens nothing for another, and ends after ten seconds")
+  func separate() async throws {
+    try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
+      let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let bank = try await gated(service, one)
+      let (mine, theirs) = (try await one.plainSession(), try await two.plainSession())
+      #expect(try await one.secret(bank, session: mine).text == "of Bank")
+      #expect(try await one.search(["name": "Bank"]).unlocked == [bank])
+      #expect(try await two.search(["name": "Bank"]).locked == [bank])
+      #expect(await two.error(bank, "Item", "GetSecret", [.objectPath(theirs)]) == "IsLocked")
+      var isGranted = true
+      for _ in 0..<300 where isGranted {
+        try await Task.sleep(for: .milliseconds(100))
+        isGranted = try await one.search(["name": "Bank"]).locked.isEmpty
+      }
+      #expect(!isGranted)
+    }
+  }
+
+  @Test("a read that nobody touches for ends after 20 seconds as locked, and takes its prompt with it")
+  func untouched() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      let session = try await client.plainSession()
+      #expect(await client.error(bank, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+    }
+  }
+
+  @Test("a prompt that is dismissed, or whose program leaves, ends, and another program's is unknown")
+  func dismissed() async throws {
+    try await RunningSecretService.with { service in
+      let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let bank = try await gated(service, one)
+      let prompt = try await one.change("Unlock", [bank]).prompt
+      #expect(await two.error(prompt, "Prompt", "Prompt", [.string("")]) == "NoSuchObject")
+      #expect(await two.error(prompt, "Prompt", "Dismiss") == "NoSuchObject")
+      try await one.call(prompt, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { $0.contains { $0.contains("to read “Bank”") } }
+      try await one.call(prompt, "Prompt", "Dismiss")
+      #expect(try await one.completed(prompt) == (true, []))
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+      // One that was not shown yet.
+      let other = try await one.change("Unlock", [bank]).prompt
+      try await one.call(other, "Prompt", "Dismiss")
+      #expect(try await one.completed(other) == (true, []))
+      let last = try await two.change("Unlock", [bank]).prompt
+      try await two.call(last, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { lines in lines.count { $0.contains(": Swipe the reader") } == 2 }
+      two.connection.close()
+      try await service.agent.waits { lines in lines.count { $0.contains("refused to read “Bank”") } == 2 }
+    }
+  }
+
+  @Test("searches, labels and secrets by the dozen never wait for a person")
+  func silent() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let (bank, mail) = (try await gated(service, client), try await gated(service, client, "Mail"))
+      #expect(try await client.property(bank, "Item", "Label") == .string("Bank"))
+      #expect(try await service.secrets(of: [bank, mail]) == [])
+      #expect(service.agent.prompts.isEmpty)
+    }
+  }
+
+  @Test("a rule stays when a program replaces the secret, which needs no touch")
+  func replaced() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      let session = try await client.plainSession()
+      let again = try await client.create("new", label: "Bank", ["name": "Bank"], replace: true, session: session)
+      #expect(again == bank)
+      #expect(service.agent.prompts.isEmpty)
+      #expect(try await client.search(["name": "Bank"]).locked == [bank])
+      #expect(try await client.secret(bank, session: session).text == "new")
+    }
+  }
+
+  @Test("once for a session: the same program reads again without a touch, on another connection too")
+  func session() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      try await service.storeWithTool("s", label: "Chat", "name", "Chat")
+      try await service.gate("Chat", .anyFinger, .session)
+      for _ in 0..<2 {
+        #expect(try await service.run("/usr/bin/secret-tool", "lookup", "name", "Chat").text == "s")
+      }
+      #expect(service.agent.prompts.count == 1)
+      // Another program is asked for itself.
+      let client = try await ServiceClient(service.bus)
+      #expect(try await client.search(["name": "Chat"]).unlocked.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import Glibc
+import Keys
+import ProgramDriver
+import SDBus
+import SecureMemory
+import Testing
+
+@Suite("The Secret Service API", .serialized)
+struct ProtocolTests {
+  private static let properties = "org.freedesktop.DBus.Properties"
+
+  @Test("a session encrypts with Diffie-Hellman and AES, and a wrong key or an unknown algorithm is refused")
+  func encrypted() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let name = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+      let own = try OwnKey()
+      let opened = try await client.call(
+        ServiceClient.root, "Service", "OpenSession", [.string(name), .variant(.bytes(own.publicKey))])
+      let peer = try #require(opened[0].asVariant?.asBytes)
+      let session = try #require(opened[1].asObjectPath)
+      let plain = try await client.plainSession()
+      let item = try await client.create("a secret", label: "l", ["a": "b"], session: plain)
+      let parts = try #require(
+        try await client.call(item, "Item", "GetSecret", [.objectPath(session)]).first?.asStructure)
+      let (iv, box) = (try #require(parts[1].asBytes), try #require(parts[2].asBytes))
+      #expect(try own.decrypted(box, iv: iv, from: peer) == Array("a secret".utf8))
+      // Degenerate keys, and what is none.
+      for input: BusValue in [
+        .bytes([]), .bytes([0]), .bytes([1]), .bytes([UInt8](repeating: 0xFF, count: 128)), .string(""),
+      ] {
+        let error = await client.error(
+          ServiceClient.root, "Service", "OpenSession", [.string(name), .variant(input)])
+        #expect(error == "InvalidArgs")
+      }
+      let unknown = await client.error(
+        ServiceClient.root, "Service", "OpenSession", [.string("rot13"), .variant(.string(""))])
+      #expect(unknown == "NotSupported")
+    }
+  }
+
+  @Test("a session belongs to one program and ends with Close")
+  func sessions() async throws {
+    try await RunningSecretService.with { service in
+      let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await one.plainSession()
+      let item = try await one.create("s", label: "l", ["a": "b"], session: session)
+      #expect(await two.error(item, "Item", "GetSecret", [.objectPath(session)]) == "NoSession")
+      #expect(await two.error(session, "Session", "Close") == "NoSession")
+      #expect(try await one.secret(item, session: session).text == "s")
+      try await one.call(session, "Session", "Close")
+      #expect(await one.error(item, "Item", "GetSecret", [.objectPath(session)]) == "NoSession")
+    }
+  }
+
+  @Test("collections have labels, aliases, items, signals and times, and are deleted with their items")
+  func collections() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      func alias(_ name: String) async throws -> String? {
+        try await client.call(ServiceClient.root, "Service", "ReadAlias", [.string(name)]).first?.asObjectPath
+      }
+      #expect(try await alias("default") == ServiceClient.login)
+      #expect(try await alias("other") == "/")
+      let label = "org.freedesktop.Secret.Collection.Label"
+      let made = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([label: .string("Büro")]), .string("office")])
+      let office = try #require(made.first?.asObjectPath)
+      #expect(office == "\(ServiceClient.root)/collection/B_c3_bcro")
+      #expect(made.last?.asObjectPath == "/")
+      try await client.signal("CollectionCreated", of: ServiceClient.root)
+      #expect(try await alias("office") == office)
+      // The same alias means the same collection, and the same label another one.
+      let again = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([:]), .string("office")])
+      #expect(again.first?.asObjectPath == office)
+      let other = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([label: .string("Büro")]), .string("")])
+      #expect(other.first?.asObjectPath == "\(office)_2")
+      try await client.call(
+        ServiceClient.root, "Service", "SetAlias", [.string("default"), .objectPath(office)])
+      #expect(try await alias("default") == office)
+      let item = try await client.create(
+        "s", in: "\(ServiceClient.root)/aliases/default", label: "l", ["a": "b"], session: session)
+      #expect(item.hasPrefix("\(office)/"))
+      try await client.signal("ItemCreated", of: office)
+      #expect(try await client.property(office, "Collection", "Items").asArray == [.objectPath(item)])
+      #expect(try await client.property(office, "Collection", "Label") == .string("Büro"))
+      try await client.set(office, "Collection", "Label", .string("Office"))
+      #expect(try await client.property(office, "Collection", "Label") == .string("Office"))
+      #expect(try await client.property(office, "Collection", "Locked") == .boolean(false))
+      let created = try #require(try await client.property(office, "Collection", "Created").asUInt64)
+      #expect(created > 1_700_000_000)
+      let all = try #require(try await client.property(ServiceClient.root, "Service", "Collections").asArray)
+      #expect(Set(all.compactMap(\.asObjectPath)) == [ServiceClient.login, office, "\(office)_2"])
+      try await client.call(office, "Collection", "Delete")
+      try await client.signal("CollectionDeleted", of: ServiceClient.root)
+      #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "NoSuchObject")
+      #expect(try await client.search(["a": "b"]).unlocked.isEmpty)
+      #expect(try await alias("default") == ServiceClient.login)
+    }
+  }
+
+  @Test("an item is replaced only if that is asked for and all attributes are the same")
+  func replacing() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let one = try await client.create("1", label: "l", ["a": "b", "c": "d"], session: session)
+      let two = try await client.create("2", label: "l", ["a": "b"], replace: true, session: session)
+      #expect(one != two)
+      let three = try await client.create("3", label: "new", ["a": "b"], type: "x/y", replace: true, session: session)
+      #expect(three == two)
+      #expect(try await client.secret(two, session: session) == ("3", "x/y"))
+      #expect(try await client.property(two, "Item", "Label") == .string("new"))
+      let four = try await client.create("4", label: "l", ["a": "b"], session: session)
+      #expect(four != two)
+      #expect(try await client.search(["a": "b"]).unlocked.sorted() == [one, two, four].sorted())
+      #expect(try await client.search(["a": "b", "c": "d"]).unlocked == [one])
+      #expect(try await client.search(["a": ""]).unlocked.isEmpty)
+      #expect(try await client.search(["c": "d", "e": ""]).unlocked.isEmpty)
+      #expect(try await client.search([:]).unlocked.count == 3)
+    }
+  }
+
+  @Test("GetSecrets gives the secrets of all items that are there")
+  func several() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let one = try await client.create("1", label: "l", ["a": "1"], session: session)
+      let two = try await client.create("2", label: "l", ["a": "2"], session: session)
+      #expect(try await service.secrets(of: [one, two, "\(ServiceClient.login)/none"]) == ["1", "2"])
+    }
+  }
+
+  @Test("what a program locks is closed until the person has shown a finger or the passcode")
+  func locking() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      for target in [ServiceClient.login, item] {
+        #expect(try await client.change("Lock", [target]).done == [target])
+        #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+        #expect(try await client.search(["a": "b"]).locked == [item])
+        #expect(try await client.property(item, "Item", "Locked") == .boolean(true))
+        let unlocking = try await client.change("Unlock", [target])
+        #expect(unlocking.done.isEmpty)
+        let shown = try await client.show(unlocking.prompt)
+        #expect(shown == (false, [target]))
+        #expect(try await client.secret(item, session: session).text == "s")
+      }
+      #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(false))
+      #expect(service.agent.prompts.count == 2)
+    }
+  }
+
+  @Test("wrong paths, members and types are refused by their names, and the service goes on")
+  func refusals() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      for path in ["/", "/org/freedesktop/secrets/", "\(ServiceClient.root)/collection/none", "/org/freedesktop/other"]
+      {
+        let error = await client.error(path, "Collection", "Delete")
+        #expect(
+          ["NoSuchObject", "UnknownMethod", "malformed", "system(22)"].contains(error), "\(path): \(error ?? "-")")
+      }
+      #expect(await client.error(ServiceClient.root, "Service", "Unlock", [.string("x")]) == "UnknownMethod")
+      #expect(await client.error(ServiceClient.root, "Item", "GetSecret", [.objectPath(session)]) == "UnknownMethod")
+      #expect(await client.error(item, "Item", "Nothing") == "UnknownMethod")
+      #expect(await client.error(item, Self.properties, "Get", [.string("x"), .string("y")]) == "InvalidArgs")
+      let set = await client.error(
+        item, Self.properties, "Set",
+        [.string("org.freedesktop.Secret.Item"), .string("Label"), .variant(.uint32(1))])
+      #expect(set == "InvalidArgs")
+      #expect(
+        await client.error(
+          ServiceClient.root, "Service", "SetAlias", [.string("../x"), .objectPath(ServiceClient.login)])
+          == "InvalidArgs")
+      let long = String(repeating: "x", count: (1 << 20) + 1)
+      #expect(
+        await client.error(
+          ServiceClient.login, "Collection", "CreateItem",
+          [.dictionary([:]), ServiceClient.structure(long, "text/plain", session), .boolean(false)]) == "InvalidArgs")
+      #expect(try await client.secret(item, session: session).text == "s")
+      let xml = try await client.call(item, "org.freedesktop.DBus.Introspectable", "Introspect").first?.asString
+      #expect(xml?.contains("\"GetSecret\"") == true)
+    }
+  }
+
+  @Test("a second service is told that the name is taken")
+  func second() async throws {
+    try await RunningSecretService.with { service in
+      let result = try await Invocation(
+        program: "whorl-agent",
+        arguments: ["--secret-service", "--store", service.store.directory] + service.store.reader,
+        environment: ["DBUS_SESSION_BUS_ADDRESS": service.bus.address]
+      ).run()
+      #expect(result.status != 0)
+      #expect(result.diagnostics.contains("org.freedesktop.secrets has another owner"))
+    }
+  }
+}
+
+/// A client's side of an encrypted session.
+private final class OwnKey {
+  private let exchange: Oakley2
+
+  init() throws { exchange = try Oakley2() }
+
+  var publicKey: [UInt8] { exchange.publicKey }
+
+  func decrypted(_ box: [UInt8], iv: [UInt8], from peer: [UInt8]) throws -> [UInt8] {
+    let shared = try exchange.sharedSecret(with: SecretBytes(copying: peer.span))
+    let key = try KDF.hkdf(key: shared, info: [], count: 16)
+    let secret = try AESCBC.decrypt(SecretBytes(copying: box.span), key: key, iv: SecretBytes(copying: iv.span))
+    return secret.withUnsafeBytes { Array($0) }
+  }
+}
