@@ -42,12 +42,19 @@ package final class BusCall: Sendable {
   /// The connection the call came from. Signals that belong to this call are sent over it.
   package let connection: BusConnection
 
-  private let cookie: UInt64
+  /// Identifies a call that is not answered yet, on its connection.
+  struct ID: Hashable, Sendable {
+    /// The unique name of the caller on a bus; nil without a bus.
+    let sender: String?
+    let cookie: UInt64
+  }
+
+  private let id: ID
   private let answered = Atomic(false)
 
   init(
     sender: String?, path: String, interface: String, member: String, signature: String, arguments: [BusValue],
-    connection: BusConnection, cookie: UInt64
+    connection: BusConnection, id: ID
   ) {
     self.sender = sender
     self.path = path
@@ -56,7 +63,7 @@ package final class BusCall: Sendable {
     self.signature = signature
     self.arguments = arguments
     self.connection = connection
-    self.cookie = cookie
+    self.id = id
   }
 
   /// Sends the method return. Signals emitted before are sent before it.
@@ -73,7 +80,7 @@ package final class BusCall: Sendable {
 
   private func finish(_ result: Result<[BusValue], BusError>) {
     guard !answered.exchange(true, ordering: .relaxed) else { return }
-    connection.answer(cookie, result)
+    connection.answer(id, result)
   }
 
   deinit {

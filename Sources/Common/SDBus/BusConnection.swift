@@ -17,7 +17,7 @@ package actor BusConnection: BusLoopSource {
   private var unread = UnreadMessages()
   private var input: PartialInput
   private var waiting = WaitingCalls()
-  private var openCalls: [UInt64: BusMessage] = [:]
+  private var openCalls: [BusCall.ID: BusMessage] = [:]
   private var isReady = false
   private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
@@ -164,12 +164,12 @@ package actor BusConnection: BusLoopSource {
     BusLoop.shared.post { self.assumeIsolated { $0.end() } }
   }
 
-  nonisolated func answer(_ cookie: UInt64, _ result: Result<[BusValue], BusError>) {
-    BusLoop.shared.post { self.assumeIsolated { $0.sendAnswer(cookie, result) } }
+  nonisolated func answer(_ id: BusCall.ID, _ result: Result<[BusValue], BusError>) {
+    BusLoop.shared.post { self.assumeIsolated { $0.sendAnswer(id, result) } }
   }
 
-  private func sendAnswer(_ cookie: UInt64, _ result: WaitingCalls.Answer) {
-    guard let call = openCalls.removeValue(forKey: cookie), call.wantsAnswer else { return }
+  private func sendAnswer(_ id: BusCall.ID, _ result: WaitingCalls.Answer) {
+    guard let call = openCalls.removeValue(forKey: id), call.wantsAnswer else { return }
     switch result {
     case .success(let values):
       sendOrClose(values) { _, message in sd_bus_message_new_method_return(call.pointer, &message) }
@@ -324,15 +324,16 @@ package actor BusConnection: BusLoopSource {
           sender: message.sender, path: message.path, interface: message.interface, member: message.member,
           arguments: try message.values(limit: limits.messageBytes), connection: self))
     case .call:
-      guard let cookie = message.cookie, openCalls[cookie] == nil, openCalls.count < limits.openCalls else {
-        throw .tooLarge
-      }
+      guard let cookie = message.cookie else { throw .malformed }
+      // Members of a bus number their calls each for itself.
+      let id = BusCall.ID(sender: kind == .member ? message.sender : nil, cookie: cookie)
+      guard openCalls[id] == nil, openCalls.count < limits.openCalls else { throw .tooLarge }
       let call = BusCall(
         sender: message.sender, path: message.path, interface: message.interface, member: message.member,
         signature: message.signature,
         arguments: try message.values(limit: limits.messageBytes, secrets: limits.secrets), connection: self,
-        cookie: cookie)
-      openCalls[cookie] = message
+        id: id)
+      openCalls[id] = message
       handlers.call(call)
     case .other:
       return

@@ -47,6 +47,42 @@ struct ClassItemTests {
     #expect(try await found(ItemSearch(.genericPassword, [.account: .text("")])).isEmpty)
   }
 
+  @Test("attributes of a client's own find items by all of them, before and after a change")
+  func lookups() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    func lookups(_ values: [String: String]) -> [AttributeName: AttributeValue] {
+      Dictionary(uniqueKeysWithValues: values.map { (.lookup($0.key), .text($0.value)) })
+    }
+    func found(_ values: [String: String], _ service: String? = nil) async throws -> [ItemID] {
+      var attributes = lookups(values)
+      if let service { attributes[.service] = .text(service) }
+      return try await vault.items(ItemSearch(.genericPassword, attributes)).map(\.id)
+    }
+    var ids: [ItemID] = []
+    // More than the search counts of one attribute, so that it has to take another.
+    for number in 0..<300 {
+      var attributes = lookups(["schema": "s", "number": "\(number)", "half": "\(number % 2)"])
+      attributes[.service] = .text("one")
+      attributes[.account] = .text("\(number)")
+      ids.append(try await add(vault, attributes).id)
+    }
+    #expect(try await found(["schema": "s"]).count == 300)
+    #expect(try await found(["schema": "s", "number": "7"]) == [ids[7]])
+    #expect(try await found(["half": "1", "number": "7"], "one") == [ids[7]])
+    #expect(try await found(["half": "0", "number": "7"]).isEmpty)
+    #expect(try await found(["number": "7"], "two").isEmpty)
+    #expect(try await found(["number": "7", "none": "x"]).isEmpty)
+    #expect(try await found(["half": "1"]) == stride(from: 1, to: 300, by: 2).map { ids[$0] })
+    let change = ItemChange(attributes: [.lookup("number"): .text("new"), .lookup("half"): nil])
+    try await vault.update([ids[7]], change, secret: nil, reason: nil, in: nil)
+    #expect(try await found(["number": "7"]).isEmpty)
+    #expect(try await found(["number": "new"]) == [ids[7]])
+    #expect(try await found(["half": "1"]).count == 149)
+    try await vault.delete([ids[7]])
+    #expect(try await found(["number": "new"]).isEmpty)
+  }
+
   @Test("items of the command line and of the library are the same items")
   func sameItems() async throws {
     let store = try await ScratchStore()

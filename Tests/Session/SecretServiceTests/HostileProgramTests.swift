@@ -1,0 +1,114 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import Synchronization
+import Testing
+
+@Suite("A hostile program on the session's bus", .serialized)
+struct HostileProgramTests {
+  @Test("that calls a thousand times at once is told so, and others are served meanwhile")
+  func flood() async throws {
+    try await RunningSecretService.with { service in
+      let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await other.plainSession()
+      let item = try await other.create("Bank", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .currentSet)
+      let mine = try await hostile.plainSession()
+      let refused = Count()
+      let flood = Task { await calls(1_000, item, mine, hostile, refused) }
+      for _ in 0..<6_000 where refused.value < 900 { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(refused.value >= 900)
+      let open = try await other.create("open", label: "Open", ["c": "d"], session: session)
+      #expect(try await other.secret(open, session: session).text == "open")
+      hostile.connection.close()
+      await flood.value
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+      #expect(service.agent.prompts.count <= 1)
+    }
+  }
+
+  @Test("that opens sessions and prompts without end has 64 of each")
+  func hoarding() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("Bank", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .currentSet)
+      for _ in 0..<63 { _ = try await client.plainSession() }
+      let error = await client.error(
+        ServiceClient.root, "Service", "OpenSession", [.string("plain"), .variant(.string(""))])
+      #expect(error == "LimitsExceeded")
+      for _ in 0..<64 { _ = try await client.change("Unlock", [item]) }
+      let unlock: [BusValue] = [.array(of: "o", [.objectPath(item)])]
+      #expect(await client.error(ServiceClient.root, "Service", "Unlock", unlock) == "LimitsExceeded")
+      try await client.call(session, "Session", "Close")
+      _ = try await client.plainSession()
+    }
+  }
+
+  @Test("that sends random values of every call harms nobody", arguments: 0..<4)
+  func random(seed: Int) async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("kept", label: "Kept", ["kept": "yes"], session: session)
+      var random = SystemRandomNumberGenerator()
+      let paths = [
+        "/", ServiceClient.root, ServiceClient.login, item, session, "\(ServiceClient.root)/aliases/default",
+        "\(ServiceClient.root)/prompt/p", "\(ServiceClient.root)/collection/x_y", "\(item)/more",
+        "/org/freedesktop/portal/desktop",
+      ]
+      let values: [BusValue] = [
+        .string(""), .string("plain"), .string("org.freedesktop.Secret.Item"), .string("Label"),
+        .string(String(repeating: "é", count: 40_000)), .objectPath("/"), .objectPath(session),
+        .objectPath(ServiceClient.login), .array(of: "o", [.objectPath("/"), .objectPath("\(ServiceClient.root)/x")]),
+        .texts([:]), .texts(["": "", "a": String(repeating: "b", count: 70_000)]), .dictionary([:]),
+        .dictionary(["org.freedesktop.Secret.Item.Attributes": .uint32(1)]), .variant(.bytes([1, 2])),
+        .variant(.texts(["a": "b"])), .boolean(true), .uint32(7), .bytes([0]),
+        ServiceClient.structure("x", "", session), ServiceClient.structure("x", "", "/none"),
+      ]
+      let members = [
+        "OpenSession", "CreateCollection", "SearchItems", "Unlock", "GetSecrets", "ReadAlias", "SetAlias", "CreateItem",
+        "GetSecret", "Prompt", "Dismiss", "Get", "GetAll", "Set", "RetrieveSecret", "Introspect",
+      ]
+      let interfaces = [
+        "Service", "Collection", "Item", "Session", "Prompt", "org.freedesktop.DBus.Properties",
+        "org.freedesktop.DBus.Introspectable", "org.freedesktop.impl.portal.Secret", "org.example.Other",
+      ]
+      for _ in 0..<400 {
+        let count = Int.random(in: 0...4, using: &random)
+        let arguments = (0..<count).compactMap { _ in values.randomElement(using: &random) }
+        guard let path = paths.randomElement(using: &random), let member = members.randomElement(using: &random),
+          let interface = interfaces.randomElement(using: &random)
+        else { continue }
+        _ = await client.error(path, interface, member, arguments)
+      }
+      let other = try await ServiceClient(service.bus)
+      let own = try await other.plainSession()
+      let new = try await other.create("new", label: "New", ["new": "yes"], session: own)
+      #expect(try await other.secret(new, session: own).text == "new")
+    }
+  }
+
+  private final class Count: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    func increase() { count.add(1, ordering: .relaxed) }
+  }
+
+  /// Reads an item many times at once, for which no touch comes, and counts the refusals.
+  private func calls(
+    _ number: Int, _ item: String, _ session: String, _ client: ServiceClient, _ refused: Count
+  ) async {
+    await withTaskGroup { group in
+      for _ in 0..<number {
+        group.addTask {
+          let error = await client.error(item, "Item", "GetSecret", [.objectPath(session)])
+          if error == "LimitsExceeded" { refused.increase() }
+        }
+      }
+    }
+  }
+}
