@@ -29,6 +29,11 @@ struct MakefileTests {
       let unit = try String(
         contentsOf: folder.appending(path: "usr/lib/systemd/user/whorl-agent.service"), encoding: .utf8)
       #expect(unit.contains("\nExecStart=/usr/bin/whorl-agent\n"))
+      let secrets = try String(
+        contentsOf: folder.appending(path: "usr/lib/systemd/user/whorl-secrets.service"), encoding: .utf8)
+      #expect(secrets.contains("\nExecStart=/usr/bin/whorl-agent --secret-service\n"))
+      #expect(
+        files.fileExists(atPath: folder.appending(path: "usr/share/xdg-desktop-portal/portals/whorl.portal").path))
       for helper in ["whorld", "whorl-reader", "may-remove"] {
         #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
         #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))

@@ -30,7 +30,7 @@ struct UnitTests {
       try Self.put(into: folder)
       let units = try Self.names(".service", ".socket")
       #expect(units.contains("whorld.service"))
-      let paths = units.map { folder.appending(path: $0).path }
+      let paths = units.map { folder.appending(path: String($0)).path }
       let result = try await run("systemd-analyze", ["verify", "--man=no"] + paths)
       #expect(result.status == 0)
       // Ignore messages about other units of this machine.
@@ -41,17 +41,20 @@ struct UnitTests {
     }
   }
 
-  @Test("of the SSH agent are clean, too, for the service manager of a user")
+  @Test("of whorl-agent are clean, too, for the service manager of a user")
   func agent() async throws {
     try await withTemporaryFolder { folder in
       try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
       try writeScript("", to: folder.appending(path: "bin/whorl-agent"))
-      let units = ["whorl-agent.socket", "whorl-agent.service"]
-      for unit in units {
-        let text = try Repository.text("data/ssh-agent/\(unit)").replacingOccurrences(of: "@PREFIX@", with: folder.path)
-        try text.write(to: folder.appending(path: unit), atomically: true, encoding: .utf8)
+      let places = [
+        "ssh-agent/whorl-agent.socket", "ssh-agent/whorl-agent.service", "secret-service/whorl-secrets.service",
+      ]
+      let units = places.map { $0.split(separator: "/")[1] }
+      for (place, unit) in zip(places, units) {
+        let text = try Repository.text("data/\(place)").replacingOccurrences(of: "@PREFIX@", with: folder.path)
+        try text.write(to: folder.appending(path: String(unit)), atomically: true, encoding: .utf8)
       }
-      let paths = units.map { folder.appending(path: $0).path }
+      let paths = units.map { folder.appending(path: String($0)).path }
       let result = try await run(
         "systemd-analyze", ["verify", "--user", "--man=no"] + paths, environment: ["XDG_RUNTIME_DIR": folder.path])
       #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")

@@ -8,6 +8,13 @@ package enum BaseDirectories {
   /// `$XDG_DATA_HOME`, else `~/.local/share`; nil where the home folder is unknown or its path is not UTF-8.
   package static var data: String? { directory("XDG_DATA_HOME", below: ".local/share") }
 
+  /// The folders of the machine's configuration in the order of their importance: `$XDG_CONFIG_DIRS`, else `/etc/xdg`.
+  package static var machineConfiguration: [String] {
+    let given = getenv("XDG_CONFIG_DIRS").flatMap { String(validatingCString: $0) } ?? ""
+    let folders = given.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+    return folders.isEmpty ? ["/etc/xdg"] : folders
+  }
+
   /// `$XDG_RUNTIME_DIR`, else `/run/user/UID`.
   package static var runtime: String {
     if let value = getenv("XDG_RUNTIME_DIR"), value[0] == UInt8(ascii: "/"), let path = String(validatingCString: value)

@@ -1,10 +1,13 @@
+import ArgumentParser
+
 /// Allows global options before the command's name: `whorl --store DIR get NAME`. The parser accepts them only after
 /// it.
 enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
   static let all = withValue + ["--json"]
   /// Commands whose next word is a command, too.
-  private static let groups = ["reader", "login"]
+  private static let groups = Root.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
+    .compactMap { $0.configuration.commandName }
 
   /// The words with leading global options moved behind the command's name, before its other options. If an option
   /// occurs twice, the last one counts.

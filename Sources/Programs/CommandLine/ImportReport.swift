@@ -128,7 +128,7 @@ struct ImportReport: Encodable {
 }
 
 extension UnusableEntry.Reason {
-  fileprivate var words: String {
+  var words: String {
     switch self {
     case .source(let words): words
     case .refused(let error): "is not taken by the store: \(Failure(error).words)"

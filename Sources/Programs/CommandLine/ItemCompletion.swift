@@ -8,33 +8,53 @@ import Whorl
 extension CompletionKind {
   /// Completes names of items. Listing them needs no finger. Completes nothing where the store is missing or cannot be
   /// opened.
-  static let itemNames = CompletionKind.custom { words, _, _ in
-    // The parser calls this synchronously.
-    let names = Mutex<[String]>([])
-    let done = DispatchSemaphore(value: 0)
-    Task.detached(executorPreference: BackgroundThread()) {
-      let found = await Self.names(words)
-      names.withLock { $0 = found }
-      done.signal()
-    }
-    done.wait()
-    return names.withLock { $0 }
+  static let itemNames = names { store throws(VaultError) in
+    // The Secret Service numbers its items.
+    let unnamed = [SecretServiceItem.accessGroup, SecretServiceFolder.accessGroup]
+    return try await store.allItems(ItemSearch(nil))
+      .filter { item in item.state == .living && !unnamed.contains { item.group == $0 } }
+      .compactMap { $0.name?.description }
   }
 
-  private static func names(_ words: [String]) async -> [String] {
+  /// Completes labels of items of the Secret Service.
+  static let secretServiceLabels = names { store throws(VaultError) in
+    try await SecretServiceContents(of: store).items.map(\.label)
+  }
+
+  /// Completes names of collections of the Secret Service.
+  static let secretServiceCollections = names { store throws(VaultError) in
+    try await SecretServiceContents(of: store).collections.map(\.name)
+  }
+
+  private static func names(
+    _ list: @escaping @Sendable (any VaultService) async throws(VaultError) -> [String]
+  ) -> CompletionKind {
+    .custom { words, _, _ in
+      // The parser calls this synchronously.
+      let names = Mutex<[String]>([])
+      let done = DispatchSemaphore(value: 0)
+      Task.detached(executorPreference: BackgroundThread()) {
+        let found = await Self.names(words, list)
+        names.withLock { $0 = found }
+        done.signal()
+      }
+      done.wait()
+      return names.withLock { $0 }
+    }
+  }
+
+  private static func names(
+    _ words: [String], _ list: @Sendable (any VaultService) async throws(VaultError) -> [String]
+  ) async -> [String] {
     guard let options = try? GlobalOptions.parse(place(in: words)),
       let session = try? Session(options, CommandConnection(for: []))
     else {
       return []
     }
-    guard let store = try? await session.store(),
-      let items = try? await store.allItems(ItemSearch(nil))
-    else {
-      await session.close()
-      return []
-    }
+    var found: [String] = []
+    if let store = try? await session.store() { found = (try? await list(store)) ?? [] }
     await session.close()
-    return Array(Swift.Set(items.filter { $0.state == .living }.compactMap { $0.name?.description })).sorted()
+    return Array(Swift.Set(found)).sorted()
   }
 
   /// The typed words that select the store.

@@ -163,8 +163,8 @@ package final class SecretServiceServer: Sendable {
       member: call.member, signature: call.signature, arguments: call.arguments)
     let path = ObjectPath(call.path)
     if call.interface == ServiceName.introspectable, call.member == "Introspect" {
-      guard path != nil || call.path == ServiceName.portalPath else { throw .noSuchObject }
-      return [.string(Introspection.xml(of: path))]
+      guard let xml = Introspection.xml(ofPath: call.path) else { throw .noSuchObject }
+      return [.string(xml)]
     }
     if call.path == ServiceName.portalPath {
       return try await PortalCalls(call: context, interface: call.interface).answer()

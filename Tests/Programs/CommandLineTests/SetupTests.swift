@@ -4,13 +4,16 @@ import Testing
 
 @Suite("whorl setup")
 struct SetupTests {
+  /// A user without a desktop.
+  private func home(_ folder: String) -> [String: String] { ["HOME": folder, "XDG_RUNTIME_DIR": folder] }
+
   private static let sshQuestion = "Run 'whorl ssh add ssh --store "
   private static let gitQuestion = "Run 'git config --global --add credential.helper whorl' now? [y/N]"
 
   @Test("without a terminal tells how each step stands, and changes nothing")
   func told() async throws {
     try await TestStore.with { store in
-      let home = ["HOME": store.folder]
+      let home = home(store.folder)
       let told = try await store.whorl("setup", environment: home)
       #expect(told.status == 0)
       #expect(told.text.contains("ok    store     made"))
@@ -28,7 +31,7 @@ struct SetupTests {
   func chosen() async throws {
     try await withFolder { folder in
       let words = ["setup", "--store", "\(folder)/store"]
-      let terminal = try PseudoTerminal(words, environment: ["HOME": folder])
+      let terminal = try PseudoTerminal(words, environment: home(folder))
       try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
       #expect(terminal.shown.contains("passcode  after the store is made"))
       terminal.type("y\n")
@@ -42,7 +45,7 @@ struct SetupTests {
       terminal.type("y\n")
       #expect(try await terminal.status() == 0)
       #expect(String(decoding: try readFile("\(folder)/.gitconfig"), as: UTF8.self).contains("helper = whorl"))
-      let again = try await Invocation(arguments: words, environment: ["HOME": folder]).run()
+      let again = try await Invocation(arguments: words, environment: home(folder)).run()
       #expect(again.text.contains("ok    store"))
       #expect(again.text.contains("ok    ssh       1 key in the vault"))
       #expect(again.text.contains("ok    git       asks Whorl for passwords"))
@@ -53,7 +56,7 @@ struct SetupTests {
   @Test("leaves what is declined, and ends where a command fails, with its status")
   func declined() async throws {
     try await TestStore.with { store in
-      let declined = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": store.folder])
+      let declined = try PseudoTerminal(store.arguments(["setup"]), environment: home(store.folder))
       try await declined.waits(for: Self.sshQuestion)
       declined.type("n\n")
       try await declined.waits(for: Self.gitQuestion)
@@ -61,13 +64,35 @@ struct SetupTests {
       #expect(try await declined.status() == 0)
       #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
       // git cannot write its configuration there.
-      let failed = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": "/proc"])
+      let failed = try PseudoTerminal(
+        store.arguments(["setup"]), environment: ["HOME": "/proc", "XDG_RUNTIME_DIR": "/proc"])
       try await failed.waits(for: Self.sshQuestion)
       failed.type("n\n")
       try await failed.waits(for: Self.gitQuestion)
       failed.type("y\n")
       #expect(try await failed.status() == 69)
       #expect(failed.shown.contains("credential.helper whorl' ended with status "))
+    }
+  }
+
+  @Test("offers the programs of a desktop their secrets, and tells when Whorl has that part")
+  func secrets() async throws {
+    try await TestStore.with { store in
+      try await PrivateBus.with { bus in
+        let service = try await SecretServiceStandIn(on: bus, [])
+        var places = home(store.folder)
+        places["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let open = try await store.whorl("setup", environment: places)
+        #expect(open.text.contains("todo  secrets   programs of the desktop keep theirs in "), "\(open.text)")
+        #expect(open.text.contains("'whorl secret-service enable --store \(store.directory)' does it"))
+        #expect(open.text.contains("'whorl secret-service disable' takes it back"))
+        try await store.whorl("secret-service", "enable", environment: places).mustSucceed()
+        let enabled = try await store.whorl("setup", environment: places)
+        #expect(enabled.text.contains("ok    secrets   Whorl has them from the next login on"), "\(enabled.text)")
+        service.close()
+      }
+      let away = try await store.whorl("setup", environment: home("/nonexistent"))
+      #expect(away.text.contains("      secrets   no desktop here"), "\(away.text)")
     }
   }
 }

@@ -37,7 +37,8 @@ struct UsageTests {
       ["migrate", "--store", "/tmp/a"], ["migrate", "--remove-old", "--dry-run"],
       ["import"], ["import", "--from", "csv"], ["import", "--from", "secret-service", "file"],
       ["import", "file", "--access", "none"], ["import", "--from", "csv", "file", "--skip-bound"], ["export"],
-      ["export", "file", "--to", "age1"],
+      ["export", "file", "--to", "age1"], ["secret-service", "gate", "--item", "a"],
+      ["secret-service", "gate", "--access", "none"], ["secret-service", "ungate", "--program", "sh"],
     ])
   func usage(_ arguments: [String]) async throws {
     let result = try await Invocation(arguments: arguments).run()
@@ -55,6 +56,8 @@ struct UsageTests {
       "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
       "login enable", "login disable", "login open", "login repair",
       "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public",
+      "secret-service list", "secret-service gate", "secret-service ungate", "secret-service import",
+      "secret-service enable", "secret-service disable", "secret-service status",
     ])
   func help(_ command: String) async throws {
     let words = command.split(separator: " ").map(String.init)

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import SDBus
 internal import SecureMemory
 internal import Whorl
@@ -8,10 +7,10 @@ final class SecretServiceBus: Sendable {
   static let path = "/org/freedesktop/secrets"
   static let malformed = ImportError.unavailable("the Secret Service does not answer as it should")
 
-  private static let name = "org.freedesktop.secrets"
+  static let name = "org.freedesktop.secrets"
   private static let interface = "org.freedesktop.Secret"
   /// How long an answer may take that asks nobody.
-  private static let limit = Duration.seconds(30)
+  static let limit = Duration.seconds(30)
 
   private let connection: BusConnection
   /// The unique name of the service.
@@ -34,20 +33,14 @@ final class SecretServiceBus: Sendable {
       guard let owner = try await connection.owner(of: Self.name) else { throw .disconnected }
       self.owner = owner
     } catch {
-      throw .unavailable("there is no Secret Service on the bus of this session (\(Self.words(error)))")
+      throw .unavailable("there is no Secret Service on the bus of this session (\(error.words))")
     }
   }
 
   deinit { connection.close() }
 
-  private static func words(_ error: BusError) -> String {
-    switch error {
-    case .remote(_, let message, _): message
-    case .system(let code): String(cString: strerror(code))
-    case .disconnected, .cancelled: "the connection ended"
-    case .tooLarge, .malformed: "an answer makes no sense"
-    }
-  }
+  /// Who has the name.
+  func holder() async -> SecretServiceHolder { await SecretServiceHolder(owner, on: connection) }
 
   /// A call of the service's own object.
   func service(_ member: String, _ arguments: [BusValue]) async throws(ImportError) -> [BusValue] {
@@ -61,7 +54,7 @@ final class SecretServiceBus: Sendable {
     do throws(BusError) {
       return try await connection.call(target, member, arguments, within: Self.limit)
     } catch {
-      throw .unavailable("the Secret Service: \(Self.words(error))")
+      throw .unavailable("the Secret Service: \(error.words)")
     }
   }
 
@@ -79,6 +72,14 @@ final class SecretServiceBus: Sendable {
     return values.compactMap { if case .objectPath(let path) = $0 { path } else { nil } }
   }
 
+  /// The collection that an alias names; nil where it names none.
+  func collection(called alias: String) async throws(ImportError) -> String? {
+    guard case .objectPath(let path)? = try await service("ReadAlias", [.string(alias)]).first else {
+      throw Self.malformed
+    }
+    return path == "/" ? nil : path
+  }
+
   /// Opens a collection or an item, with a prompt of the service's where it needs one. False where the person dismissed
   /// that.
   func unlock(_ path: String) async throws(ImportError) -> Bool {
@@ -93,7 +94,7 @@ final class SecretServiceBus: Sendable {
     do throws(BusError) {
       try await connection.subscribe(to: "Completed", of: target)
     } catch {
-      throw .unavailable("the Secret Service: \(Self.words(error))")
+      throw .unavailable("the Secret Service: \(error.words)")
     }
     // An empty window: the prompt belongs to no window of this program.
     _ = try await call(prompt, target.interface, "Prompt", [.string("")])
@@ -103,8 +104,13 @@ final class SecretServiceBus: Sendable {
     return completed.arguments.first?.asBoolean == false
   }
 
+  struct Secret: Sendable {
+    let value: SharedSecret
+    let contentType: String
+  }
+
   /// The secret of an item that is not locked, in a session `plain`.
-  func secret(of item: String, in session: String) async throws(ImportError) -> SharedSecret {
+  func secret(of item: String, in session: String) async throws(ImportError) -> Secret {
     let target = BusTarget(destination: owner, path: item, interface: "\(Self.interface).Item")
     let answer: [BusValue]
     do throws(BusError) {
@@ -113,11 +119,13 @@ final class SecretServiceBus: Sendable {
       // This item is refused; others may not be.
       throw .unreadable("is not given out: \(message)")
     } catch {
-      throw .unavailable("the Secret Service: \(Self.words(error))")
+      throw .unavailable("the Secret Service: \(error.words)")
     }
-    guard case .structure(let parts)? = answer.first, parts.count == 4, case .bytes(let value) = parts[2] else {
+    guard case .structure(let parts)? = answer.first, parts.count == 4, case .bytes(let value) = parts[2],
+      case .string(let contentType) = parts[3]
+    else {
       throw Self.malformed
     }
-    return SharedSecret(SecretBytes(copying: value.span))
+    return Secret(value: SharedSecret(SecretBytes(copying: value.span)), contentType: contentType)
   }
 }

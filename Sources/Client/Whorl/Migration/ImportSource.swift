@@ -74,6 +74,8 @@ package enum ImportError: Error, Sendable, Hashable {
   case unreadable(String)
   /// The person closed the question that the other program asked; the value says of what.
   case declined(String)
+  /// What would be read is this store itself.
+  case ownService
   /// The system refused to read; the value says what.
   case system(String)
 }

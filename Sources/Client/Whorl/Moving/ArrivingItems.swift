@@ -1,8 +1,8 @@
 internal import Executors
-internal import SecretModel
+package import SecretModel
 
 /// Stores items that are read one after another: many in one transaction of the store, while the next are read.
-struct ArrivingItems {
+package struct ArrivingItems {
   /// The most bytes of the secrets and attributes of a transaction; one item may have more.
   private static let size = 2 << 20
 
@@ -16,12 +16,12 @@ struct ArrivingItems {
   private var waitingSize = 0
   private var running: Running?
 
-  init(in store: any VaultService) { self.store = store }
+  package init(in store: any VaultService) { self.store = store }
 
   /// Stores an item with others, now or later.
   ///
   /// - Parameter told: called for each item of a transaction that has ended, with the error of one that was refused.
-  mutating func add(
+  package mutating func add(
     _ item: ItemToAdd, _ told: (NewItem, VaultError?) -> Void
   ) async throws(VaultError) {
     let size = item.secret.bytes.count + item.item.attributes.reduce(0) { $0 + $1.value.size }
@@ -32,13 +32,13 @@ struct ArrivingItems {
   }
 
   /// Stores what waits, and returns when everything is stored.
-  mutating func finish(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
+  package mutating func finish(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
     if !waiting.isEmpty { try await send(told) }
     try await settle(told)
   }
 
   /// Waits for the transaction that runs, and ignores its result. For the end after an error.
-  mutating func abandon() async {
+  package mutating func abandon() async {
     _ = await running?.call.value
     running = nil
   }

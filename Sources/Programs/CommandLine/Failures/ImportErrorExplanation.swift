@@ -14,6 +14,10 @@ extension Failure {
       self.init(
         .refused, "\(what) was closed without an answer", name: "LAError.userCancel",
         advice: "import again: what is there is not brought in twice")
+    case .ownService:
+      self.init(
+        .refused, "Whorl itself is the Secret Service of this session, and has what it has", name: "errSecParam",
+        advice: "'whorl secret-service disable' gives the name back to the program that had it")
     case .system(let what):
       self.init(.inputOutput, "cannot read \(what)", name: "errSecIO", advice: "see its permissions")
     }

@@ -1,6 +1,6 @@
 /// What `whorl setup` looks at, in the order in which it is set up.
 enum SetupStep: String, CaseIterable, Encodable {
-  case service, store, passcode, reader, fingers, keyring, kwallet, ssh, git
+  case service, store, passcode, reader, fingers, keyring, kwallet, secrets, ssh, git
 }
 
 /// How a step stands, and the command that does it.

@@ -32,9 +32,10 @@ struct SetupSurvey {
     if let store {
       try await lookInside(store, &findings)
       try await lookAtLogin(store, isOwn, &findings)
+      findings.append(try await secrets())
       findings.append(try await ssh(store))
     } else {
-      findings += [.passcode, .fingers, .ssh].map { .later($0, "after the store is made") }
+      findings += [.passcode, .fingers, .secrets, .ssh].map { .later($0, "after the store is made") }
     }
     await session.close()
     findings.append(git())
@@ -90,6 +91,31 @@ struct SetupSurvey {
     let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
     if access(keyring, F_OK) == 0 { wallet(.keyring, .gnomeKeyring, "gnome-keyring") }
     if access(kwallet, F_OK) == 0 { wallet(.kwallet, .kwallet, "kwallet") }
+  }
+
+  /// Looks at the Secret Service of the desktop.
+  private func secrets() async throws(Failure) -> SetupFinding {
+    let isEnabled = try SecretServiceFiles().isEnabled
+    let holder: SecretServiceHolderReport?
+    do throws(Failure) {
+      holder = try await SecretServiceHolderReport.current()
+    } catch {
+      return isEnabled
+        ? .done(.secrets, "programs of the desktop have theirs from Whorl")
+        : .note(.secrets, "no desktop here: its programs would keep theirs elsewhere")
+    }
+    if let holder, holder.own { return .done(.secrets, "programs of the desktop have theirs from Whorl") }
+    if isEnabled {
+      return .done(
+        .secrets,
+        holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
+          ?? "programs of the desktop have theirs from Whorl")
+    }
+    return .open(
+      .secrets,
+      holder.map { "programs of the desktop keep theirs in \($0.words); 'whorl secret-service import' copies them" }
+        ?? "programs of the desktop keep theirs elsewhere",
+      command("secret-service", "enable"), wayBack: "whorl secret-service disable")
   }
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {

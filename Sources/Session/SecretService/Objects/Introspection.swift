@@ -1,30 +1,15 @@
 /// The interfaces of each object as XML, for clients that ask before they call.
 enum Introspection {
-  /// - Parameter object: nil for the object of the portal's back end.
-  static func xml(of object: ObjectPath?) -> String {
-    let own =
-      switch object {
-      case .service: service
-      case .collection, .alias: collection
-      case .item: item
-      case .session: interface(ServiceName.session, [method("Close")])
-      case .prompt:
-        interface(
-          ServiceName.prompt,
-          [
-            method("Prompt", ["in s window-id"]), method("Dismiss"),
-            signal("Completed", ["b dismissed", "v result"]),
-          ])
-      case nil:
-        interface(
-          ServiceName.portal,
-          [
-            method(
-              "RetrieveSecret",
-              ["in o handle", "in s app_id", "in h fd", "in a{sv} options", "out u response", "out a{sv} results"]),
-            property("version", "u"),
-          ])
-      }
+  /// The interfaces of an object; nil where there is none.
+  static func xml(ofPath path: String) -> String? {
+    let own: String
+    switch path {
+    case ServiceName.ownPath: own = interface(ServiceName.own, [])
+    case ServiceName.portalPath: own = portal
+    default:
+      guard let object = ObjectPath(path) else { return nil }
+      own = interfaces(of: object)
+    }
     return """
       <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN" \
       "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
@@ -32,6 +17,31 @@ enum Introspection {
 
       """
   }
+
+  private static func interfaces(of object: ObjectPath) -> String {
+    switch object {
+    case .service: service
+    case .collection, .alias: collection
+    case .item: item
+    case .session: interface(ServiceName.session, [method("Close")])
+    case .prompt:
+      interface(
+        ServiceName.prompt,
+        [
+          method("Prompt", ["in s window-id"]), method("Dismiss"),
+          signal("Completed", ["b dismissed", "v result"]),
+        ])
+    }
+  }
+
+  private static let portal = interface(
+    ServiceName.portal,
+    [
+      method(
+        "RetrieveSecret",
+        ["in o handle", "in s app_id", "in h fd", "in a{sv} options", "out u response", "out a{sv} results"]),
+      property("version", "u"),
+    ])
 
   private static let service = interface(
     ServiceName.service,

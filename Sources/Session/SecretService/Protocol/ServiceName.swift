@@ -16,4 +16,8 @@ enum ServiceName {
   static let portalFrontEnd = "org.freedesktop.portal.Desktop"
 
   static let schema = "xdg:schema"
+
+  /// The object by which `whorl` recognizes this service, and its interface, which has no members.
+  static let ownPath = "/org/whorl/SecretService"
+  static let own = "org.whorl.SecretService1"
 }

@@ -73,7 +73,7 @@ struct WalletPasswords {
 }
 
 extension Failure {
-  fileprivate static let noHome = Failure(
+  static let noHome = Failure(
     .configuration, "there is no home directory whose name is text", advice: "set HOME")
 
   /// The failure for a question that was not answered, or could not be asked.

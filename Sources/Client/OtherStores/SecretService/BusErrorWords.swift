@@ -1,0 +1,14 @@
+internal import Glibc
+internal import SDBus
+
+extension BusError {
+  /// What has happened, in words that follow a colon.
+  var words: String {
+    switch self {
+    case .remote(_, let message, _): message
+    case .system(let code): String(cString: strerror(code))
+    case .disconnected, .cancelled: "the connection ended"
+    case .tooLarge, .malformed: "an answer makes no sense"
+    }
+  }
+}

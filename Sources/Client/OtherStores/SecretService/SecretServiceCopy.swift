@@ -1,0 +1,172 @@
+package import SecretModel
+internal import SecureMemory
+package import Whorl
+
+/// Copies what a Secret Service has into the form in which Whorl's own keeps it: collections, labels, attributes,
+/// content types and secrets.
+///
+/// An item with the same attributes in the same collection is the same item, and stays as it is, so that a copy can be
+/// made again. Where a service has several such items, their number and their labels tell which are there.
+package struct SecretServiceCopy: Sendable {
+  /// What would be copied, or was.
+  package struct Entry: Sendable, Hashable {
+    /// The place in the listing.
+    fileprivate let place: Int
+    /// The name of the collection that it comes to.
+    package let collection: String
+    package let label: String
+  }
+
+  package struct Plan: Sendable {
+    /// The collections that the store keeps nothing about yet.
+    package fileprivate(set) var collections: [SecretServiceFolder] = []
+    package fileprivate(set) var coming: [Entry] = []
+    package fileprivate(set) var alreadyThere: [Entry] = []
+    package fileprivate(set) var unusable: [UnusableEntry]
+    /// The collections of the store by name, for the rules of their new items.
+    fileprivate var folders: [String: SecretServiceFolder] = [:]
+  }
+
+  package struct Outcome: Sendable {
+    package fileprivate(set) var brought: [Entry] = []
+    package fileprivate(set) var alreadyThere: [Entry]
+    package fileprivate(set) var unusable: [UnusableEntry]
+  }
+
+  private struct Identity: Hashable {
+    let collection: String
+    let attributes: [String: String]
+  }
+
+  private let listing: SecretServiceListing
+  /// The names that the collections of the listing get.
+  private let names: [String]
+  private let store: any VaultService
+  private let access: AccessControl.Constraint?
+
+  /// Opens the collections, for which the desktop may ask, and lists what is in them.
+  ///
+  /// - Parameters:
+  ///   - address: of the session's bus.
+  ///   - access: the rule of the new items; nil: that of their collection in the store, which is none at first.
+  /// - Throws: `ownService` where Whorl is the service, and what ends a reading.
+  package init(
+    onBus address: String, to store: any VaultService, access: AccessControl.Constraint?
+  ) async throws(ImportError) {
+    let bus = try await SecretServiceBus(address)
+    guard await !bus.holder().isOwn else { throw .ownService }
+    // Its items end with the session: they are no matter of a store.
+    let passing = try await bus.collection(called: "session")
+    let usual = try await bus.collection(called: "default")
+    listing = try await SecretServiceListing(of: bus) { $0 != passing }
+    // Programs that look into the default collection alone find their items there again, whatever its name was.
+    names = listing.collections.map {
+      $0.path == usual ? SecretServiceFolder.usualCollection : Self.lastPart(of: $0.path)
+    }
+    (self.store, self.access) = (store, access)
+  }
+
+  private static func lastPart(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  /// What would be copied. Reads no secret.
+  package func plan() async throws(VaultError) -> Plan {
+    let contents = try await SecretServiceContents(of: store)
+    var plan = Plan(unusable: listing.unusable)
+    for folder in contents.collections { plan.folders[folder.name] = folder }
+    for (collection, name) in zip(listing.collections, names) {
+      let known = plan.folders[name]
+      guard known == nil || (known == .usual && collection.label != SecretServiceFolder.usualLabel) else { continue }
+      let folder = SecretServiceFolder(.collection, name, label: collection.label)
+      plan.folders[name] = folder
+      plan.collections.append(folder)
+    }
+    // The labels of the items that are there, by what tells items apart.
+    var there: [Identity: [String]] = [:]
+    for item in contents.items {
+      there[Identity(collection: item.collection, attributes: item.attributes), default: []].append(item.label)
+    }
+    // Oldest first, as they were made.
+    let ordered = listing.items.enumerated().sorted {
+      ($0.element.created, $0.offset) < ($1.element.created, $1.offset)
+    }
+    var unmatched: [(Entry, Identity)] = []
+    for (place, item) in ordered {
+      let entry = Entry(place: place, collection: names[item.collection], label: item.label)
+      let identity = Identity(collection: entry.collection, attributes: item.attributes)
+      if let same = there[identity]?.firstIndex(of: item.label) {
+        there[identity]?.remove(at: same)
+        plan.alreadyThere.append(entry)
+      } else {
+        unmatched.append((entry, identity))
+      }
+    }
+    for (entry, identity) in unmatched {
+      if there[identity]?.popLast() != nil { plan.alreadyThere.append(entry) } else { plan.coming.append(entry) }
+    }
+    return plan
+  }
+
+  /// Copies what the plan says. Nothing is taken out of the service.
+  ///
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
+  ///   What was copied before stays.
+  package func bring(_ plan: Plan) async throws -> Outcome {
+    var outcome = Outcome(alreadyThere: plan.alreadyThere, unusable: plan.unusable)
+    let folders = plan.collections.map { ItemToAdd($0.item, secret: SharedSecret(SecretBytes(count: 0))) }
+    if !folders.isEmpty { _ = try await store.add(folders) }
+    var arriving = ArrivingItems(in: store)
+    var entries: [String: Entry] = [:]
+    func told(_ item: NewItem, _ error: VaultError?) {
+      guard case .text(let name)? = item.attributes[.account], let entry = entries.removeValue(forKey: name) else {
+        return
+      }
+      if let error {
+        outcome.unusable.append(UnusableEntry(entry.label, .refused(error)))
+      } else {
+        outcome.brought.append(entry)
+      }
+    }
+    do {
+      for entry in plan.coming {
+        switch try await read(entry, plan) {
+        case .item(let name, let item):
+          entries[name] = entry
+          try await arriving.add(item, told)
+        case .refused(let why): outcome.unusable.append(UnusableEntry(entry.label, .source(why)))
+        }
+      }
+      try await arriving.finish(told)
+    } catch {
+      await arriving.abandon()
+      throw error
+    }
+    return outcome
+  }
+
+  private enum Reading {
+    case item(name: String, ItemToAdd)
+    /// The service does not give it out: why, in words that follow "it".
+    case refused(String)
+  }
+
+  private func read(_ entry: Entry, _ plan: Plan) async throws(ImportError) -> Reading {
+    let item = listing.items[entry.place]
+    let secret: SecretServiceBus.Secret
+    do throws(ImportError) {
+      secret = try await listing.secret(of: item)
+    } catch {
+      guard case .unreadable(let why) = error else { throw error }
+      return .refused(why)
+    }
+    let folder = plan.folders[entry.collection]
+    let name = SecretServiceItem.newName()
+    let new = SecretServiceItem.item(
+      named: name, in: entry.collection, label: item.label, attributes: item.attributes,
+      contentType: secret.contentType,
+      access: AccessControl(access ?? folder?.access ?? AccessControl.Constraint.none),
+      grant: access == nil ? folder?.grant ?? .brief : .brief)
+    return .item(name: name, ItemToAdd(new, secret: secret.value))
+  }
+}

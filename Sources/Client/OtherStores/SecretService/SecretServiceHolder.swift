@@ -1,0 +1,72 @@
+internal import Glibc
+internal import SDBus
+package import Whorl
+
+/// The program that has the name of the Secret Service on a bus.
+package struct SecretServiceHolder: Sendable, Hashable {
+  /// The path of its executable, or its name where the kernel does not tell the path; nil where it tells neither.
+  package let program: String?
+  package let process: Int32?
+  /// Whether it is Whorl's own service.
+  package let isOwn: Bool
+
+  /// An object that only Whorl's service has.
+  static let ownObject = "/org/whorl/SecretService"
+  private static let ownProgram = "whorl-agent"
+
+  /// Nil where nobody has the name. Starts nobody.
+  package static func current(onBus address: String) async throws(ImportError) -> Self? {
+    do throws(BusError) {
+      let connection = try BusConnection(busAddress: address, handlers: .init())
+      defer { connection.close() }
+      guard let owner = try await connection.owner(of: SecretServiceBus.name) else { return nil }
+      return await Self(owner, on: connection)
+    } catch {
+      throw .unavailable("the message bus of this session: \(error.words)")
+    }
+  }
+
+  /// Makes the bus look for new and removed files of services.
+  package static func rereadServices(onBus address: String) async throws(ImportError) {
+    do throws(BusError) {
+      let connection = try BusConnection(busAddress: address, handlers: .init())
+      defer { connection.close() }
+      _ = try await connection.call(MessageBus.target, "ReloadConfig", [], within: SecretServiceBus.limit)
+    } catch {
+      throw .unavailable("the message bus of this session: \(error.words)")
+    }
+  }
+
+  /// - Parameter owner: its unique name.
+  init(_ owner: String, on connection: BusConnection) async {
+    let answer = try? await connection.call(
+      MessageBus.target, "GetConnectionUnixProcessID", [.string(owner)], within: SecretServiceBus.limit)
+    process = answer?.first?.asUInt32.flatMap { Int32(exactly: $0) }
+    program = process.flatMap { Self.executable(of: $0) ?? Self.command(of: $0) }
+    if let program, program == Self.ownProgram || program.hasSuffix("/\(Self.ownProgram)") {
+      isOwn = true
+    } else {
+      let object = BusTarget(
+        destination: owner, path: Self.ownObject, interface: "org.freedesktop.DBus.Introspectable")
+      let found = try? await connection.call(object, "Introspect", [], within: SecretServiceBus.limit)
+      isOwn = found?.first?.asString?.contains("org.whorl.") == true
+    }
+  }
+
+  /// The path of a process's executable. Nil for a process that may not be inspected, such as whorl-agent.
+  private static func executable(of process: Int32) -> String? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      // Writes at most the buffer's size into it, without a terminator.
+      count = buffer.baseAddress.map { max(0, readlink("/proc/\(process)/exe", $0, buffer.count)) } ?? 0
+    }
+    guard !bytes.isEmpty, let path = String(validating: bytes, as: UTF8.self) else { return nil }
+    // The kernel says so of a program that was replaced by an update.
+    let suffix = " (deleted)"
+    return path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path
+  }
+
+  private static func command(of process: Int32) -> String? {
+    guard let line = try? SmallFile.read("/proc/\(process)/comm", limit: 64) else { return nil }
+    return String(validating: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+}

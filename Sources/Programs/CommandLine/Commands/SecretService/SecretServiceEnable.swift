@@ -1,0 +1,136 @@
+import ArgumentParser
+import OtherStores
+import SecretModel
+import Whorl
+
+struct SecretServiceEnable: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "enable",
+    abstract: "Make Whorl the Secret Service of your desktop.",
+    discussion: """
+      Tells which program has that part now, and writes the files of this user with which whorl-agent takes it over at \
+      the next login: the bus starts it when a program asks for a secret, and GNOME Keyring starts without its Secret \
+      Service. Files that are not Whorl's are never overwritten. Run 'whorl secret-service import' before that login: \
+      it copies what the other program has, which keeps it. --now takes over at once; a daemon of GNOME Keyring is \
+      restarted for it.
+
+      Examples:
+        whorl secret-service enable --dry-run
+        whorl secret-service enable --now
+      """)
+
+  static let spoken = "secret-service enable"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Flag(help: "Take over at once, not at the next login.")
+  var now = false
+
+  @Flag(help: "Only tell what would be done.")
+  var dryRun = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    // Without a store the service would have nothing to serve.
+    _ = try await session.store()
+    let files = try SecretServiceFiles()
+    let wanted = files.wanted(agent: try SecretServiceFiles.agent())
+    // Without a bus there is none; --now needs one.
+    let before = now ? try await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.current()
+    for file in wanted { try file.requireOwn() }
+    let missing = wanted.filter { $0.state != .current }.map(\.path)
+    if !dryRun { _ = try wanted.write() }
+    let portal = files.portalLine
+    let report = Report(
+      dryRun: dryRun, holder: before, written: missing, portalLine: portal, now: now && !dryRun)
+    if !options.json { tell(report, files) }
+    if now, !dryRun { try await takeOver(files, ServiceManager(hardening: hardening)) }
+    if options.json { try JSON.print(report) }
+  }
+
+  private func takeOver(_ files: SecretServiceFiles, _ manager: ServiceManager) async throws(Failure) {
+    try manager.reload()
+    // First: a program that asks in between is to be answered by Whorl.
+    try await manager.reloadBus()
+    if files.keyring.isInstalled { try manager.restart(files.keyring) }
+    if let holder = try await SecretServiceHolderReport.current(), !holder.own {
+      throw Failure(
+        .tryAgain, "\(holder.words) is still the Secret Service",
+        advice: "end it there, or log out and in: Whorl has the part from then on")
+    }
+    // Without the unit the bus starts the service when it is asked for.
+    if files.unit.isInstalled { try manager.start(files.unit) }
+  }
+
+  private func tell(_ report: Report, _ files: SecretServiceFiles) {
+    switch report.holder {
+    case nil: StandardError.line("No program is the Secret Service of this session now.")
+    case let holder? where holder.own: StandardError.line("Whorl is the Secret Service of this session.")
+    case let holder?:
+      StandardError.line("The Secret Service of this session is \(Visible.text(holder.words)) now.")
+      StandardError.line("'whorl secret-service import' copies what it has; run it before Whorl takes over.")
+      if let advice = holder.advice { StandardError.line(advice) }
+    }
+    for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
+    if report.written.isEmpty { StandardError.line("All files are there.") }
+    if let line = report.portalLine {
+      StandardError.line(
+        "For sandboxed programs (Flatpak), this line belongs into \(files.portalChoice), below [preferred]:")
+      StandardError.line("  \(line)")
+    }
+    if !dryRun, !now {
+      StandardError.line("Whorl takes over at your next login. 'whorl secret-service disable' takes it back.")
+    }
+  }
+
+  private struct Report: Encodable {
+    var dryRun: Bool
+    /// Who was the service before.
+    var holder: SecretServiceHolderReport?
+    /// The files that were written, or would be.
+    var written: [String]
+    var portalLine: String?
+    var now: Bool
+  }
+}
+
+struct SecretServiceDisable: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "disable",
+    abstract: "Give the Secret Service back to the program that had it.",
+    discussion: """
+      Removes the files that 'whorl secret-service enable' has written, and no others. The program from before has the \
+      part again from the next login on, or with --now at once. What programs have stored in Whorl meanwhile stays \
+      there: 'whorl secret-service list' lists it.
+
+      Examples:
+        whorl secret-service disable
+        whorl secret-service disable --now
+      """)
+
+  static let spoken = "secret-service disable"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Flag(help: "Give it back at once, not at the next login.")
+  var now = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let files = try SecretServiceFiles()
+    var removed: [String] = []
+    for file in files.all where try file.remove() { removed.append(file.path) }
+    if now {
+      let manager = ServiceManager(hardening: hardening)
+      try manager.reload()
+      try await manager.reloadBus()
+      if files.unit.isInstalled { try manager.stop(files.unit) }
+      if files.keyring.isInstalled { try manager.restart(files.keyring) }
+    }
+    if options.json { return try JSON.print(["removed": removed]) }
+    for path in removed { StandardError.line("Removed \(Visible.text(path))") }
+    if removed.isEmpty {
+      StandardError.line("There is no file of Whorl's to remove.")
+    } else if !now {
+      StandardError.line("The program from before has the part again from your next login on.")
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import SecretModel
+import Whorl
+
+struct SecretServiceGate: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "gate",
+    abstract: "Give out secrets of the Secret Service only under a rule.",
+    discussion: """
+      Sets the rule of items, of a collection (its items, and those that are stored in it from now on), or of a program \
+      (what it stores from now on; its rule comes before that of the collection). The rules are those of 'whorl set'. A \
+      change asks for what the old rule asks for. It shows what will change and asks first.
+
+      A program reads such a secret after a touch, which holds for ten seconds, since programs read a secret more than \
+      once. --once-per-session lets the first touch hold for that program until the session is locked or ends.
+
+      Examples:
+        whorl secret-service gate --collection login --access presence
+        whorl secret-service gate --program /usr/bin/evolution --access presence
+        whorl secret-service gate --item 'Password for alice' --access current-set
+        whorl secret-service gate --attribute user=alice --access any-finger
+      """)
+
+  static let spoken = "secret-service gate"
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var target: SecretServiceTarget
+  @OptionGroup var consent: SecretServiceConsent
+
+  @Option(help: "What releases the secrets.")
+  var access: AccessControl.Constraint
+
+  @Flag(help: "Ask a program only for its first read in a session.")
+  var oncePerSession = false
+
+  func validate() throws {
+    if access == .none, oncePerSession { throw ValidationError("--once-per-session goes with a rule that asks.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    try await consent.change(target, to: access, oncePerSession ? .session : .brief, session)
+  }
+}
+
+struct SecretServiceUngate: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "ungate",
+    abstract: "Give out secrets of the Secret Service without asking.",
+    discussion: """
+      Takes back what 'whorl secret-service gate' has set: items, and those that are stored in a collection from now on, \
+      open with the session. What a program stores from now on gets the rule of its collection. Each item asks once \
+      more for what its rule asks for. It shows what will change and asks first.
+
+      Examples:
+        whorl secret-service ungate --collection login
+        whorl secret-service ungate --program /usr/bin/evolution
+      """)
+
+  static let spoken = "secret-service ungate"
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var target: SecretServiceTarget
+  @OptionGroup var consent: SecretServiceConsent
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    try await consent.change(target, to: nil, .brief, session)
+  }
+}
+
+/// The options of a command that shows what it will do, and asks.
+struct SecretServiceConsent: ParsableArguments {
+  @Flag(help: "Only tell what would change.")
+  var dryRun = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")
+  var yes = false
+
+  fileprivate func change(
+    _ target: SecretServiceTarget, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant,
+    _ session: Session
+  ) async throws(Failure) {
+    let store = try await session.store()
+    let contents = try await session.explained { () async throws(VaultError) in
+      try await SecretServiceContents(of: store)
+    }
+    let change = SecretServiceRuleChange(try target.named(in: contents), to: access, grant)
+    let json = session.options.json
+    if !dryRun, !change.isEmpty {
+      if !yes {
+        change.tell(isDone: false)
+        try session.answers().confirm("Go on?", assent: "--yes")
+      }
+      try await change.carryOut(in: store, session)
+    }
+    if json { return try JSON.print(change.report(dryRun: dryRun)) }
+    change.tell(isDone: !dryRun)
+  }
+}

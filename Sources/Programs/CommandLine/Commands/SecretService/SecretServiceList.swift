@@ -1,0 +1,87 @@
+import ArgumentParser
+import SecretModel
+import Whorl
+
+struct SecretServiceList: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List what the Secret Service keeps.",
+    discussion: """
+      Collections, programs with a rule, and items with the attributes by which programs find them, and the rule of \
+      each. Needs no finger. The rule of a collection or a program becomes that of the items that are stored from then \
+      on. A dead item was bound to fingers or a passcode that are gone. On a terminal a table; elsewhere a line for \
+      each with its kind, name, label, attributes, rule and state, separated by tabs; the name of an item is its \
+      collection and its id.
+
+      Examples:
+        whorl secret-service list
+        whorl secret-service list --json
+      """)
+
+  static let spoken = "secret-service list"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    let contents = try await session.explained { () async throws(VaultError) in
+      try await SecretServiceContents(of: store, [.living, .dead])
+    }
+    // Others leave it to the collection.
+    let programs = contents.programs.filter { $0.access != nil }
+    if options.json {
+      return try JSON.print(
+        Report(
+          collections: contents.collections.map(SecretServiceFolderRow.init),
+          programs: programs.map(SecretServiceFolderRow.init),
+          items: contents.items.map(SecretServiceItemRow.init)))
+    }
+    var table = Table()
+    for folder in contents.collections + programs {
+      table.add([folder.kind.rawValue, folder.name, folder.label, "", folder.rule.spoken, ""].map(Visible.text))
+    }
+    for item in contents.items {
+      let name = "\(item.collection) \(item.id.spoken)"
+      table.add(
+        ["item", name, item.label, item.spokenAttributes, item.rule.spoken, item.state.rawValue].map(Visible.text))
+    }
+    try table.print(head: ["KIND", "NAME", "LABEL", "ATTRIBUTES", "RULE", "STATE"])
+  }
+
+  private struct Report: Encodable {
+    var collections: [SecretServiceFolderRow]
+    var programs: [SecretServiceFolderRow]
+    var items: [SecretServiceItemRow]
+  }
+}
+
+/// A collection or a program as JSON.
+struct SecretServiceFolderRow: Encodable {
+  var name: String
+  var label: String
+  var access: String
+  var oncePerSession: Bool
+
+  init(_ folder: SecretServiceFolder) {
+    (name, label) = (folder.name, folder.label)
+    (access, oncePerSession) = (folder.rule.access, folder.rule.grant == .session)
+  }
+}
+
+/// An item as JSON.
+struct SecretServiceItemRow: Encodable {
+  var id: String
+  var collection: String
+  var label: String
+  var attributes: [String: String]
+  var contentType: String
+  var access: String
+  var oncePerSession: Bool
+  var state: String
+
+  init(_ item: SecretServiceItem) {
+    (id, collection, label) = (item.id.spoken, item.collection, item.label)
+    (attributes, contentType, state) = (item.attributes, item.contentType, item.state.rawValue)
+    (access, oncePerSession) = (item.rule.access, item.rule.grant == .session)
+  }
+}

@@ -1,0 +1,145 @@
+import SecretModel
+import SecureMemory
+import Whorl
+
+/// A change of the rules of items, and of what a collection or a program stores from now on.
+struct SecretServiceRuleChange {
+  /// The most items of one call. One touch serves all calls.
+  private static let itemsOfCall = 1_000
+  /// The most items that are listed for people.
+  private static let listed = 20
+
+  private let access: AccessControl.Constraint
+  private let grant: SecretServiceItem.Grant
+  private let folder: SecretServiceFolder?
+  /// The rule of ``folder`` becomes this; nil where it stays.
+  private var newFolder: FolderChange?
+  /// The items whose rule becomes another.
+  private var items: [SecretServiceItem] = []
+  private var unchanged = 0
+
+  private enum FolderChange {
+    case kept(SecretServiceFolder)
+    /// What a program stores gets the rule of its collection again.
+    case removed
+  }
+
+  /// - Parameter access: the new rule; nil takes the rule away.
+  init(
+    _ named: SecretServiceTarget.Named, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant
+  ) {
+    (self.access, self.grant) = (access ?? AccessControl.Constraint.none, grant)
+    switch named {
+    case .items(let items):
+      folder = nil
+      add(items)
+    case .collection(let collection, let items):
+      folder = collection
+      add(items)
+      change(collection, to: self.access)
+    case .program(let program):
+      folder = program
+      if let access { change(program, to: access) } else if program.access != nil { newFolder = .removed }
+    }
+  }
+
+  private mutating func add(_ items: [SecretServiceItem]) {
+    let rule = AccessControl(access)
+    self.items = items.filter { $0.access != rule || ($0.isGated && $0.grant != grant) }
+    unchanged = items.count - self.items.count
+  }
+
+  private mutating func change(_ folder: SecretServiceFolder, to access: AccessControl.Constraint) {
+    // The rule of a collection without one is none.
+    let old = folder.kind == .collection ? folder.access ?? AccessControl.Constraint.none : folder.access
+    guard old != access || (access != AccessControl.Constraint.none && folder.grant != grant) else { return }
+    var new = folder
+    (new.access, new.grant) = (access, grant)
+    newFolder = .kept(new)
+  }
+
+  var isEmpty: Bool { items.isEmpty && newFolder == nil }
+
+  /// Asks for what the old rules of the items ask for.
+  func carryOut(in store: any VaultService, _ session: Session) async throws(Failure) {
+    if !items.isEmpty {
+      var context = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
+      context.keepsEvidence = true
+      let change = SecretServiceItem.change(access: AccessControl(access), grant: grant)
+      var rest = items.map(\.id)[...]
+      var parts: [[ItemID]] = []
+      while !rest.isEmpty {
+        parts.append(Array(rest.prefix(Self.itemsOfCall)))
+        rest = rest.dropFirst(Self.itemsOfCall)
+      }
+      let calls = parts
+      try await session.asking(
+        store, session.answers(), options: context,
+        reason: "change the rule of \(Spoken.plural(items.count, "item")) of the Secret Service"
+      ) { asking in
+        for ids in calls { _ = try await store.update(.ids(ids), change, secret: nil, asking) }
+      }
+    }
+    guard let newFolder, let folder else { return }
+    try await session.explained { () async throws(VaultError) in
+      switch newFolder {
+      case .kept(let new):
+        _ = try await store.add(new.item, secret: SecretBytes(count: 0), replacing: true, .nobody)
+      case .removed:
+        _ = try await store.delete(.search(SecretServiceFolder.search(folder.kind, folder.name)))
+      }
+    }
+  }
+
+  private var spoken: String { SecretServiceRule(access: access.rawValue, grant: grant).spoken }
+
+  /// Says on standard error what changes, or has changed.
+  func tell(isDone: Bool) {
+    if isEmpty { return StandardError.line("Nothing to change.") }
+    if !items.isEmpty {
+      let count = Spoken.plural(items.count, "item")
+      StandardError.line(
+        isDone ? "The rule of \(count) is \(spoken) now." : "The rule of \(count) would become \(spoken):")
+      if !isDone {
+        for item in items.prefix(Self.listed) {
+          let attributes = item.attributes.isEmpty ? "" : " (\(item.spokenAttributes))"
+          StandardError.line("  \(Visible.text("\(item.label)\(attributes)")): now \(item.rule.spoken)")
+        }
+        if items.count > Self.listed { StandardError.line("  and \(items.count - Self.listed) more") }
+      }
+    }
+    guard let newFolder, let folder else { return }
+    let name = Visible.text(folder.name)
+    let isCollection = folder.kind == .collection
+    let whose = isCollection ? "New items of the collection \(name)" : "What \(name) stores from now on"
+    let get = isDone ? (isCollection ? "get" : "gets") : "would get"
+    switch newFolder {
+    case .kept: StandardError.line("\(whose) \(get) the rule \(spoken).")
+    case .removed: StandardError.line("\(whose) \(get) the rule of its collection.")
+    }
+  }
+
+  /// As JSON.
+  func report(dryRun: Bool) -> Report {
+    Report(
+      dryRun: dryRun, access: access.rawValue, oncePerSession: grant == .session,
+      items: items.map(SecretServiceItemRow.init), unchanged: unchanged,
+      collection: newFolder != nil && folder?.kind == .collection ? folder?.name : nil,
+      program: newFolder != nil && folder?.kind == .program ? folder?.name : nil)
+  }
+
+  struct Report: Encodable {
+    var dryRun: Bool
+    /// The new rule.
+    var access: String
+    var oncePerSession: Bool
+    /// The items that are changed, as they were before.
+    var items: [SecretServiceItemRow]
+    /// How many of the named items have the rule already.
+    var unchanged: Int
+    /// The collection whose new items get the rule.
+    var collection: String?
+    /// The program whose new items get the rule.
+    var program: String?
+  }
+}

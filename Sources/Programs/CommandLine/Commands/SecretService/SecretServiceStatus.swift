@@ -1,0 +1,106 @@
+import ArgumentParser
+import OtherStores
+import Whorl
+
+struct SecretServiceStatus: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Tell which program is the Secret Service.",
+    discussion: """
+      Which program has that part in this session, whether Whorl is to have it, and the files that say so. Starts no \
+      program, and needs no store.
+
+      Examples:
+        whorl secret-service status
+        whorl secret-service status --json
+      """)
+
+  static let spoken = "secret-service status"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let files = try SecretServiceFiles()
+    // Without a bus there is none.
+    let holder = try? await SecretServiceHolderReport.current()
+    let wanted = files.wanted(agent: try SecretServiceFiles.agent())
+    let states = wanted.map { File(path: $0.path, state: $0.state) }
+    let report = Report(
+      enabled: files.isEnabled, holder: holder, unitInstalled: files.unit.isInstalled, files: states,
+      portalLine: files.portalLine)
+    if options.json { return try JSON.print(report) }
+    try StandardOutput.line("service  \(Visible.text(holder?.words ?? "no program"))")
+    try StandardOutput.line(
+      "enabled  \(report.enabled ? "yes" : "no: 'whorl secret-service enable' makes Whorl the service")")
+    for file in states { try StandardOutput.line("file     \(Visible.text(file.path)): \(file.words)") }
+    if report.enabled, let line = report.portalLine {
+      try StandardOutput.line("portal   \(Visible.text(files.portalChoice)) does not have the line \(line)")
+    }
+  }
+
+  private struct File: Encodable {
+    var path: String
+    var state: MarkedFile.State
+
+    var words: String {
+      switch state {
+      case .missing: "not there"
+      case .current: "Whorl's"
+      case .outdated: "Whorl's, of another version: 'whorl secret-service enable' writes it anew"
+      case .foreign: "not Whorl's"
+      }
+    }
+  }
+
+  private struct Report: Encodable {
+    var enabled: Bool
+    var holder: SecretServiceHolderReport?
+    var unitInstalled: Bool
+    var files: [File]
+    var portalLine: String?
+  }
+}
+
+/// The program that is the Secret Service.
+struct SecretServiceHolderReport: Encodable {
+  /// The path of its executable, or its name.
+  var program: String?
+  var process: Int32?
+  /// Whether it is Whorl.
+  var own: Bool
+
+  /// Nil where there is none.
+  ///
+  /// - Throws: where there is no bus.
+  static func current() async throws(Failure) -> Self? {
+    do throws(ImportError) {
+      guard let holder = try await SecretServiceHolder.current(onBus: BaseDirectories.sessionBus) else { return nil }
+      return Self(program: holder.program, process: holder.process, own: holder.isOwn)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
+
+  /// Its name and its path.
+  var words: String {
+    if own { return "Whorl" }
+    let known = [
+      "gnome-keyring-daemon": "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
+      "keepassxc": "KeePassXC", "oo7-daemon": "oo7",
+    ]
+    let path = program ?? process.map { "process \($0)" } ?? "an unknown program"
+    return known[fileName].map { "\($0) (\(path))" } ?? path
+  }
+
+  /// What the user has to do in a program that Whorl's files do not keep from the part.
+  var advice: String? {
+    switch fileName {
+    case "kwalletd5", "kwalletd6", "ksecretd":
+      "Turn the part off in KWallet too: apiEnabled=false below [org.freedesktop.secrets] in its kwalletrc."
+    case "keepassxc": "Turn the part off in KeePassXC too: Settings, Secret Service Integration."
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Glibc
+import SecretModel
+import Whorl
+
+/// The options that name what gets another rule: a collection, a program or items.
+struct SecretServiceTarget: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("A collection, by name or label: its items, and new ones.", valueName: "name"),
+    completion: .secretServiceCollections)
+  var collection: String?
+
+  @Option(
+    help: ArgumentHelp("A program: what it stores from now on.", valueName: "path"), completion: .file())
+  var program: String?
+
+  @Option(
+    help: ArgumentHelp("An item, by label or id; can be given several times.", valueName: "label"),
+    completion: .secretServiceLabels)
+  var item: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The items with this attribute; given several times, those with all of them.", valueName: "name=value"))
+  var attribute: [String] = []
+
+  func validate() throws {
+    let given = [collection != nil, program != nil, !item.isEmpty, !attribute.isEmpty].count { $0 }
+    guard given == 1 else {
+      throw ValidationError("Name one of --collection, --program, --item and --attribute.")
+    }
+    guard attribute.allSatisfy({ $0.dropFirst().contains("=") }) else {
+      throw ValidationError("--attribute takes NAME=VALUE.")
+    }
+    if let program, !program.hasPrefix("/") { throw ValidationError("--program takes a full path.") }
+  }
+
+  /// What is named, as it is in the store.
+  enum Named {
+    case items([SecretServiceItem])
+    case collection(SecretServiceFolder, [SecretServiceItem])
+    case program(SecretServiceFolder)
+  }
+
+  func named(in contents: SecretServiceContents) throws(Failure) -> Named {
+    if let collection {
+      guard let folder = contents.collection(called: collection) else {
+        throw .nothing("no collection \(collection)")
+      }
+      return .collection(folder, contents.items.filter { $0.collection == folder.name })
+    }
+    if let program {
+      let path = Self.resolved(program)
+      return .program(contents.programs.first { $0.name == path } ?? SecretServiceFolder(.program, path))
+    }
+    guard attribute.isEmpty else {
+      let wanted = attribute.map { $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false) }
+      let found = contents.items.filter { item in
+        wanted.allSatisfy { item.attributes[String($0[0])] == String($0[1]) }
+      }
+      guard !found.isEmpty else { throw .nothing("no item with \(attribute.joined(separator: ", "))") }
+      return .items(found)
+    }
+    var items: [SecretServiceItem] = []
+    for word in item {
+      let found = contents.items.filter { $0.id == ItemID(spoken: word) || $0.label == word }
+      guard let only = found.first else { throw .nothing("no item \(word)") }
+      guard found.count == 1 else {
+        let ids = found.map(\.id.spoken).joined(separator: ", ")
+        throw .usage("\(word) means several items: \(ids)", advice: "name one by its id, or use --attribute")
+      }
+      if !items.contains(only) { items.append(only) }
+    }
+    return .items(items)
+  }
+
+  /// The path as the kernel names the executable: without symbolic links. A path that does not exist here stays as it
+  /// is, since it may exist in a sandbox.
+  private static func resolved(_ path: String) -> String {
+    // realpath: the result is ours to free
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(validatingCString: real) ?? path
+  }
+}
+
+extension Failure {
+  fileprivate static func nothing(_ what: String) -> Failure {
+    Failure(
+      .notFound, what, name: "errSecItemNotFound", advice: "'whorl secret-service list' lists what there is")
+  }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import Whorl
+
+/// A file of the user's configuration that Whorl writes and removes, and recognizes by its first line.
+struct MarkedFile {
+  enum State: String, Encodable {
+    case missing
+    /// Written by Whorl, as it would be written now.
+    case current
+    /// Written by Whorl, with other contents.
+    case outdated
+    /// Of the user or another program.
+    case foreign
+  }
+
+  static let mark = "# Written by 'whorl secret-service enable'; 'whorl secret-service disable' removes it."
+  /// No such file is longer.
+  private static let limit = 64 << 10
+
+  let path: String
+  private let contents: [UInt8]
+
+  /// - Parameter lines: what follows the first line.
+  init(_ path: String, _ lines: [String]) {
+    self.path = path
+    contents = Array(([Self.mark] + lines).map { $0 + "\n" }.joined().utf8)
+  }
+
+  var state: State {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .missing : .foreign }
+    // A symbolic link is the user's, whatever it leads to.
+    guard status.st_mode & S_IFMT == S_IFREG, let there = try? SmallFile.read(path, limit: Self.limit) else {
+      return .foreign
+    }
+    if there == contents { return .current }
+    return there.starts(with: Self.mark.utf8) ? .outdated : .foreign
+  }
+
+  /// Refuses a file that Whorl has not written.
+  func requireOwn() throws(Failure) {
+    guard state == .foreign else { return }
+    throw Failure(
+      .exists, "\(path) is not a file of Whorl's", name: "errSecDuplicateItem",
+      advice: "nothing was changed; move it away, and try again")
+  }
+
+  /// Writes it, with the folders that are missing.
+  func write() throws(Failure) {
+    try requireOwn()
+    for (index, character) in zip(path.indices, path).dropFirst() where character == "/" {
+      let folder = String(path[..<index])
+      guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure("cannot make", folder) }
+    }
+    let new = path + ".whorl-new"
+    unlink(new)
+    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard file >= 0 else { throw Self.failure("cannot write", path) }
+    defer { unlink(new) }
+    // Borrows the contents for the call.
+    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    let isWritten = count == contents.count && fsync(file) == 0
+    close(file)
+    guard isWritten else { throw Self.failure("cannot write", path) }
+    if state == .missing {
+      // Not over a file that has come meanwhile.
+      guard link(new, path) == 0 else { throw Self.failure("cannot write", path) }
+    } else {
+      guard rename(new, path) == 0 else { throw Self.failure("cannot write", path) }
+    }
+  }
+
+  /// Removes it if Whorl has written it, and says whether.
+  func remove() throws(Failure) -> Bool {
+    switch state {
+    case .missing, .foreign: return false
+    case .current, .outdated: break
+    }
+    guard unlink(path) == 0 else { throw Self.failure("cannot remove", path) }
+    return true
+  }
+
+  private static func failure(_ what: String, _ path: String) -> Failure {
+    Failure(
+      .inputOutput, "\(what) \(path): \(String(cString: strerror(errno)))", name: "errSecIO",
+      advice: "see its folder's permissions")
+  }
+}
+
+extension [MarkedFile] {
+  /// Writes those that are not as they should be, or none: where one cannot be written, those that are new go again.
+  ///
+  /// - Returns: the paths that were written.
+  func write() throws(Failure) -> [String] {
+    var new: [MarkedFile] = []
+    var written: [String] = []
+    for file in self {
+      let before = file.state
+      if before == .current { continue }
+      do throws(Failure) {
+        try file.write()
+      } catch {
+        for file in new { _ = try? file.remove() }
+        throw error
+      }
+      if before == .missing { new.append(file) }
+      written.append(file.path)
+    }
+    return written
+  }
+}

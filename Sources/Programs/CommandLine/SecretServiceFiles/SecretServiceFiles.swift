@@ -1,0 +1,108 @@
+import Glibc
+import Processes
+import Whorl
+
+/// The files of this user that make whorl-agent the Secret Service of the session.
+struct SecretServiceFiles {
+  private static let serviceUnit = "whorl-secrets.service"
+  private static let keyringUnit = "gnome-keyring-daemon.service"
+  private static let keyringAutostart = "autostart/gnome-keyring-secrets.desktop"
+  private static let component = "secrets"
+
+  private let configuration: String
+  private let data: String
+
+  /// - Throws: where there is no home directory.
+  init() throws(Failure) {
+    guard let configuration = BaseDirectories.configuration, let data = BaseDirectories.data else { throw .noHome }
+    (self.configuration, self.data) = (configuration, data)
+  }
+
+  /// The unit of Whorl's service.
+  var unit: UserUnit { UserUnit(Self.serviceUnit, configuration: configuration, data: data) }
+  /// The unit of GNOME Keyring.
+  var keyring: UserUnit { UserUnit(Self.keyringUnit, configuration: configuration, data: data) }
+
+  /// The file by which the message bus starts the service.
+  private var busPath: String { "\(data)/dbus-1/services/org.freedesktop.secrets.service" }
+  private var autostartPath: String { "\(configuration)/\(Self.keyringAutostart)" }
+  // Not `whorl.conf`: that would hide the file of this name that the package installs.
+  private var dropInPath: String { "\(configuration)/systemd/user/\(Self.keyringUnit).d/whorl-secrets.conf" }
+
+  /// Every file that may have been written, whatever is installed now. The contents are of no matter.
+  var all: [MarkedFile] { [busPath, autostartPath, dropInPath].map { MarkedFile($0, []) } }
+
+  /// Whether the message bus starts Whorl's service.
+  var isEnabled: Bool { [.current, .outdated].contains(MarkedFile(busPath, []).state) }
+
+  /// The files that are needed on this machine.
+  ///
+  /// - Parameter agent: the path of whorl-agent.
+  func wanted(agent: String) -> [MarkedFile] {
+    var bus = ["[D-BUS Service]", "Name=org.freedesktop.secrets", "Exec=\(Self.quoted(agent)) --secret-service"]
+    // Without the unit the bus starts the program itself.
+    if unit.isInstalled { bus.append("SystemdService=\(Self.serviceUnit)") }
+    var files = [MarkedFile(busPath, bus)]
+    if BaseDirectories.machineConfiguration.contains(where: { access("\($0)/\(Self.keyringAutostart)", F_OK) == 0 }) {
+      files.append(
+        MarkedFile(
+          autostartPath,
+          ["[Desktop Entry]", "Type=Application", "Name=Secrets of GNOME Keyring", "Exec=/bin/true", "Hidden=true"]))
+    }
+    if let command = keyring.command, let without = Self.withoutSecrets(command) {
+      files.append(MarkedFile(dropInPath, ["[Service]", "ExecStart=", "ExecStart=\(without)"]))
+    }
+    return files
+  }
+
+  /// The command of GNOME Keyring without its Secret Service; nil where it has none.
+  static func withoutSecrets(_ command: String) -> String? {
+    let option = "--components="
+    let quotes: [Character] = ["\"", "'"]
+    var words = command.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    guard let place = words.firstIndex(where: { $0.drop { quotes.contains($0) }.hasPrefix(option) }) else {
+      // Without the option it has all components, of which this one is left.
+      return "\(command) \(option)pkcs11"
+    }
+    let value = words[place].drop { quotes.contains($0) }.dropFirst(option.count).filter { !quotes.contains($0) }
+    let components = value.split(separator: ",")
+    guard components.contains(where: { $0 == component }) else { return nil }
+    words[place] = "\(option)\"\(components.filter { $0 != component }.joined(separator: ","))\""
+    return words.joined(separator: " ")
+  }
+
+  /// A word of a bus file's command, which is split as by a shell.
+  private static func quoted(_ word: String) -> String {
+    let plain = word.utf8.allSatisfy {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "/._-+".utf8.contains($0)
+    }
+    return plain ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+  }
+
+  // MARK: Sandboxed programs
+
+  private static let portals = "/usr/share/xdg-desktop-portal/portals"
+
+  /// The line for `portals.conf` with which the desktop's portal asks the holder of the name for the secrets of
+  /// sandboxed programs; nil where the file has such a line, or no portal is installed.
+  var portalLine: String? {
+    let key = "org.freedesktop.impl.portal.Secret"
+    let names = ["whorl", "gnome-keyring"]
+    guard let name = names.first(where: { access("\(Self.portals)/\($0).portal", F_OK) == 0 }) else { return nil }
+    let there = (try? SmallFile.read(portalChoice, limit: 64 << 10)) ?? []
+    let lines = String(decoding: there, as: UTF8.self).split(separator: "\n")
+    return lines.contains { $0.hasPrefix(key) } ? nil : "\(key)=\(name)"
+  }
+
+  /// The user's own choice of portals.
+  var portalChoice: String { "\(configuration)/xdg-desktop-portal/portals.conf" }
+
+  /// The path of whorl-agent that is installed with this program.
+  static func agent() throws(Failure) -> String {
+    guard let path = HelperPlaces(of: "whorl-agent").locateWithExecutable() else {
+      throw Failure(.unavailable, "whorl-agent is not installed beside whorl", advice: "install Whorl again")
+    }
+    return path
+  }
+}

@@ -1,0 +1,37 @@
+import OtherStores
+import Whorl
+
+/// The user's service manager and message bus, told of changed files.
+struct ServiceManager {
+  let hardening: Hardening
+
+  /// Reads all units again.
+  func reload() throws(Failure) { try systemctl("daemon-reload") }
+
+  /// Restarts a unit if it runs.
+  func restart(_ unit: UserUnit) throws(Failure) { try systemctl("try-restart", unit.name) }
+
+  func start(_ unit: UserUnit) throws(Failure) { try systemctl("start", unit.name) }
+
+  func stop(_ unit: UserUnit) throws(Failure) { try systemctl("stop", unit.name) }
+
+  /// Makes the bus read the files of services again.
+  func reloadBus() async throws(Failure) {
+    do throws(ImportError) {
+      try await SecretServiceHolder.rereadServices(onBus: BaseDirectories.sessionBus)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func systemctl(_ words: String...) throws(Failure) {
+    hardening.undo()
+    let command = ["systemctl", "--user"] + words
+    let status = ChosenCommand(command).run()
+    guard status == 0 else {
+      throw Failure(
+        .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
+        advice: "the files are as they should be; the change counts from your next login on")
+    }
+  }
+}
