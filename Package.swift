@@ -266,6 +266,8 @@ let package = Package(
     .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
     .target(
       name: "SoftwareTPM", dependencies: ["CLinux", "TPM"], path: "Tests/Support/SoftwareTPM", swiftSettings: strict),
+    // In C, since its functions take the place of the C library's.
+    .target(name: "DiskWrites", path: "Tests/Support/DiskWrites"),
     .target(
       name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
     .target(
@@ -323,7 +325,7 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "Vault", "SecretModel", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
-        "ProgramDriver", "SoftwareTPM", "TPM",
+        "ProgramDriver", "SoftwareTPM", "TPM", "DiskWrites",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests", swiftSettings: strict),

@@ -111,6 +111,15 @@ opens passcode
 power_on
 opens passcode
 
+# By choice the keys are sealed to registers, which the status shows, until they are sealed anew.
+expect 0 "" elsewhere alice 'whorl reseal --pcr 7 --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
+expect 0 "register 7 (PCR)" elsewhere alice 'whorl status'
+expect 0 '"registers":[7]' elsewhere alice 'whorl status --json'
+power_on
+opens passcode
+expect 0 "" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+expect 0 '"registers":[]' elsewhere alice 'whorl status --json'
+
 # The folder of all stores is put back as it was: detected by the counters of the TPM. The passcode of before opens nothing.
 power_off
 cp -a /var/lib/whorl /root/earlier

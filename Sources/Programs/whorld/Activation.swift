@@ -1,11 +1,13 @@
 internal import CSystemd
 internal import Glibc
 
-/// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)). Its variables are the only ones that this program
+/// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)), and its credentials. Its variables are the only ones that this program
 /// reads, and systemd sets the environment then.
 struct Activation {
   /// The listening socket. Not closed by this value.
   let socket: Int32
+  /// The folder of the service's credentials; nil where it has none.
+  let credentials: String?
 
   /// Clears the environment except for systemd's variables, and takes the socket.
   ///
@@ -14,6 +16,7 @@ struct Activation {
   /// - Parameter path: the required path of the socket.
   static func takeSocket(at path: String) -> Activation? {
     let names: [String] = ["LISTEN_PID", "LISTEN_FDS", "NOTIFY_SOCKET"]
+    let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
     let kept = names.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
     clearenv()
     for (name, value) in kept { setenv(name, value, 1) }
@@ -22,7 +25,7 @@ struct Activation {
     let socket: Int32 = 3
     // The length 0: the path ends with its NUL
     guard sd_is_socket_unix(socket, Int32(SOCK_STREAM.rawValue), 1, path, 0) > 0 else { return nil }
-    return Activation(socket: socket)
+    return Activation(socket: socket, credentials: credentials)
   }
 
   /// Tells systemd the state of the service.

@@ -23,8 +23,10 @@ enum SystemService {
     setenv("TSS2_LOG", "all+NONE", 1)
     let endings = EndingSignals()
     let settings: ServiceSettings
+    let credentials: ServiceCredentials
     do throws(ServiceSettingsError) {
       settings = try ServiceSettings.read(settingsFile)
+      credentials = try ServiceCredentials(in: activation.credentials)
     } catch {
       Usage.fail(error.words, status: 78)
     }
@@ -42,7 +44,7 @@ enum SystemService {
     }
     configuration.shortestPasscode = settings.shortestPasscode
     configuration.firstUnlock = settings.firstUnlock
-    configuration.storage = settings.tpm.storage(of: stores)
+    configuration.storage = settings.storage(of: stores, credentials)
     let vaults = SystemVaults(configuration)
     let logins = Logins(
       vaults, isLocalLogin: { session, user in await sessions.isLocalLogin(session, of: user) },

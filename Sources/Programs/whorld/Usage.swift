@@ -16,7 +16,7 @@ enum Usage {
                   /run/whorl/bus that systemd passes. Runs as a user of its own.
       --help      Show this help.
 
-    Environment variables are ignored, but for those in which systemd passes a socket.
+    Environment variables are ignored, but for those in which systemd passes a socket and credentials.
 
     FILES:
       /etc/whorl/whorld.conf   The settings of the service: lines 'name = value'. 'reader' names the readers of all
@@ -27,7 +27,8 @@ enum Usage {
                                'require-passcode-after-boot' yes or no: whether the passcode opens a store after each
                                start (yes), and 'enrol' users or administrators: who may enrol fingers (users).
                                'tpm' is auto, no or a device: which TPM holds the keys of new stores (auto: that of the
-                               machine, if it has one).
+                               machine, if it has one). 'credential' is auto, yes or no: whether the keys are sealed
+                               under a credential of systemd, whorl-key (auto: where there is one, and no TPM).
 
     EXIT STATUS:
       0    the connection has ended

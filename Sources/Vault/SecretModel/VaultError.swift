@@ -16,6 +16,14 @@ public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
   case refused
 }
 
+/// Why a credential of systemd does not open the store whose keys are sealed under it.
+public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
+  /// The service has none, or its settings exclude it.
+  case absent
+  /// The service has another one than the one that the store was sealed under.
+  case changed
+}
+
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
@@ -108,6 +116,9 @@ public enum VaultError: Error, Sendable, Hashable {
   case deviceKeyMissing
   /// The TPM that holds the store's keys does not open it; the second value adds what is known, or is empty.
   case tpm(TPMProblem, detail: String)
+  /// The credential that the store's keys are sealed under does not open it; the second value adds what is known, or is
+  /// empty.
+  case credential(CredentialProblem, detail: String)
   /// The item's row does not verify; its name, where that can still be read.
   case itemDamaged(ItemName?)
   /// The database is damaged, belongs to another store, or has parts that Whorl did not write; the value says which.

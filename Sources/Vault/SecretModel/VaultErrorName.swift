@@ -44,6 +44,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
   case unsafeDirectory = "UnsafeDirectory"
   case deviceKeyMissing = "DeviceKeyMissing"
   case tpm = "TPM"
+  case credential = "Credential"
   case itemDamaged = "ItemDamaged"
   case storeDamaged = "StoreDamaged"
   case restoreDetected = "RestoreDetected"
@@ -110,6 +111,7 @@ extension VaultError {
     case .unsafeDirectory: .unsafeDirectory
     case .deviceKeyMissing: .deviceKeyMissing
     case .tpm: .tpm
+    case .credential: .credential
     case .itemDamaged: .itemDamaged
     case .storeDamaged: .storeDamaged
     case .restoreDetected: .restoreDetected

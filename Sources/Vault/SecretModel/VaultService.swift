@@ -98,13 +98,13 @@ package protocol VaultService: Sendable {
   func lock() async throws(VaultError)
   /// Sets the first passcode, or changes it.
   func changePasscode(_ asking: Asking) async throws(VaultError)
-  /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there. Asks for the
-  /// passcode (the recovery key where none is set).
+  /// Seals the keys of the store anew in the machine's TPM, or under a credential of the service, and moves a store of
+  /// another tier there. Asks for the passcode (the recovery key where none is set).
   ///
   /// - Parameter registers: PCRs from 0 to 15: the TPM opens the keys only while they have the values of now. With some, the
   ///   recovery key is asked for first, since it is the only way back when they change.
-  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` in a private store, and for other
-  ///   registers.
+  /// - Throws: `tpm` where there is none, or it cannot be used; `credential` where the settings require one that is not
+  ///   there; `invalidRequest` in a private store, for registers without a TPM, and for others.
   func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError)
   /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
   /// passcode.

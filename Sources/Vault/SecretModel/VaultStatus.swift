@@ -5,11 +5,17 @@ package struct VaultStatus: Sendable {
   /// How the root key is protected. Never claims more than is true.
   package enum Tier: String, Sendable {
     case keyFile = "key file"
+    /// By a credential of systemd whose key lies on the same disk, or may lie there: no more than a key file.
+    case credential = "systemd credential"
+    /// By a credential of systemd that the machine's TPM opens.
+    case credentialOfTPM = "systemd credential of TPM"
     case tpm = "TPM"
   }
 
   package var directory: String
   package var tier: Tier
+  /// The registers of the platform (PCRs) that the keys are sealed to in the TPM; empty without.
+  package var registers: [UInt8]
   package var passcodeSet: Bool
   /// Touches in a row that did not match.
   package var failures: Int
@@ -37,10 +43,11 @@ package struct VaultStatus: Sendable {
     directory: String, tier: Tier, passcodeSet: Bool, failures: Int, lockedOut: Bool, passcodeDelay: Int,
     restore: DetectedRestore.Acceptance?, items: Int, sets: [SetStatus], damagedSets: Int,
     adapter: ReaderAdapter? = nil, firstUnlock: FirstUnlock = .none, openClasses: [Accessibility] = [],
-    passcodeDeadline: Int? = nil
+    passcodeDeadline: Int? = nil, registers: [UInt8] = []
   ) {
     self.directory = directory
     self.tier = tier
+    self.registers = registers
     self.passcodeSet = passcodeSet
     self.failures = failures
     self.lockedOut = lockedOut

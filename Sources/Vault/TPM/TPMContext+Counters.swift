@@ -81,6 +81,14 @@ extension TPMContext {
     try Self.check(Esys_NV_Increment(esys, handle, handle, session, ESYS_TR_NONE, ESYS_TR_NONE), "NV_Increment")
   }
 
+  /// Deletes a counter. One that is gone already is no error.
+  func delete(_ counter: TPMCounter) throws(TPMError) {
+    guard let handle = try handle(of: counter) else { return }
+    try Self.check(
+      Esys_NV_UndefineSpace(esys, ESYS_TR_RH_OWNER, handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE),
+      "NV_UndefineSpace")
+  }
+
   /// The library's handle for the index of a counter; nil where there is no such index. It is freed with the connection.
   private func handle(of counter: TPMCounter) throws(TPMError) -> ESYS_TR? {
     var handle: ESYS_TR = 0

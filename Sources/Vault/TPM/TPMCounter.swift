@@ -26,6 +26,9 @@ extension TPM {
     return counter
   }
 
+  /// Deletes a counter, as long as the owner hierarchy has no password.
+  package func delete(_ counter: TPMCounter) throws(TPMError) { try TPMContext(place).delete(counter) }
+
   /// The value of a counter; nil where there is none at its index, or another one.
   package func value(of counter: TPMCounter, authorization: borrowing SecretBytes) throws(TPMError) -> UInt64? {
     try TPMContext(place).value(of: counter, authorization: authorization)

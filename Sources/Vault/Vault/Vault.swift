@@ -60,14 +60,14 @@ package actor Vault {
     let databaseID = try database.identity()
     guard let slot = try database.rawSlot(.device) else { throw .deviceKeyMissing }
     let device = try DeviceSlot(parameters: slot.parameters)
-    let tpm = try device.tpm(in: storage)
+    let seal = try device.seal(in: storage)
     let root = try slot.unwrap(
-      under: device.key(in: directory, tpm), databaseID: databaseID, otherwise: .deviceKeyMissing)
+      under: device.key(in: directory, seal), databaseID: databaseID, otherwise: .deviceKeyMissing)
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: clock, floor: floor, classKeys: classKeys, tpm: tpm, rollback: storage.rollback(of: tpm))
-    // It stays if power was lost between a change to the TPM and its deletion.
-    if tpm != nil { DeviceKey.remove(in: directory) }
+      clock: clock, floor: floor, classKeys: classKeys, seal: seal, rollback: storage.rollback(of: seal))
+    // It stays if power was lost between a change to another tier and its deletion.
+    if !seal.isKeyFile { DeviceKey.remove(in: directory) }
     self.store = store
     self.storage = storage
     self.owner = owner
@@ -112,8 +112,9 @@ package actor Vault {
 
   private func currentStatus() throws(VaultError) -> VaultStatus {
     try store.read { moment in
-      VaultStatus(
-        directory: store.directory.path, tier: try moment.tier(),
+      guard try moment.slot(.device) != nil else { throw VaultError.deviceKeyMissing }
+      return VaultStatus(
+        directory: store.directory.path, tier: store.seal.tier,
         passcodeSet: try moment.slot(.passcode) != nil,
         failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
         passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
@@ -125,28 +126,35 @@ package actor Vault {
         openClasses: try Accessibility.allCases.filter { accessibility in
           try moment.slot(.classKey(accessibility)) != nil && moment.closed(accessibility) == nil
         },
-        passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) })
+        passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) },
+        registers: store.seal.tpm?.registers.numbers ?? [])
     }
   }
 
-  /// Seals the keys of the store anew in the machine's TPM, which moves a store with a key file there.
+  /// Seals the keys of the store anew in the machine's TPM, or under the credential of the service, as the storage says. A
+  /// store of another tier is moved there.
   ///
   /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since an update of the firmware changes
   ///   them.
-  /// - Throws: `tpm` where there is none, or it cannot be used; `invalidRequest` where none is to be used, and for
-  ///   registers other than 0 to 15.
+  /// - Throws: `tpm` where there is none, or it cannot be used; `credential` where the one that the settings require is not
+  ///   there; `invalidRequest` where neither is to be used, for registers without a TPM, and for others than 0 to 15.
   package func reseal(to registers: [UInt8] = [], _ request: Request) async throws(VaultError) {
-    if case .keyFile = storage {
-      throw .invalidRequest(
-        "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf")
-    }
     guard let registers = PlatformRegisters(registers) else {
       throw .invalidRequest("only the registers 0 to 15 hold their values until a restart")
     }
-    let tpm = try storage.requireTPM().sealing(to: registers)
-    let rollback = storage.rollback
+    let seal: DeviceSeal
+    switch try storage.sealForNewKeys() {
+    case .keyFile: throw storage.problemOfSealing()
+    case .tpm(let tpm): seal = .tpm(tpm.sealing(to: registers))
+    case .credential(let credential):
+      guard registers.isEmpty else {
+        throw .invalidRequest("registers need a TPM: the store is sealed by a credential")
+      }
+      seal = .credential(credential)
+    }
+    let rollback = storage.rollback(of: seal)
     try await asking(request) { context throws(VaultError) in
-      try await self.passcodeChanges.reseal(in: tpm, rollback, context)
+      try await self.passcodeChanges.reseal(in: seal, rollback, context)
     }
   }
 
@@ -175,11 +183,6 @@ package actor Vault {
 }
 
 extension Moment {
-  fileprivate func tier() throws -> VaultStatus.Tier {
-    guard let slot = try slot(.device) else { throw VaultError.deviceKeyMissing }
-    return try DeviceSlot(parameters: slot.parameters).tier
-  }
-
   func setStatuses() throws -> [SetStatus] {
     let counts = try Row.fetchAll(
       db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")

@@ -2,7 +2,7 @@ package import Fingerprint
 import Glibc
 package import Processes
 package import SecretModel
-import Vault
+package import Vault
 
 /// What an administrator sets for the service, in `/etc/whorl/whorld.conf` and the files of `/etc/whorl/whorld.conf.d`.
 ///
@@ -21,6 +21,8 @@ package struct ServiceSettings: Sendable, Hashable {
 
   /// The TPM that holds the keys of the stores (`tpm`).
   package var tpm = ServiceTPM.ofMachine
+  /// When keys are sealed under the credential that systemd gives the service (`credential`).
+  package var credential = RootStorage.CredentialUse.withoutTPM
 
   /// The values that `passcode-length` may have.
   private static let passcodeLengths = Vault.shortestPasscode...64
@@ -47,6 +49,15 @@ package struct ServiceSettings: Sendable, Hashable {
       try settings.take(try contents(of: file), from: file)
     }
     return settings
+  }
+
+  /// Where the keys of stores are kept.
+  ///
+  /// - Parameters:
+  ///   - folder: the folder of the stores.
+  ///   - credentials: those of the service.
+  package func storage(of folder: String, _ credentials: ServiceCredentials) -> RootStorage {
+    tpm.storage(of: folder).with(credentials.current, earlier: credentials.earlier, use: credential)
   }
 
   private mutating func take(_ text: String, from file: String) throws(ServiceSettingsError) {
@@ -90,11 +101,16 @@ package struct ServiceSettings: Sendable, Hashable {
             path: file, problem: "line \(index + 1): tpm is auto, no, the path of a device or swtpm:SOCKET")
         }
         tpm = place
+      case "credential":
+        guard let use = RootStorage.CredentialUse(rawValue: String(parts[1].trimmed)) else {
+          throw ServiceSettingsError(path: file, problem: "line \(index + 1): credential is auto, yes or no")
+        }
+        credential = use
       case let name:
         throw ServiceSettingsError(
           path: file,
           problem: "line \(index + 1): nothing is called '\(name)' (known: reader, passcode-length, "
-            + "require-passcode-after-boot, enrol, tpm)")
+            + "require-passcode-after-boot, enrol, tpm, credential)")
       }
     }
   }

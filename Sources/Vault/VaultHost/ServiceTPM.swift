@@ -1,6 +1,6 @@
 import Glibc
 import TPM
-package import Vault
+import Vault
 
 /// Which TPM holds the keys of the service's stores.
 package enum ServiceTPM: Sendable, Hashable {
@@ -27,10 +27,10 @@ package enum ServiceTPM: Sendable, Hashable {
     }
   }
 
-  /// Where the keys of stores are kept.
+  /// Where the keys of stores are kept, beside credentials.
   ///
   /// - Parameter folder: the folder of the stores. With a TPM it also has the machine's record.
-  package func storage(of folder: String) -> RootStorage {
+  func storage(of folder: String) -> RootStorage {
     let place: TPM.Place
     switch self {
     case .ofMachine where access(Self.device, F_OK) != 0: return .withoutTPM(path: Self.device)

@@ -61,13 +61,28 @@ package final class SoftwareTPM: Sendable {
           "type=unixio,path=\(socket).ctrl", "--flags", "not-need-init,startup-clear", "--log",
           "file=\(log),level=20",
         ])
-      // It listens on the control socket last.
       for _ in 0..<2_000 {
-        if access(socket, F_OK) == 0, access(socket + ".ctrl", F_OK) == 0 { return }
+        if Self.listens(at: socket + ".ctrl"), Self.listens(at: socket) { return }
         usleep(5_000)
       }
       throw SoftwareTPMFailure("swtpm did not start")
     }
+  }
+
+  /// Whether a connection is accepted. The socket's file is there a moment before.
+  private static func listens(at path: String) -> Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    // Borrows the address for the call.
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return result == 0
   }
 
   /// Clears the TPM, as its owner can in the firmware's settings.
@@ -90,13 +105,52 @@ package final class SoftwareTPM: Sendable {
     try tool("tpm2_nvundefine", ["-C", "o", "0x" + String(counter.index, radix: 16)])
   }
 
+  /// Takes up all room for counters with indices of other programs. Returns the last of them, each a counter.
+  package func fillMemory() throws -> [TPMCounter] {
+    // The TPM keeps room for some counters that other indices cannot take.
+    var next: UInt32 = 0x0150_0000
+    for size in [2_048, 256, 8] {
+      while try defines(next, ["-s", "\(size)", "-a", "ownerread|ownerwrite"]) { next += 1 }
+    }
+    var counters: [TPMCounter] = []
+    while try defines(next, ["-s", "8", "-a", "ownerread|ownerwrite|nt=counter"]) {
+      counters.append(TPMCounter(index: next))
+      next += 1
+    }
+    return counters
+  }
+
+  /// Whether there was room for an index of another program.
+  private func defines(_ index: UInt32, _ arguments: [String]) throws -> Bool {
+    guard index < 0x0150_1000 else { throw SoftwareTPMFailure("its memory has no end") }
+    return try status(of: "tpm2_nvdefine", ["-C", "o", "0x" + String(index, radix: 16)] + arguments) == 0
+  }
+
+  /// Copies the state that outlives a loss of power into a new folder.
+  package func copyState(to copy: String) throws {
+    guard try Self.run("cp", ["-a", folder, copy]) == 0 else { throw SoftwareTPMFailure("cannot copy its state") }
+  }
+
+  /// Ends the TPM as a loss of power does, and starts it with the state of a copy.
+  package func loseAllSince(_ copy: String) throws {
+    powerOff()
+    guard try Self.run("sh", ["-c", "rm -f \"$2\"/* && cp -a \"$1\"/*.permall \"$2\"", "sh", copy, folder]) == 0 else {
+      throw SoftwareTPMFailure("cannot put its state back")
+    }
+    try powerOn()
+  }
+
   /// Changes a register of the platform's state, as another firmware or boot loader does.
   package func extend(register: Int) throws {
     try tool("tpm2_pcrextend", ["\(register):sha256=" + String(repeating: "42", count: 32)])
   }
 
+  private func status(of name: String, _ arguments: [String]) throws -> Int32 {
+    try Self.run(name, ["-T", "swtpm:path=\(place.path)"] + arguments)
+  }
+
   private func tool(_ name: String, _ arguments: [String]) throws {
-    let status = try Self.run(name, ["-T", "swtpm:path=\(place.path)"] + arguments)
+    let status = try status(of: name, arguments)
     guard status == 0 else { throw SoftwareTPMFailure("\(name) ended with \(status)") }
   }
 

@@ -188,7 +188,7 @@ struct ValueTests {
     let status = VaultStatus(
       directory: "/home/\u{FFFE}", tier: .keyFile, passcodeSet: true, failures: 4, lockedOut: true, passcodeDelay: 30,
       restore: .recoveryKeyAndNewPasscode, items: 5, sets: [set], damagedSets: 1, adapter: .fprintd,
-      firstUnlock: .passcode, openClasses: [.afterFirstUnlock], passcodeDeadline: 7)
+      firstUnlock: .passcode, openClasses: [.afterFirstUnlock], passcodeDeadline: 7, registers: [0, 7, 15])
     let restore = DetectedRestore(
       id: DetectedRestore.ID(digest: [7]), acceptance: .passcode, sets: [set], fingersAreForgotten: true,
       items: [Self.name], lost: [])

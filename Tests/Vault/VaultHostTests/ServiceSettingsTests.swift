@@ -3,6 +3,7 @@ import Glibc
 import Processes
 import SecretModel
 import Testing
+import Vault
 import VaultDriver
 import VaultHost
 
@@ -74,6 +75,14 @@ struct ServiceSettingsTests {
     #expect(try read([nil: "tpm = no"]).tpm == ServiceTPM.none)
     #expect(try read([nil: "tpm = /dev/tpmrm1"]).tpm == .device("/dev/tpmrm1"))
     #expect(try read([nil: "tpm = swtpm:/run/swtpm/socket"]).tpm == .simulator(socket: "/run/swtpm/socket"))
+  }
+
+  @Test("say when a credential is used, by default where there is no TPM")
+  func credential() throws {
+    #expect(try read([:]).credential == .withoutTPM)
+    #expect(try read([nil: "credential = yes"]).credential == .always)
+    #expect(try read([nil: "credential = yes", "1.conf": "credential=no"]).credential == .never)
+    #expect(throws: ServiceSettingsError.self) { try read([nil: "credential = maybe"]) }
   }
 
   @Test("are refused where others could have written them")

@@ -103,7 +103,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks the machine's rules before a store is made, gets a new key file or its first finger")
+  @Test("asks the machine's rules before a store is made, gets a new key file, its first finger or a new recovery key")
   func owner() async throws {
     let refusal = VaultError.notAuthorized("org.whorl.own")
     let asked = Mutex<[Caller]>([])
@@ -131,6 +131,12 @@ struct ServiceTests {
     let (context, _) = try await vault.openContext(ContextOptions())
     await #expect(throws: refusal) { _ = try await vault.enroll(.leftThumb, Asking(in: context)) }
     #expect(asked.withLock { $0 }.count == 4)
+    _ = try await vault.draftRecoveryKey()
+    let person = Person(passcodes: [RunningService.passcode, RunningService.passcode])
+    await #expect(throws: refusal) { try await person.with(vault) { try await vault.keepRecoveryKey(Asking(in: $0)) } }
+    #expect(asked.withLock { $0 }.count == 5)
+    allows.withLock { $0 = true }
+    try await person.with(vault) { try await vault.keepRecoveryKey(Asking(in: $0)) }
     await connection.close()
     try await service.end()
   }

@@ -103,7 +103,7 @@ struct TPMStoreTests {
       _ = key.count
     }
     #expect(lock.sealed != nil)
-    let isOpen = try !slot.unwrap(under: lock.key(of: stretched, id, machine.tpm), databaseID: id).isEmpty
+    let isOpen = try !slot.unwrap(under: lock.key(of: stretched, id, .tpm(machine.tpm)), databaseID: id).isEmpty
     #expect(isOpen, "the passcode and the TPM open it together")
   }
 
@@ -300,6 +300,7 @@ struct TPMStoreTests {
       try await reseal([23], Person(passcodes: [Self.right], recoveryKey: store.recoveryKey))
     }
     #expect(try store.passcodeLock().sealed?.registers.isEmpty == true)
+    #expect(try await vault.status().registers.isEmpty)
     try await reseal([7], Person(passcodes: [Self.right], recoveryKey: store.recoveryKey))
     // A new passcode is sealed to them as well.
     try await Person(passcodes: [Self.right], newPasscode: "another").with(vault) {
@@ -309,6 +310,7 @@ struct TPMStoreTests {
     await vault.close()
     let again = try store.open(storage: .tpm(machine.tpm))
     #expect(try await again.get("bank", by: Person(passcodes: ["another"])) == "1234")
+    #expect(try await again.status().registers == [7])
     await again.close()
     try machine.extend(register: 7)
     #expect(throws: VaultError.tpm(.registersChanged, detail: "")) { try store.open(storage: .tpm(machine.tpm)) }
@@ -355,6 +357,13 @@ extension ScratchStore {
   fileprivate func passcodeLock() throws -> PasscodeLock {
     let slot = try StoreDatabase(at: path + "/vault.db").rawSlot(.passcode)
     return try PasscodeLock(parameters: try #require(slot).parameters)
+  }
+}
+
+extension PasscodeLock {
+  /// What a TPM has sealed; nil in a store without one.
+  fileprivate var sealed: SealedObject? {
+    if case .tpm(let sealed) = part { sealed } else { nil }
   }
 }
 

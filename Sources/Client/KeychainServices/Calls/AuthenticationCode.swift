@@ -78,8 +78,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
         .authenticationFailed
 
       // A store that cannot be used
-      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .tpm, .itemDamaged, .storeDamaged,
-        .restoreDetected, .recoveryKeyRequired,
+      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .tpm, .credential, .itemDamaged,
+        .storeDamaged, .restoreDetected, .recoveryKeyRequired,
         .newerFormat, .olderFormat, .storeFull, .fileUnreadable, .inputOutput, .internalError, .serviceUnavailable,
         .versionMismatch,
         .outcomeUnknown:

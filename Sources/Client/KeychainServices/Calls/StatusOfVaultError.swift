@@ -21,8 +21,8 @@ extension VaultError {
     case .invalidName, .invalidAccessControl, .invalidRequest: errSecParam
     case .secretTooLong: errSecDataTooLarge
 
-    case .configuration, .storeNotFound, .deviceKeyMissing, .tpm, .unsafeDirectory, .restoreDetected,
-      .recoveryKeyRequired, .busy:
+    case .configuration, .storeNotFound, .deviceKeyMissing, .tpm, .credential, .unsafeDirectory,
+      .restoreDetected, .recoveryKeyRequired, .busy:
       errSecNotAvailable
     case .storeExists: errSecDuplicateKeychain
     case .storeDamaged: errSecInvalidKeychain

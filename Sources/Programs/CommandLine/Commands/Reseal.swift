@@ -5,10 +5,10 @@ import Whorl
 struct Reseal: Command {
   static let configuration = CommandConfiguration(
     commandName: "reseal",
-    abstract: "Seal the keys of the store in the machine's TPM.",
+    abstract: "Seal the keys of the store in the machine's TPM or under its systemd credential.",
     discussion: """
-      Moves a store of the system service from a key file to the TPM, or seals a store's keys in the TPM anew. Asks for \
-      the passcode. What is stored stays as it is, and the recovery key opens the store as before.
+      Moves a store of the system service from a key file to the TPM, or to the systemd credential that the administrator \
+      has made, or seals its keys there anew. The settings say which of them it is (whorld.conf(5)). Asks for the passcode. What is stored stays as it is, and the recovery key opens the store as before.
 
       The key file is deleted. Copies of the disk from before, and what the disk still holds of the file, open the store \
       as before with the passcode of that time.

@@ -11,7 +11,9 @@ struct Status: Command {
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
       and the readers attached. 'key file (private)' means that another program of the same user can read the key \
       file, and with it every item that needs no passcode and no application password. 'key file (system service)' means \
-      that the key file belongs to the service, and no program of the user can read it.
+      that the key file belongs to the service, and no program of the user can read it. 'systemd credential' means that \
+      systemd gives the service the key. Unless the TPM seals it, it can be read from the same disk, as a key file can. \
+      'TPM' means that the machine's TPM holds the keys, and counts the tries of passcodes.
 
       Examples:
         whorl status
@@ -40,6 +42,7 @@ struct Status: Command {
       ("passcode", status.passcodeSet ? "set" : "not set"),
       ("fingers", Self.lockout(status)),
     ]
+    if !status.registers.isEmpty { lines.insert(("sealed to", Self.registers(status)), at: 2) }
     if status.firstUnlock != .none { lines.append(("unlocked", Self.unlocked(status))) }
     if status.passcodeDelay > 0 {
       lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
@@ -105,6 +108,13 @@ struct Status: Command {
     }
   }
 
+  private static func registers(_ status: VaultStatus) -> String {
+    let numbers = status.registers.map(String.init).joined(separator: ", ")
+    return
+      "\(status.registers.count == 1 ? "register" : "registers") \(numbers) (PCR): if one changes, only the recovery "
+      + "key opens the store"
+  }
+
   private static func lockout(_ status: VaultStatus) -> String {
     if status.restoreDetected { return "refused until what was put back is accepted" }
     if status.lockedOut { return "locked until the passcode ('whorl unlock') or the recovery key clears it" }
@@ -124,6 +134,8 @@ struct Status: Command {
   private struct Report: Encodable {
     var store: String
     var tier: String
+    /// The PCRs that the keys are sealed to.
+    var registers: [UInt8]
     var items: Int
     var passcodeSet: Bool
     var failures: Int
@@ -155,6 +167,7 @@ struct Status: Command {
       chosenBecause = choice?.reason
       store = status.directory
       self.tier = tier
+      registers = status.registers
       items = status.items
       passcodeSet = status.passcodeSet
       failures = status.failures
@@ -190,6 +203,8 @@ extension VaultStatus.Tier {
     switch (self, place) {
     case (.keyFile, .folder): "key file (private)"
     case (.keyFile, .own): "key file (system service)"
+    case (.credential, _): "systemd credential (system service), no more than a key file: no TPM is known to seal it"
+    case (.credentialOfTPM, _): "systemd credential sealed by the TPM (system service)"
     case (.tpm, _): "TPM (system service)"
     }
   }

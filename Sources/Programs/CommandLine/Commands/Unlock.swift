@@ -130,8 +130,8 @@ struct Recover: Command {
 }
 
 extension Session {
-  /// Opens the store. If its key file is missing, or its TPM no longer opens it, first asks for the recovery key and
-  /// makes a new key; the same recovery key then answers the vault's question.
+  /// Opens the store. If its key file is missing, or its TPM or credential no longer opens it, first asks for the
+  /// recovery key and makes a new key; the same recovery key then answers the vault's question.
   fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
     let place = try place()
     let connection = try await connect(to: place)

@@ -38,11 +38,35 @@ extension Failure {
   }
 }
 
+extension Failure {
+  /// The failure of a store whose keys are sealed under a credential of systemd that does not open it.
+  init(credential problem: CredentialProblem, detail: String) {
+    let why = detail.isEmpty ? "" : ": \(detail)"
+    switch problem {
+    case .absent:
+      self.init(
+        .unavailable, "the systemd credential that the store's keys are sealed under is not there\(why)",
+        name: "errSecNotAvailable",
+        advice:
+          "an administrator puts it back into /etc/credstore.encrypted; if it is gone, they make a new one, or set "
+          + "'credential = no' in /etc/whorl/whorld.conf, and 'whorl recover' takes the recovery key")
+    case .changed:
+      self.init(
+        .damaged, "the systemd credential is another one than the store's keys were sealed under",
+        name: "errSecInvalidKeychain",
+        advice: "an administrator gives the service the earlier one as well (whorld.conf(5)), or 'whorl recover' seals "
+          + "them again with the recovery key")
+    }
+  }
+}
+
 extension VaultError {
   /// Whether the store's own key is lost, so that only the recovery key opens the store.
   var isLostDeviceKey: Bool {
     switch self {
-    case .deviceKeyMissing, .tpm(.absent, _), .tpm(.changed, _), .tpm(.registersChanged, _), .tpm(.refused, _): true
+    case .deviceKeyMissing, .credential, .tpm(.absent, _), .tpm(.changed, _), .tpm(.registersChanged, _),
+      .tpm(.refused, _):
+      true
     default: false
     }
   }

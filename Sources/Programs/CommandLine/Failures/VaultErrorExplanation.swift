@@ -141,6 +141,8 @@ extension Failure {
         advice: "'whorl recover' makes a new one from the recovery key")
     case .tpm(let problem, let detail):
       self.init(tpm: problem, detail: detail)
+    case .credential(let problem, let detail):
+      self.init(credential: problem, detail: detail)
     case .itemDamaged(let name):
       self.init(
         .damaged, "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",

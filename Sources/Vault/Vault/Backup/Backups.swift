@@ -115,7 +115,7 @@ final class OpenedBackup {
     store = Store(
       directory: folder.directory, database: try StoreDatabase(at: folder.directory.database), keys: keys,
       owner: present.owner, clock: present.clock, floor: present.floor, classKeys: present.classKeys,
-      tpm: present.tpm)
+      seal: present.seal)
     try store.writeManifest()
   }
 

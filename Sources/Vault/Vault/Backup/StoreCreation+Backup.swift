@@ -4,9 +4,8 @@ package import SecureMemory
 
 extension StoreCreation {
   /// Makes a new store of a backup, beside its place, with the recovery key. Its fingers, passcode and items are those
-  /// of the backup. Its device slot is made anew: in the TPM for the backup of a store of a TPM, unless the storage
-  /// excludes that, and else in a key file. A passcode that another TPM has sealed opens nothing here, until the
-  /// recovery key sets a new one.
+  /// of the backup. Its device slot is made anew, as for a store that no longer opens (``RootStorage/seal(replacing:)``). A
+  /// passcode that another TPM or credential has a part in opens nothing here, until the recovery key sets a new one.
   ///
   /// - Parameters:
   ///   - file: the backup, open for reading, borrowed for the call.
@@ -14,8 +13,8 @@ extension StoreCreation {
   ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``.
   /// - Throws: `storeExists` where its place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`; `fileUnreadable`,
-  ///   `newerFormat` and `olderFormat` for other files; `tpm` where a store of a TPM would get a key file that nobody
-  ///   chose.
+  ///   `newerFormat` and `olderFormat` for other files; `tpm` and `credential` where the store would get a lower tier
+  ///   that nobody chose.
   package static func newStore(
     at path: String, from file: Int32, recoveryKey text: consuming SecretBytes, owner: UInt32,
     floor: Scrypt.Floor = .standard, quota: Int? = nil, storage: RootStorage = .keyFile
@@ -30,20 +29,20 @@ extension StoreCreation {
     let keys = try RootKeys(root: root, databaseID: id)
     try backup.open(into: new.directory.database, keys)
     let database = try StoreDatabase(at: new.directory.database)
-    let tpm = try tpm(for: try database.rawSlot(.device), storage)
+    let seal = try storage.seal(replacing: try database.deviceSlot())
     let store = Store(
       directory: new.directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,
-      classKeys: ClassKeys(), tpm: tpm)
+      classKeys: ClassKeys(), seal: seal)
     try store.writeManifest()
     do {
-      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, tpm)
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, seal)
       try store.commit { change in
         try change.put(device)
         // The right recovery key clears every count of failures.
         change.authority.lockout.clear()
       }
       store.database.close()
-      if let rollback = storage.rollback(of: tpm) { new.cover(by: rollback, id, try store.lastManifest()) }
+      if let rollback = storage.rollback(of: seal) { new.cover(by: rollback, id, try store.lastManifest()) }
       try new.directory.sync()
     } catch {
       throw VaultError(storage: error)

@@ -7,20 +7,19 @@ import TPM
 enum DeviceSlot {
   /// A key in a file beside the database.
   case keyFile
+  /// A key that is derived from the credential of this id.
+  case credential(id: [UInt8])
   /// A key that the TPM opens for everybody who may use the TPM. The passcode has no part in it, so that wrong
   /// passcodes can be counted before one was right (docs/decisions/0086).
   case tpm(SealedObject)
 
-  var tier: VaultStatus.Tier {
-    switch self {
-    case .keyFile: .keyFile
-    case .tpm: .tpm
-    }
-  }
-
   var parameters: [UInt8] {
     switch self {
     case .keyFile: return []
+    case .credential(let id):
+      var record = CanonicalEncoding()
+      record.append(tag: Credential.tag, id)
+      return record.bytes
     case .tpm(let sealed):
       var record = CanonicalEncoding()
       sealed.append(to: &record)
@@ -34,46 +33,65 @@ enum DeviceSlot {
       return
     }
     var record = CanonicalDecoder(parameters)
-    guard let sealed = try? SealedObject(from: &record), record.isAtEnd else {
+    do {
+      if record.nextTag == Credential.tag {
+        self = .credential(id: try record.bytes(Credential.tag))
+      } else {
+        self = .tpm(try SealedObject(from: &record))
+      }
+    } catch {
       throw .storeDamaged("the parameters of the device slot cannot be read")
     }
-    self = .tpm(sealed)
+    guard record.isAtEnd else { throw .storeDamaged("the parameters of the device slot are too long") }
   }
 
-  /// The TPM that opens the slot, and seals what is sealed anew to the same registers; nil for a key file.
+  /// What opens the slot, and seals what is sealed anew: in a TPM to the same registers.
   ///
-  /// - Throws: `tpm` where the machine has none.
-  func tpm(in storage: RootStorage) throws(VaultError) -> TPM? {
+  /// - Throws: `tpm` or `credential` where the machine does not have it.
+  func seal(in storage: RootStorage) throws(VaultError) -> DeviceSeal {
     switch self {
-    case .keyFile: nil
-    case .tpm(let sealed): try storage.requireTPM().sealing(to: sealed.registers)
+    case .keyFile: .keyFile
+    case .credential(let id): .credential(try storage.requireCredential(id))
+    case .tpm(let sealed): .tpm(try storage.requireTPM().sealing(to: sealed.registers))
     }
   }
 
   /// The key of the slot.
   ///
+  /// - Parameter seal: what ``seal(in:)`` gave.
   /// - Throws: `deviceKeyMissing`; `tpm`.
-  func key(in directory: StoreDirectory, _ tpm: TPM?) throws(VaultError) -> SecretBytes {
-    guard case .tpm(let sealed) = self, let tpm else { return try DeviceKey.read(in: directory) }
-    do {
-      return try tpm.unseal(sealed)
-    } catch {
-      throw VaultError(tpm: error)
+  func key(in directory: StoreDirectory, _ seal: DeviceSeal) throws(VaultError) -> SecretBytes {
+    switch (self, seal) {
+    case (.tpm(let sealed), .tpm(let tpm)):
+      do {
+        return try tpm.unseal(sealed)
+      } catch {
+        throw VaultError(tpm: error)
+      }
+    case (_, .credential(let credential)): return credential.deviceKey.secret.copy()
+    default: return try DeviceKey.read(in: directory)
     }
   }
 
-  /// Wraps the root key under a new key, and keeps that in the TPM, or in a file if there is none.
+  /// Wraps the root key under a key of the seal: a new one that is kept in the TPM or in a file, or that of the
+  /// credential.
   static func slot(
-    wrapping root: borrowing SecretBytes, of databaseID: [UInt8], in directory: StoreDirectory, _ tpm: TPM?
+    wrapping root: borrowing SecretBytes, of databaseID: [UInt8], in directory: StoreDirectory, _ seal: DeviceSeal
   ) throws(VaultError) -> Slot {
     do {
-      let key = try Random.key(DeviceKey.count)
+      let key: SecretBytes
       let device: DeviceSlot
-      if let tpm {
-        device = .tpm(try tpm.seal(key))
-      } else {
+      switch seal {
+      case .keyFile:
+        key = try Random.key(DeviceKey.count)
         try DeviceKey.write(key, in: directory)
         device = .keyFile
+      case .credential(let credential):
+        key = credential.deviceKey.secret.copy()
+        device = .credential(id: credential.id)
+      case .tpm(let tpm):
+        key = try Random.key(DeviceKey.count)
+        device = .tpm(try tpm.seal(key))
       }
       return try Slot(.device, wrapping: root, under: key, databaseID: databaseID, parameters: device.parameters)
     } catch let error as TPMError {
@@ -84,6 +102,11 @@ enum DeviceSlot {
       throw VaultError(storage: error)
     }
   }
+}
+
+extension Credential {
+  /// The tag of a credential's id in the parameters of a slot.
+  static let tag: UInt8 = 40
 }
 
 extension SealedObject {

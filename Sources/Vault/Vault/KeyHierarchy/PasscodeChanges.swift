@@ -89,7 +89,8 @@ struct PasscodeChanges {
       }
       let (proven, stretched) = try await passcodes.proveStretched(context)
       _ = try put(
-        try await lock(stretched, in: store.tpm), after: .passcode(proven), slots: [slot], recoveryPublicKey: publicKey)
+        try await lock(stretched, in: store.seal), after: .passcode(proven), slots: [slot], recoveryPublicKey: publicKey
+      )
     } else {
       _ = try await passcodes.proveRecoveryKey(context)
       try store.commit { change in try change.put(slot) }
@@ -97,32 +98,36 @@ struct PasscodeChanges {
     }
   }
 
-  /// The key of a passcode's slot, sealed anew in a TPM, if there is one.
-  private func lock(_ stretched: StretchedPasscode, in tpm: TPM?) async throws(VaultError) -> LockedPasscode {
+  /// The key of a passcode's slot, sealed anew.
+  private func lock(_ stretched: StretchedPasscode, in seal: DeviceSeal) async throws(VaultError) -> LockedPasscode {
     let id = store.keys.databaseID
-    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: tpm) }
+    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
-  /// Seals the keys of the store anew in this TPM: that of the device slot, and that of the passcode's slot, with a new
-  /// passcode key. Asks for the passcode, or the recovery key where none is set. A key file is deleted. Where the TPM seals
-  /// to registers, the recovery key has to be there as well: a change of them leaves no other way back.
-  func reseal(in tpm: TPM, _ rollback: RollbackGuard?, _ context: Context) async throws(VaultError) {
+  /// Seals the keys of the store anew: that of the device slot, and that of the passcode's slot, with a new passcode key.
+  /// Asks for the passcode, or the recovery key where none is set. A key file is deleted. Where a TPM seals to registers,
+  /// the recovery key has to be there as well: a change of them leaves no other way back.
+  ///
+  /// - Parameters:
+  ///   - seal: a TPM or a credential.
+  ///   - rollback: the guard of a store that is sealed there.
+  func reseal(in seal: DeviceSeal, _ rollback: RollbackGuard?, _ context: Context) async throws(VaultError) {
     let id = store.keys.databaseID
     if try passcodes.isSet {
-      if !tpm.registers.isEmpty { _ = try await passcodes.proveRecoveryKey(context) }
+      if seal.tpm?.registers.isEmpty == false { _ = try await passcodes.proveRecoveryKey(context) }
       let (proven, stretched) = try await passcodes.proveStretched(context)
-      let locked = try await lock(stretched, in: tpm)
-      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
+      let locked = try await lock(stretched, in: seal)
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, seal)
       try store.cover(by: rollback)
       _ = try put(locked, after: .passcode(proven), slots: [device])
     } else {
       _ = try await passcodes.proveRecoveryKey(context)
-      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, tpm)
+      let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, seal)
       try store.cover(by: rollback)
       try store.commit { change in try change.put(device) }
       store.database.forgetOldPages()
     }
-    store.tpm = tpm
+    store.isSealed(in: seal)
     DeviceKey.remove(in: store.directory)
   }
 

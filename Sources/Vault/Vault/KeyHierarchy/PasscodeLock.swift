@@ -5,27 +5,53 @@ import TPM
 /// What the passcode's slot needs beside the passcode, as the slot's parameters say.
 ///
 /// In a store of a TPM the key of the slot is derived from the passcode and from a secret that the TPM seals with an
-/// authorization value of the passcode. So the passcode can be tried with the TPM alone, which limits the tries.
+/// authorization value of the passcode. So the passcode can be tried with the TPM alone, which limits the tries. In a store
+/// of a credential it is derived from the passcode and the credential.
 struct PasscodeLock {
+  /// What the slot needs beside scrypt's output.
+  enum Part {
+    case nothing
+    /// The credential of this id.
+    case credential(id: [UInt8])
+    case tpm(SealedObject)
+  }
+
   let scrypt: Scrypt.Parameters
-  /// The TPM's part; nil in a store without a TPM.
-  let sealed: SealedObject?
+  let part: Part
+
+  /// Whether the passcode alone opens the slot.
+  var needsPasscodeAlone: Bool {
+    if case .nothing = part { true } else { false }
+  }
 
   init(parameters: [UInt8]) throws(VaultError) {
     var record = CanonicalDecoder(parameters)
     do {
       scrypt = try Scrypt.Parameters(from: &record)
-      sealed = record.isAtEnd ? nil : try SealedObject(from: &record)
+      if record.isAtEnd {
+        part = .nothing
+      } else if record.nextTag == Credential.tag {
+        part = .credential(id: try record.bytes(Credential.tag))
+      } else {
+        part = .tpm(try SealedObject(from: &record))
+      }
     } catch {
       throw .storeDamaged("the parameters of the passcode cannot be read")
     }
     guard record.isAtEnd else { throw .storeDamaged("the parameters of the passcode are too long") }
   }
 
-  /// Throws where no passcode can be tried now: the TPM is not the one, or one more wrong passcode could lock it.
-  func requireTry(_ tpm: TPM?) throws(VaultError) {
-    guard let sealed else { return }
-    guard let tpm else { throw Self.otherTPM }
+  /// Throws where no passcode can be tried now: the TPM or the credential is not the one, or one more wrong passcode could
+  /// lock the TPM.
+  func requireTry(_ seal: DeviceSeal) throws(VaultError) {
+    let (sealed, tpm): (SealedObject, TPM)
+    switch part {
+    case .nothing: return
+    case .credential(let id):
+      _ = try Self.credential(id, seal)
+      return
+    case .tpm(let object): (sealed, tpm) = (object, try Self.tpm(seal))
+    }
     do {
       let lockout = try tpm.dictionaryLockout(for: sealed)
       guard lockout.hasRoom else { throw VaultError.passcodeDelayed(seconds: max(1, Int(lockout.interval))) }
@@ -41,13 +67,17 @@ struct PasscodeLock {
   /// - Parameter stretched: what scrypt made of the passcode.
   /// - Throws: `wrongPasscode` where the TPM refuses it.
   func key(
-    of stretched: borrowing SecretBytes, _ databaseID: [UInt8], _ tpm: TPM?
+    of stretched: borrowing SecretBytes, _ databaseID: [UInt8], _ seal: DeviceSeal
   ) throws(VaultError) -> SecretBytes {
-    guard let sealed else { return stretched.copy() }
-    guard let tpm else { throw Self.otherTPM }
     do {
-      let secret = try tpm.unseal(sealed, authorization: Self.authorization(stretched, databaseID))
-      return try Self.key(stretched, secret, databaseID)
+      switch part {
+      case .nothing: return stretched.copy()
+      case .credential(let id):
+        return try Self.key(stretched, Self.credential(id, seal), databaseID)
+      case .tpm(let sealed):
+        let secret = try Self.tpm(seal).unseal(sealed, authorization: Self.authorization(stretched, databaseID))
+        return try Self.key(stretched, secret, databaseID)
+      }
     } catch TPMError.wrongAuthorization {
       throw .wrongPasscode
     } catch let error as TPMError {
@@ -65,20 +95,42 @@ struct PasscodeLock {
     try KDF.hkdf(key: stretched, salt: databaseID, info: Array("whorl passcode TPM authorization".utf8))
   }
 
-  /// The key of the slot, from both parts.
+  /// The key of the slot, from both parts: a secret of the TPM.
   static func key(
     _ stretched: borrowing SecretBytes, _ secret: borrowing SecretBytes, _ databaseID: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    try key(stretched, secret, databaseID, of: "whorl passcode slot in a TPM")
+  }
+
+  /// The same, with a credential.
+  static func key(
+    _ stretched: borrowing SecretBytes, _ credential: Credential, _ databaseID: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    try key(stretched, credential.passcodePart.secret, databaseID, of: "whorl passcode slot under a credential")
+  }
+
+  private static func key(
+    _ stretched: borrowing SecretBytes, _ secret: borrowing SecretBytes, _ databaseID: [UInt8], of slot: String
   ) throws(KeysError) -> SecretBytes {
     var parts = SecretConcatenation()
     parts.append(tag: 1, stretched)
     parts.append(tag: 2, secret)
     var info = CanonicalEncoding()
-    info.append(tag: 1, "whorl passcode slot in a TPM")
+    info.append(tag: 1, slot)
     info.append(tag: 2, databaseID)
     return try KDF.wrappingKey(from: parts, info: info.bytes)
   }
 
-  private static let otherTPM = VaultError.tpm(.changed, detail: "")
+  /// The TPM of the store, unless the device slot was made anew elsewhere since.
+  private static func tpm(_ seal: DeviceSeal) throws(VaultError) -> TPM {
+    guard let tpm = seal.tpm else { throw .tpm(.changed, detail: "") }
+    return tpm
+  }
+
+  private static func credential(_ id: [UInt8], _ seal: DeviceSeal) throws(VaultError) -> Credential {
+    guard case .credential(let credential) = seal, credential.id == id else { throw .credential(.changed, detail: "") }
+    return credential
+  }
 }
 
 /// The key of a new passcode's slot, and the slot's parameters.
@@ -86,22 +138,24 @@ struct LockedPasscode {
   let parameters: [UInt8]
   let key: SecretBox
 
-  /// - Parameter tpm: the TPM to seal in; nil in a store without one. Blocks with one.
-  init(_ stretched: StretchedPasscode, _ databaseID: [UInt8], in tpm: TPM?) throws(VaultError) {
-    guard let tpm else {
-      parameters = stretched.parameters.encoded
-      key = stretched.key
-      return
-    }
+  /// - Parameter seal: that of the store. Blocks with a TPM.
+  init(_ stretched: StretchedPasscode, _ databaseID: [UInt8], in seal: DeviceSeal) throws(VaultError) {
+    var record = CanonicalEncoding()
+    stretched.parameters.append(to: &record)
     do {
-      let secret = try Random.key()
-      let sealed = try tpm.seal(
-        secret, authorization: PasscodeLock.authorization(stretched.key.secret, databaseID))
-      var record = CanonicalEncoding()
-      stretched.parameters.append(to: &record)
-      sealed.append(to: &record)
+      switch seal {
+      case .keyFile: key = stretched.key
+      case .credential(let credential):
+        record.append(tag: Credential.tag, credential.id)
+        key = SecretBox(try PasscodeLock.key(stretched.key.secret, credential, databaseID))
+      case .tpm(let tpm):
+        let secret = try Random.key()
+        let sealed = try tpm.seal(
+          secret, authorization: PasscodeLock.authorization(stretched.key.secret, databaseID))
+        sealed.append(to: &record)
+        key = SecretBox(try PasscodeLock.key(stretched.key.secret, secret, databaseID))
+      }
       parameters = record.bytes
-      key = SecretBox(try PasscodeLock.key(stretched.key.secret, secret, databaseID))
     } catch let error as TPMError {
       throw VaultError(tpm: error)
     } catch let error as KeysError {

@@ -28,11 +28,11 @@ struct Passcodes {
     try await scrypt.stretchNew(password, for: store.owner, store.floor)
   }
 
-  /// The key of the slot for a new passcode: through scrypt, with a new salt, and sealed in the store's TPM.
+  /// The key of the slot for a new passcode: through scrypt, with a new salt, and with the part of the store's TPM or credential.
   func lockNew(_ passcode: SecretBox) async throws(VaultError) -> LockedPasscode {
     let stretched = try await stretchNew(passcode)
-    let (id, tpm) = (store.keys.databaseID, store.tpm)
-    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: tpm) }
+    let (id, seal) = (store.keys.databaseID, store.seal)
+    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
   /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
@@ -60,11 +60,11 @@ struct Passcodes {
     for attempt in 1...3 {
       let slot = try slot(evenRestored: evenRestored)
       let lock = try PasscodeLock(parameters: slot.parameters)
-      let (id, tpm) = (store.keys.databaseID, store.tpm)
+      let (id, seal) = (store.keys.databaseID, store.seal)
       try store.requireNoDelay(.passcode)
-      if lock.sealed != nil {
+      if !lock.needsPasscodeAlone {
         do throws(VaultError) {
-          try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(tpm) }
+          try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(seal) }
         } catch .passcodeDelayed(let seconds) where attempt > 1 {
           // The wrong one before was the last that the TPM takes for now.
           context.events.yield(.notice(.passcodeDelay(seconds)))
@@ -83,10 +83,10 @@ struct Passcodes {
       let stretched = try await turn.stretch(passcode, lock.scrypt, store.floor)
       do throws(VaultError) {
         let opening =
-          lock.sealed == nil
+          lock.needsPasscodeAlone
           ? stretched
           : try await ScryptQueue.blocking { () throws(VaultError) in
-            SecretBox(try lock.key(of: stretched.secret, id, tpm))
+            SecretBox(try lock.key(of: stretched.secret, id, seal))
           }
         let key = try slot.unwrap(under: opening.secret, databaseID: id, otherwise: .wrongPasscode)
         try accept(key)

@@ -17,9 +17,9 @@ extension Vault {
     return try store.read { moment in
       guard !moment.authority.restored else { throw VaultError.restoreDetected }
       guard let recovery = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
-      // A copy is opened without the TPM, which alone limits the tries of a passcode. So a copy of a store of a TPM opens
-      // with the recovery key only.
-      let passcode = keys == .passcodeAndRecoveryKey && store.tpm == nil ? try moment.slot(.passcode) : nil
+      // A copy is opened without the TPM, which alone limits the tries of a passcode, and without the credential. So a copy
+      // of a store of either opens with the recovery key only.
+      let passcode = keys == .passcodeAndRecoveryKey && store.seal.isKeyFile ? try moment.slot(.passcode) : nil
       let head = SealedCopyHead(databaseID: store.keys.databaseID, recovery: recovery, passcode: passcode)
       do {
         var boxes = CanonicalEncoding()

@@ -145,7 +145,16 @@ extension RollbackGuard {
   /// A record of no store, with new keys and counters.
   private func begin() throws(VaultError) -> Written {
     let keys = try MachineRecordKeys.make(in: tpm)
-    let record = MachineRecord(changes: try makeCount(.changes, keys), touches: try makeCount(.touches, keys))
+    let changes = try makeCount(.changes, keys)
+    let touches: MachineRecord.Count
+    do throws(VaultError) {
+      touches = try makeCount(.touches, keys)
+    } catch {
+      // Else each attempt would leave one more counter in a TPM that has no room for two.
+      try? tpm.delete(changes.counter)
+      throw error
+    }
+    let record = MachineRecord(changes: changes, touches: touches)
     try record.write(in: folder, keys)
     return Written(record: record, keys: keys)
   }

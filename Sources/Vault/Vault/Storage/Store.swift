@@ -4,7 +4,6 @@ import Glibc
 import Keys
 import SecureMemory
 import Synchronization
-import TPM
 
 /// An open store: its folder, database and root keys, and transactions that read and change it. Confined to the vault's
 /// actor.
@@ -22,8 +21,8 @@ final class Store {
   let floor: Scrypt.Floor
   /// Which classes of items are open.
   let classKeys: ClassKeys
-  /// The TPM that holds the keys of the device slot and of the passcode's; nil in a store with a key file.
-  var tpm: TPM?
+  /// What the keys of the device slot and of the passcode's are sealed in.
+  private(set) var seal: DeviceSeal
   /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
   private var rollback: RollbackGuard?
   /// A state that could not be recorded there; the next commit records it first.
@@ -34,7 +33,7 @@ final class Store {
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
-    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, tpm: TPM?, rollback: RollbackGuard? = nil
+    clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, seal: DeviceSeal, rollback: RollbackGuard? = nil
   ) {
     self.directory = directory
     self.database = database
@@ -42,7 +41,7 @@ final class Store {
     self.clock = clock
     self.floor = floor
     self.classKeys = classKeys
-    self.tpm = tpm
+    self.seal = seal
     self.rollback = rollback
     self.owner = owner
   }
@@ -233,6 +232,13 @@ extension Store {
       unrecorded = nil
       throw error
     }
+  }
+
+  /// Notes what the store's keys are sealed in from now on. Outside the TPM nothing is recorded any more.
+  func isSealed(in seal: DeviceSeal) {
+    self.seal = seal
+    guard seal.tpm == nil else { return }
+    (rollback, unrecorded) = (nil, nil)
   }
 
   /// Records the state after a commit. A failure is an error of a charge alone: another change is made, and is later than

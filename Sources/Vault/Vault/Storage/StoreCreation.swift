@@ -2,12 +2,11 @@ import GRDB
 import Glibc
 package import Keys
 package import SecureMemory
-import TPM
 
 /// Creates stores and their key files.
 package enum StoreCreation {
-  /// Makes a new store beside its place. Without a passcode the root key has two slots, for the key file or the TPM and
-  /// for the recovery key. A passcode can be set later.
+  /// Makes a new store beside its place. Without a passcode the root key has two slots, one for the key file, the
+  /// credential or the TPM, and one for the recovery key. A passcode can be set later.
   ///
   /// - Parameters:
   ///   - floor: the lowest permitted cost of scrypt; lower in tests alone.
@@ -18,7 +17,8 @@ package enum StoreCreation {
   /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the text of the recovery key, which is
   ///   shown once and kept nowhere.
   /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `passcodeNotSet` where the first unlock
-  ///   requires a passcode, `tpm`: no store is made in a key file because the TPM cannot be used.
+  ///   requires a passcode, `tpm` and `credential`: no store is made in a key file because the TPM cannot be used, or a credential that the settings
+  ///   require is not there.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
     floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
@@ -28,8 +28,10 @@ package enum StoreCreation {
   {
     let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
     guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
+    let seal = try storage.sealForNewKeys()
+    let rollback = storage.rollback(of: seal)
     // Before anything is shown: the store is recorded when it is kept.
-    try storage.rollback?.prepare()
+    try rollback?.prepare()
     var stretched: StretchedPasscode?
     if let passcodeBox {
       try Passcodes.check(passcodeBox.secret, shortest: shortestPasscode)
@@ -39,8 +41,8 @@ package enum StoreCreation {
     do {
       let recovery = try RecoveryKey.generate()
       let (id, manifest) = try fill(
-        new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys, storage)
-      if let rollback = storage.rollback { new.cover(by: rollback, id, manifest) }
+        new.directory, stretched, try recovery.key(info: RecoveryKey.slotInfo), owner, floor, classKeys, seal)
+      if let rollback { new.cover(by: rollback, id, manifest) }
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
     } catch let error as KeysError {
@@ -52,17 +54,16 @@ package enum StoreCreation {
 
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
-    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ storage: RootStorage
+    _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ seal: DeviceSeal
   ) throws -> (databaseID: [UInt8], Manifest) {
-    let tpm: TPM? = if case .tpm(let tpm, _) = storage { tpm } else { nil }
     let databaseID = try Random.bytes(16)
     let keys = try RootKeys(root: Random.key(), databaseID: databaseID)
-    let device = try DeviceSlot.slot(wrapping: keys.root, of: databaseID, in: directory, tpm)
+    let device = try DeviceSlot.slot(wrapping: keys.root, of: databaseID, in: directory, seal)
     let database = try StoreDatabase(at: directory.database, creating: true)
     let store = Store(
       directory: directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,
-      classKeys: classKeys, tpm: tpm)
-    let locked = try stretched.map { stretched in try LockedPasscode(stretched, databaseID, in: tpm) }
+      classKeys: classKeys, seal: seal)
+    let locked = try stretched.map { stretched in try LockedPasscode(stretched, databaseID, in: seal) }
     let empty = try Authority().sealed(store.keys)
     try database.queue.write { db in
       try db.execute(
@@ -87,9 +88,8 @@ package enum StoreCreation {
     return (databaseID, try store.lastManifest())
   }
 
-  /// Makes a new device slot with the recovery key, for a store whose key file is missing or whose TPM no longer opens
-  /// it. A store of a TPM stays one, unless the caller's storage is ``RootStorage/keyFile``; a store with a key file
-  /// gets a new key file.
+  /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential no
+  /// longer opens it. It never has a lower tier that nobody chose (``RootStorage/seal(replacing:)``).
   ///
   /// The passcode cannot do this: the count of wrong passcodes is sealed under the root key, so without the device slot
   /// tries could not be counted.
@@ -103,21 +103,19 @@ package enum StoreCreation {
     guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
     let root = try slot.unwrap(
       under: RecoveryKey.slotKey(of: text), databaseID: databaseID, otherwise: .wrongRecoveryKey)
-    let tpm = try tpm(for: try database.rawSlot(.device), storage)
+    let seal = try storage.seal(replacing: try database.deviceSlot())
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
-      clock: .system, floor: floor, classKeys: ClassKeys(), tpm: tpm, rollback: storage.rollback(of: tpm))
-    let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, tpm)
+      clock: .system, floor: floor, classKeys: ClassKeys(), seal: seal, rollback: storage.rollback(of: seal))
+    let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, seal)
     try store.commit(evenRestored: true) { change in try change.put(device) }
   }
+}
 
-  /// The TPM for a store's new device slot; nil for a key file.
-  ///
-  /// - Parameter slot: the slot that no longer opens.
-  /// - Throws: `tpm` where a store of a TPM would get a key file that nobody chose.
-  static func tpm(for slot: Slot?, _ storage: RootStorage) throws(VaultError) -> TPM? {
-    guard let slot, case .tpm = try? DeviceSlot(parameters: slot.parameters) else { return nil }
-    if case .keyFile = storage { return nil }
-    return try storage.requireTPM()
+extension StoreDatabase {
+  /// What opens the device slot, unchecked; nil where that cannot be read.
+  func deviceSlot() throws(VaultError) -> DeviceSlot? {
+    guard let slot = try rawSlot(.device) else { return nil }
+    return try? DeviceSlot(parameters: slot.parameters)
   }
 }

@@ -59,7 +59,7 @@ extension VaultStatus: BusCodable {
       "restore": restore?.busValue, "items": items.busValue, "sets": sets.busValue,
       "damaged-sets": damagedSets.busValue, "adapter": adapter?.busValue,
       "first-unlock": firstUnlock.busValue, "open-classes": openClasses.busValue,
-      "passcode-deadline": passcodeDeadline?.busValue,
+      "passcode-deadline": passcodeDeadline?.busValue, "registers": .bytes(registers),
     ])
   }
 
@@ -72,7 +72,8 @@ extension VaultStatus: BusCodable {
       restore: try record.takeIfPresent("restore"), items: try record.take("items"), sets: try record.take("sets"),
       damagedSets: try record.take("damaged-sets"), adapter: try record.takeIfPresent("adapter"),
       firstUnlock: try record.take("first-unlock"), openClasses: try record.take("open-classes"),
-      passcodeDeadline: try record.takeIfPresent("passcode-deadline"))
+      passcodeDeadline: try record.takeIfPresent("passcode-deadline"),
+      registers: try record.take("registers", as: Octets.self).bytes)
   }
 }
 

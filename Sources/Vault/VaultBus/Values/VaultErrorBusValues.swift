@@ -3,6 +3,7 @@ package import SDBus
 package import SecretModel
 
 extension TPMProblem: BusCodable {}
+extension CredentialProblem: BusCodable {}
 
 extension VaultError {
   /// The name of the D-Bus error, and its arguments after the text: the case's associated values without nils.
@@ -32,6 +33,7 @@ extension VaultError {
     case .storeExists(let path): [path.busValue]
     case .unsafeDirectory(let why): [why.busValue]
     case .tpm(let problem, let detail): [problem.busValue, detail.busValue]
+    case .credential(let problem, let detail): [problem.busValue, detail.busValue]
     case .itemDamaged(let name): name.map { [$0.busValue] } ?? []
     case .storeDamaged(let what): [what.busValue]
     case .newerFormat(let format): [format.busValue]
@@ -52,6 +54,10 @@ extension VaultError {
     func detail<Value: BusCodable>(_: Value.Type = Value.self) throws(VaultError) -> Value {
       guard let value = details.first else { throw .unreadable("the error \(name.rawValue)") }
       return try Value(bus: value)
+    }
+    func both<Value: BusCodable>() throws(VaultError) -> (Value, String) {
+      guard details.count == 2 else { throw .unreadable("the error \(name.rawValue)") }
+      return (try detail(), try String(bus: details[1]))
     }
     func optional<Value: BusCodable>(_: Value.Type = Value.self) throws(VaultError) -> Value? {
       details.isEmpty ? nil : try detail()
@@ -98,8 +104,11 @@ extension VaultError {
     case .unsafeDirectory: self = .unsafeDirectory(try detail())
     case .deviceKeyMissing: self = .deviceKeyMissing
     case .tpm:
-      guard details.count == 2 else { throw .unreadable("the error \(name.rawValue)") }
-      self = .tpm(try detail(), detail: try String(bus: details[1]))
+      let (problem, detail): (TPMProblem, String) = try both()
+      self = .tpm(problem, detail: detail)
+    case .credential:
+      let (problem, detail): (CredentialProblem, String) = try both()
+      self = .credential(problem, detail: detail)
     case .itemDamaged: self = .itemDamaged(try optional())
     case .storeDamaged: self = .storeDamaged(try detail())
     case .restoreDetected: self = .restoreDetected

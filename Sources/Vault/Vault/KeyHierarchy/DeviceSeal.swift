@@ -1,0 +1,26 @@
+import TPM
+
+/// What the keys of a store's device slot and of its passcode's slot are sealed in.
+enum DeviceSeal: Sendable {
+  /// The device slot's key is in a file beside the database, and the passcode's slot has scrypt alone.
+  case keyFile
+  case credential(Credential)
+  /// With the registers that the keys are sealed to.
+  case tpm(TPM)
+
+  var isKeyFile: Bool {
+    if case .keyFile = self { true } else { false }
+  }
+
+  var tpm: TPM? {
+    if case .tpm(let tpm) = self { tpm } else { nil }
+  }
+
+  var tier: VaultStatus.Tier {
+    switch self {
+    case .keyFile: .keyFile
+    case .credential(let credential): credential.isSealedByTPM ? .credentialOfTPM : .credential
+    case .tpm: .tpm
+    }
+  }
+}

@@ -1,0 +1,106 @@
+# A store whose keys are sealed under a credential of systemd: the unit with and without one, the move from a key file, a
+# renewal, a credential that is lost, another one or damaged, and the way back.
+. /usr/share/whorl-tests/common.sh
+
+user alice
+mkdir -p /etc/whorl/whorld.conf.d
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+own_password_is_typed
+printf 'require-passcode-after-boot = no\n' >/etc/whorl/whorld.conf.d/credential.conf
+store=/var/lib/whorl/$(id -u alice)-alice
+credentials=/etc/credstore.encrypted
+
+# restart: starts the service anew with the credentials of now.
+restart() {
+  systemctl stop whorld.service 2>/dev/null || :
+  # systemd refuses a service that starts five times in ten seconds.
+  systemctl reset-failed whorld.service whorld.socket 2>/dev/null || :
+  systemctl start whorld.socket
+}
+# make NAME: makes a credential, with the command of docs/administration.md.
+make() { head -c 32 /dev/urandom | systemd-creds encrypt --name="$1" - "$credentials/$1"; }
+# opens PASSCODES: alice's items open without and with the passcode.
+opens() {
+  expect 0 "silver" elsewhere alice 'whorl get note/mine'
+  expect 0 "gold" elsewhere alice "whorl get deep/mine --passcode-fd 3 3<$1"
+}
+
+# Without a credential the unit starts, and the store has a key file.
+restart
+elsewhere alice 'umask 077; echo "open sesame, please" >passcode; echo "sesame, open again" >next'
+expect 0 "" elsewhere alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+elsewhere alice 'printf silver | whorl set note/mine --access none
+  printf gold | whorl set deep/mine --access passcode'
+expect 0 "key file (system service)" elsewhere alice 'whorl status'
+expect 69 "there is no /dev/tpmrm0" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+
+# With one, the store moves there. Its key lies on the same disk, and the status says so.
+install -d -m 700 "$credentials"
+make whorl-key
+restart
+expect 0 "key file (system service)" elsewhere alice 'whorl status'
+expect 0 "systemd credential" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+[ ! -e "$store/device.key" ] || fail "the key file is still there"
+expect 0 "no more than a key file" elsewhere alice 'whorl status'
+expect 0 "systemd credential" elsewhere alice 'whorl status --json'
+restart
+opens passcode
+
+# What tells its kind is there too: systemd's id of a key on this disk, in Base64. And none for the earlier one.
+given=/run/credentials/whorld.service
+[ "$(head -c 6 "$given/whorl-key-encrypted")" = Whxqht ] || fail "the service cannot tell the kind of its credential"
+[ "$(cat "$given/whorl-key-earlier-encrypted")" = none ] || fail "there is an earlier credential"
+
+# No user can read it.
+! elsewhere alice 'cat /run/credentials/whorld.service/whorl-key' 2>/dev/null || fail "a user reads the credential"
+
+# The renewal: the earlier one opens the store until it is resealed.
+cd "$credentials" || exit
+systemd-creds decrypt whorl-key - | systemd-creds encrypt --name=whorl-key-earlier - whorl-key-earlier
+make whorl-key
+restart
+opens passcode
+expect 0 "systemd credential" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+rm whorl-key-earlier
+restart
+opens passcode
+
+# It is lost: the store opens no more, not even with the recovery key, until there is another one.
+mv whorl-key /root/whorl-key
+restart
+expect 69 "systemd credential" elsewhere alice 'whorl get note/mine'
+expect 69 "systemd gave the service none" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
+make whorl-key
+restart
+expect 65 "another one" elsewhere alice 'whorl get note/mine'
+expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
+expect 0 "systemd credential" elsewhere alice 'whorl status'
+restart
+opens next
+expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
+
+# One that systemd cannot decrypt keeps the service from starting, so that no lower tier is taken.
+cp whorl-key /root/good
+printf 'damaged' >whorl-key
+restart
+expect 69 "" elsewhere alice 'whorl get note/mine'
+expect 0 "243" systemctl show -P ExecMainStatus whorld.service
+cp /root/good whorl-key
+restart
+opens next
+
+# Without a credential, and where an administrator says so, the recovery key moves the store to a key file.
+rm whorl-key
+printf 'require-passcode-after-boot = no\ncredential = no\n' >/etc/whorl/whorld.conf.d/credential.conf
+restart
+expect 69 "the settings exclude it" elsewhere alice 'whorl get note/mine'
+expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
+expect 0 "key file (system service)" elsewhere alice 'whorl status'
+opens passcode
+
+# Where they want one, no store is made without it.
+printf 'credential = yes\n' >/etc/whorl/whorld.conf.d/credential.conf
+restart
+user bob
+expect 69 "systemd credential" elsewhere bob 'echo "open sesame, please" | whorl init --passcode-fd 0 --recovery-fd 4 4>recovery'
+exit 0
