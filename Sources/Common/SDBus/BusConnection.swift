@@ -328,13 +328,23 @@ package actor BusConnection: BusLoopSource {
       // Members of a bus number their calls each for itself.
       let id = BusCall.ID(sender: kind == .member ? message.sender : nil, cookie: cookie)
       guard openCalls[id] == nil, openCalls.count < limits.openCalls else { throw .tooLarge }
-      let call = BusCall(
-        sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-        signature: message.signature,
-        arguments: try message.values(limit: limits.messageBytes, secrets: limits.secrets), connection: self,
-        id: id)
+      let arguments: [BusValue]
+      do throws(BusError) {
+        arguments = try message.values(limit: limits.messageBytes, secrets: limits.secrets)
+      } catch  where kind == .member {
+        // Without an answer the caller would wait for its own limit.
+        openCalls[id] = message
+        return sendAnswer(
+          id,
+          .failure(
+            .remote(
+              name: "org.freedesktop.DBus.Error.InvalidArgs", message: "the arguments cannot be read", details: [])))
+      }
       openCalls[id] = message
-      handlers.call(call)
+      handlers.call(
+        BusCall(
+          sender: message.sender, path: message.path, interface: message.interface, member: message.member,
+          signature: message.signature, arguments: arguments, connection: self, id: id))
     case .other:
       return
     }

@@ -181,6 +181,11 @@ struct ProtocolTests {
         await client.error(
           ServiceClient.root, "Service", "SetAlias", [.string("../x"), .objectPath(ServiceClient.login)])
           == "InvalidArgs")
+      // Types that the API does not have are answered too.
+      let strange = await client.error(
+        ServiceClient.root, "Service", "Unlock",
+        [.array(of: "{os}", [.entry(key: .objectPath("/"), .string(""))])])
+      #expect(strange == "InvalidArgs")
       let long = String(repeating: "x", count: (1 << 20) + 1)
       #expect(
         await client.error(

@@ -1,0 +1,57 @@
+# The Secret Service of the installed service, on the real bus of a session: turned on, used by secret-tool and Python's
+# keyring without a finger, gated, read after a touch alone, and turned off.
+. /usr/share/whorl-tests/common.sh
+
+sensor=/run/service-reader/socket
+right=right-index:1
+user alice
+
+mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d
+printf 'reader = virtual-image:%s\nrequire-passcode-after-boot = no\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
+printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
+  >/etc/systemd/system/whorld.service.d/virtual.conf
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+own_password_is_typed
+at_seat alice 'umask 077; echo "open sesame, please" >passcode'
+expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
+  at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
+
+# pressing FINGER: presses a finger once the service has asked for one, of which the journal tells.
+pressing() {
+  asked=$(journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'Touch\|Swipe' || :)
+  (
+    for _ in $(seq 200); do
+      now=$(journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'Touch\|Swipe' || :)
+      [ "$now" -le "$asked" ] || break
+      sleep 0.1
+    done
+    whorl-finger press "$1" --person "$2" --socket "$sensor"
+  ) >/tmp/pressed 2>&1 &
+}
+
+# Turned on: the bus starts it at the first question, and programs need no finger for what has no rule.
+expect 0 "" at_seat alice 'whorl secret-service enable --now --yes'
+expect 0 "hunter2" at_seat alice 'printf hunter2 | secret-tool store --label=Mail service mail user alice
+  printf bank-secret | secret-tool store --label=Bank service bank user alice
+  secret-tool lookup service mail user alice'
+expect 0 "whorl-agent" at_seat alice 'whorl secret-service status'
+
+# Gated: a lookup waits for the touch, which the prompt explains, and another finger gets nothing.
+expect 0 "" at_seat alice 'whorl secret-service gate --item Bank --access any-finger --yes'
+pressing right-index 1
+expect 0 "bank-secret" at_seat alice 'secret-tool lookup service bank user alice'
+wait
+expect 0 "read “Bank” (asked by /usr/bin/secret-tool" journalctl -q --no-pager -o cat _COMM=whorl-agent
+# Over ssh there is nobody at the seat: nothing is asked, and nothing is given.
+expect 1 "" elsewhere alice 'secret-tool lookup service bank user alice'
+case $output in *bank-secret*) fail "given without a touch" ;; esac
+expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
+
+# The program's own process is closed to other programs of the user.
+expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'
+
+# Off again: the bus does not start it any more.
+expect 0 "" at_seat alice 'whorl secret-service disable --now'
+expect 0 "" at_seat alice 'test ! -e .local/share/dbus-1/services/org.freedesktop.secrets.service'
+exit 0
