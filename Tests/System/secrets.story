@@ -31,11 +31,11 @@ pressing() {
 }
 
 # Turned on: the bus starts it at the first question, and programs need no finger for what has no rule.
-expect 0 "" at_seat alice 'whorl secret-service enable --now --yes'
+expect 0 "" at_seat alice 'whorl secret-service enable --now'
 expect 0 "hunter2" at_seat alice 'printf hunter2 | secret-tool store --label=Mail service mail user alice
   printf bank-secret | secret-tool store --label=Bank service bank user alice
   secret-tool lookup service mail user alice'
-expect 0 "whorl-agent" at_seat alice 'whorl secret-service status'
+expect 0 "Whorl" at_seat alice 'whorl secret-service status'
 
 # Gated: a lookup waits for the touch, which the prompt explains, and another finger gets nothing.
 expect 0 "" at_seat alice 'whorl secret-service gate --item Bank --access any-finger --yes'
