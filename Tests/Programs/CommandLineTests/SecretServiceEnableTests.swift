@@ -82,7 +82,10 @@ struct SecretServiceEnableTests {
 
       let done = try await home.whorl("enable")
       #expect(done.status == 0, "\(done.diagnostics)")
-      let agent = try Programs.path("whorl-agent")
+      // The programs may be in a folder that a link names.
+      let resolved = try #require(realpath(try Programs.path("whorl-agent"), nil))
+      defer { free(resolved) }
+      let agent = String(cString: resolved)
       #expect(
         try home.text(home.busFile) == Self.mark + """
           [D-BUS Service]
