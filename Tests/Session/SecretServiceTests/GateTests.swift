@@ -134,6 +134,18 @@ struct GateTests {
     }
   }
 
+  @Test("in a collection that a program has locked are refused without a prompt")
+  func lockedCollection() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      let session = try await client.plainSession()
+      _ = try await client.change("Lock", [ServiceClient.login])
+      #expect(await client.error(bank, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      #expect(service.agent.prompts.isEmpty)
+    }
+  }
+
   @Test("a rule stays when a program replaces the secret, which needs no touch")
   func replaced() async throws {
     try await RunningSecretService.with([.right]) { service in
