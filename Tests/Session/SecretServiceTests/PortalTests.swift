@@ -35,6 +35,11 @@ struct PortalTests {
       #expect(one.count == 64)
       #expect(try await secret(of: "org.example.One", portal) == one)
       #expect(try await secret(of: "org.example.Two", portal) != one)
+      let atOnce = try await withThrowingTaskGroup { group in
+        for _ in 0..<8 { group.addTask { try await secret(of: "org.example.Three", portal) } }
+        return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+      }
+      #expect(atOnce.count == 1)
       // What another keyring has made is used as it is.
       let session = try await portal.plainSession()
       try await portal.create(

@@ -11,11 +11,11 @@ package struct SecretServiceItem: Sendable, Hashable {
   private static let contentTypeName = AttributeName(rawValue: "whorl.secret-service.content-type")
   private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
 
-  /// In what a touch of an item with a rule holds for further reads of the same program.
+  /// How long a touch for an item with a rule holds for further reads by the same program.
   package enum Grant: Sendable, Hashable {
-    /// For ten seconds, since programs read a secret more than once.
+    /// For ten seconds and one connection, since programs read a secret more than once.
     case brief
-    /// Until the person's session ends.
+    /// For the same executable, until the service ends.
     case session
   }
 
@@ -105,11 +105,6 @@ package struct SecretServiceItem: Sendable, Hashable {
   /// The change that gives an item another label.
   package static func change(label: String) -> ItemChange {
     ItemChange(attributes: [.label: label.isEmpty ? nil : .text(label)])
-  }
-
-  /// The change that gives an item another content type, with its secret.
-  package static func change(contentType: String) -> ItemChange {
-    ItemChange(attributes: [contentTypeName: contentType == usualContentType ? nil : .text(contentType)])
   }
 
   /// The change that replaces all attributes of the item by which programs find it.

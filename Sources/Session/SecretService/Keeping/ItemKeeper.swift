@@ -221,8 +221,3 @@ struct NewSecret: Sendable {
   var contentType: String
   var secret: SharedSecret
 }
-
-extension SecretServiceFolder {
-  /// The usual collection, before anything was kept about it.
-  fileprivate static let usual = SecretServiceFolder(.collection, usualCollection, label: usualLabel)
-}

@@ -49,12 +49,20 @@ struct PortalCalls {
 
   private func secret(of application: String) async throws(ServiceError) -> SharedSecret {
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
+    if try await oldest(attributes) == nil { try await make(attributes, for: application) }
+    // Another call for the same program may have made one too: the oldest is the one that counts.
+    guard let found = try await oldest(attributes) else { throw .noSuchObject }
+    let read = ItemRead(call: call, collection: found.collection, name: found.name)
+    return SharedSecret(try await read.released(waits: true).secret.copy())
+  }
+
+  private func oldest(_ attributes: [String: String]) async throws(ServiceError) -> SecretServiceItem? {
     var found: SecretServiceItem?
     try await call.keeper.each(attributes) { item in if found == nil { found = item } }
-    if let found {
-      let read = ItemRead(call: call, collection: found.collection, name: found.name)
-      return SharedSecret(try await read.released(waits: true).secret.copy())
-    }
+    return found
+  }
+
+  private func make(_ attributes: [String: String], for application: String) async throws(ServiceError) {
     let made: SharedSecret
     do throws(KeysError) {
       made = SharedSecret(try Random.key(Self.count))
@@ -65,8 +73,7 @@ struct PortalCalls {
       label: "Secret of \(Visible.text(application))", attributes: attributes, contentType: "application/octet-stream",
       secret: made)
     let collection = try await call.keeper.collection(SecretServiceFolder.usualCollection)
-    let (item, _) = try await call.keeper.create(new, in: collection, replacing: true, program: nil)
+    let (item, _) = try await call.keeper.create(new, in: collection, replacing: false, program: nil)
     call.signals.created(item: item)
-    return made
   }
 }

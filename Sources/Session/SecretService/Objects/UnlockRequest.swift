@@ -50,7 +50,7 @@ struct UnlockRequest {
     ) {
       do throws(VaultError) {
         if vaultIsLocked { try await Self.unlockVault(call) }
-        try await Self.unlock(collections, items, call)
+        try await Self.unlock(collections, items, call, hasShown: vaultIsLocked)
         return CallContext.paths(paths)
       } catch {
         return nil
@@ -69,13 +69,14 @@ struct UnlockRequest {
     }
   }
 
+  /// - Parameter hasShown: whether the person has shown a finger or the passcode in this prompt already.
   private static func unlock(
-    _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext
+    _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
   ) async throws(VaultError) {
     let gated = items.filter(\.isGated)
     try await call.client.reads.ask(for: gated)
     // What a program has locked, and no rule guards, opens after any finger or the passcode.
-    if gated.isEmpty {
+    if gated.isEmpty, !hasShown {
       let label = collections.first?.label ?? items.first?.label ?? ""
       do throws(VaultError) {
         try await call.client.reads.show("unlock “\(Visible.text(label))”") { context, reason throws(VaultError) in

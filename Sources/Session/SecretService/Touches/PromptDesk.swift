@@ -31,7 +31,7 @@ final class PromptDesk: Sendable {
     "\(what) (asked by \(program.words), says whorl-agent)"
   }
 
-  /// What a program was granted until the session ends.
+  /// What a program was granted for as long as this service runs.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard let path = program.path else { return nil }
     return sessionGrants.withLock { $0[Holder(item: item, program: path)] }
@@ -42,7 +42,7 @@ final class PromptDesk: Sendable {
     sessionGrants.withLock { $0[Holder(item: item, program: path)] = context }
   }
 
-  /// Forgets what was granted for an item until the session ends, or for all.
+  /// Forgets what ``keepForSession(_:_:_:)`` has kept for an item, or for all.
   func forget(_ item: ItemID?) {
     sessionGrants.withLock { grants in
       guard let item else { return grants = [:] }

@@ -38,7 +38,7 @@ extension SecretServiceFolder {
   }
 }
 
-/// What reading a secret needs, and in what a touch holds for further reads.
+/// What reading a secret needs, and how long a touch holds for further reads.
 struct SecretServiceRule: Hashable {
   /// The word of `--access`.
   var access: String

@@ -12,7 +12,7 @@ struct SecretServiceGate: Command {
       change asks for what the old rule asks for. It shows what will change and asks first.
 
       A program reads such a secret after a touch, which holds for ten seconds, since programs read a secret more than \
-      once. --once-per-session lets the first touch hold for that program until the session is locked or ends.
+      once. --once-per-session lets the first touch hold for that program until the service ends, such as at your logout.
 
       Examples:
         whorl secret-service gate --collection login --access presence
