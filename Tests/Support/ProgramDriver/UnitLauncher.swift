@@ -101,13 +101,15 @@ package final class UnitLauncher: Sendable {
   private func run(_ arguments: [String]) {
     while !state.withLock({ $0.isOver }) {
       var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-      guard poll(&waiting, 1, 50) > 0, let process = start(arguments) else { continue }
-      let isOver = state.withLock { state in
+      guard poll(&waiting, 1, 50) > 0 else { continue }
+      // Under the lock: the program may answer before this thread goes on.
+      let process: pid_t? = state.withLock { state in
+        guard !state.isOver, let process = start(arguments) else { return nil }
         state.starts += 1
         state.process = process
-        return state.isOver
+        return process
       }
-      if isOver { kill(process, SIGKILL) }
+      guard let process else { continue }
       waitpid(process, nil, 0)
       state.withLock { $0.process = nil }
     }
