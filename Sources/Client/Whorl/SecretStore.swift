@@ -132,9 +132,9 @@ public final class SecretStore: Sendable {
     try await link.call { service throws(VaultError) in try await service.items(search, .nobody) }
   }
 
-  /// The state of the store.
-  package func status() async throws(VaultError) -> VaultStatus {
-    try await link.call { service throws(VaultError) in try await service.status() }
+  /// The classes whose items can be opened now.
+  package func openClasses() async throws(VaultError) -> [Accessibility] {
+    try await link.call { service throws(VaultError) in try await service.openClasses() }
   }
 
   /// The items that a search finds, oldest first; only living ones unless the search says otherwise. A search that

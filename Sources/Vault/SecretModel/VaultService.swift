@@ -160,6 +160,9 @@ package protocol VaultService: Sendable {
   func readers() async throws(VaultError) -> ReaderList
   /// The status that `whorl status` shows.
   func status() async throws(VaultError) -> VaultStatus
+  /// The classes whose items can be opened now, as ``VaultStatus/openClasses``. Unlike ``status()`` it reads no items and
+  /// no sets, for programs that ask at every call.
+  func openClasses() async throws(VaultError) -> [Accessibility]
   /// The problems of the store as a whole; empty when there are none.
   func problems() async throws(VaultError) -> [VaultError]
   /// The log of requests to this store.

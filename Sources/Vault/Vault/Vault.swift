@@ -110,6 +110,12 @@ package actor Vault {
     return try currentStatus()
   }
 
+  /// The classes whose items can be opened now.
+  package func openClasses() async throws(VaultError) -> [Accessibility] {
+    await sessionLock.follow()
+    return try store.read { moment in try moment.openClasses() }
+  }
+
   private func currentStatus() throws(VaultError) -> VaultStatus {
     try store.read { moment in
       guard try moment.slot(.device) != nil else { throw VaultError.deviceKeyMissing }
@@ -123,9 +129,7 @@ package actor Vault {
           ?? 0,
         sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
         adapter: moment.authority.adapter, firstUnlock: try moment.firstUnlock(),
-        openClasses: try Accessibility.allCases.filter { accessibility in
-          try moment.slot(.classKey(accessibility)) != nil && moment.closed(accessibility) == nil
-        },
+        openClasses: try moment.openClasses(),
         passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) },
         registers: store.seal.tpm?.registers.numbers ?? [])
     }

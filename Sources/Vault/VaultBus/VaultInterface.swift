@@ -72,6 +72,7 @@ package enum VaultInterface {
     case useAdapter = "UseAdapter"
     case readers = "Readers"
     case status = "Status"
+    case openClasses = "OpenClasses"
     case problems = "Problems"
     case log = "Log"
   }
@@ -97,7 +98,7 @@ extension VaultInterface.Method {
     switch self {
     case .hello: "tuas"
     case .cancel, .lendReader, .makeKeyPair, .biometry, .lock, .draftRecoveryKey, .detectedRestore, .readers, .status,
-      .problems:
+      .openClasses, .problems:
       "t"
     case .open: "ta{sv}"
     case .create: "ta{sv}ah"
@@ -153,6 +154,7 @@ extension VaultInterface.Method {
     case .sealCopy: "ay"
     case .losses, .removePasscode, .recover, .acceptRestore, .restoreBackup: "a(ayay)"
     case .detectedRestore: "aa{sv}"
+    case .openClasses: "as"
     case .problems: "a(sav)"
     case .log: "aa{sv}"
     }
@@ -172,7 +174,7 @@ extension VaultInterface.Method {
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
       .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,
-      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .problems, .log:
+      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .openClasses, .problems, .log:
       false
     }
   }

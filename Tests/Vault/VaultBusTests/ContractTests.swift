@@ -24,10 +24,12 @@ struct ContractTests {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
     #expect(try await vault.status().openClasses.isEmpty)
+    #expect(try await vault.openClasses().isEmpty)
     try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
     _ = try await vault.add(Self.item("a"), secret: SecretBytes(text: "1"), replacing: false, .nobody)
     let unlocked = try await vault.status()
     #expect(unlocked.firstUnlock == .passcode && unlocked.openClasses == Accessibility.allCases)
+    #expect(try await vault.openClasses() == Accessibility.allCases)
     #expect(try #require(unlocked.passcodeDeadline) > 0)
     try await vault.lock()
     await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) {

@@ -81,6 +81,7 @@ struct RecordedCalls: Sendable {
     try? await vault.useAdapter(.libfprint, asking)
     _ = try? await vault.readers()
     _ = try? await vault.status()
+    _ = try? await vault.openClasses()
     _ = try? await vault.problems()
     _ = try? await vault.log(AuditSearch())
     try? await raw.client.keep(StoreDraft.ID(bytes: identifier))

@@ -163,6 +163,7 @@ final class StubVault: VaultService, VaultConnection {
   func useAdapter(_ adapter: ReaderAdapter?, _: Asking) async throws(VaultError) { try calls.useAdapter(adapter) }
   func readers() async throws(VaultError) -> ReaderList { try known(calls.readers) }
   func status() async throws(VaultError) -> VaultStatus { try known(calls.status) }
+  func openClasses() async throws(VaultError) -> [Accessibility] { try known(calls.status).openClasses }
   func problems() async throws(VaultError) -> [VaultError] { calls.problems }
 
   private func known<Value>(_ value: Value?) throws(VaultError) -> Value {

@@ -97,8 +97,8 @@ struct ItemKeeper: Sendable {
 
   /// Whether the vault opens no items now.
   func isLocked() async -> Bool {
-    guard let status = try? await store.status() else { return true }
-    return !status.openClasses.contains(.whenUnlocked)
+    guard let open = try? await store.openClasses() else { return true }
+    return !open.contains(.whenUnlocked)
   }
 
   // MARK: Items

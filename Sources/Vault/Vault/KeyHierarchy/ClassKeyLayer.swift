@@ -32,6 +32,14 @@ extension Moment {
     return closed(slot, accessibility)
   }
 
+  /// The classes that have a key and are open.
+  func openClasses() throws -> [Accessibility] {
+    try Accessibility.allCases.filter { accessibility in
+      guard let slot = try slot(.classKey(accessibility)) else { return false }
+      return closed(slot, accessibility) == nil
+    }
+  }
+
   private func closed(_ slot: Slot, _ accessibility: Accessibility) -> ClosedClass? {
     if accessibility != .afterFirstUnlock, store.classKeys.sessionsAreLocked { return .session }
     guard slot.isSealed || store.classKeys.firstUnlock != .none else { return nil }

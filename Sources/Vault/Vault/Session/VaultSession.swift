@@ -341,5 +341,7 @@ extension VaultSession {
 
   package func status() async throws(VaultError) -> VaultStatus { try await vault.status() }
 
+  package func openClasses() async throws(VaultError) -> [Accessibility] { try await vault.openClasses() }
+
   package func problems() async throws(VaultError) -> [VaultError] { try await vault.integrityProblems() }
 }

@@ -233,6 +233,11 @@ final class RemoteVault: VaultService {
     return try wire.reading(.status) { () throws(VaultError) in try VaultStatus(bus: values[0]) }
   }
 
+  func openClasses() async throws(VaultError) -> [Accessibility] {
+    let values = try await wire.call(.openClasses)
+    return try wire.reading(.openClasses) { () throws(VaultError) in try [Accessibility](bus: values[0]) }
+  }
+
   func problems() async throws(VaultError) -> [VaultError] {
     let values = try await wire.call(.problems)
     return try wire.reading(.problems) { () throws(VaultError) in try [VaultError](bus: values[0]) }

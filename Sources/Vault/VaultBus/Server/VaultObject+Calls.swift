@@ -169,6 +169,7 @@ extension VaultObject {
       return []
     case .readers: return [try await service.readers().busValue]
     case .status: return [try await service.status().busValue]
+    case .openClasses: return [try await service.openClasses().busValue]
     case .problems: return [try await service.problems().busValue]
     case .log: return [try await service.log(try AuditSearch(bus: values[0])).busValue]
     }
