@@ -131,7 +131,8 @@ package final class SecretServiceServer: Sendable {
       let error = ServiceError.limitsExceeded("too many calls are waiting")
       return call.fail(error.name, error.message)
     }
-    Task(executorPreference: BackgroundThread.shared) {
+    // On the loop, which calls this: nothing in a call blocks, and prompts have threads of their own.
+    Task(executorPreference: BusLoop.shared) {
       await self.answer(call, await entry.client.value)
       entry.calls.subtract(1, ordering: .relaxed)
     }
