@@ -139,12 +139,12 @@ package final class SecretServiceServer: Sendable {
   }
 
   private func client(named name: String, on connection: BusConnection) -> Task<BusClient, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [desk] in
+    Task(executorPreference: BackgroundThread.shared) { [desk, keeper] in
       let answer = try? await connection.call(
         MessageBus.target, "GetConnectionUnixProcessID", [.string(name)], within: .seconds(5))
       // No process has the number -1.
       let process = answer?.first?.asUInt32.map { pid_t(bitPattern: $0) } ?? -1
-      return BusClient(named: name, ClientProgram(process), at: desk)
+      return BusClient(named: name, ClientProgram(process), at: desk, in: keeper)
     }
   }
 

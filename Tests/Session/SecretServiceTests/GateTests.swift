@@ -174,4 +174,70 @@ struct GateTests {
       #expect(try await client.search(["name": "Chat"]).unlocked.isEmpty)
     }
   }
+
+  @Test("a program with a rule shows a finger for whatever it reads, and others read it as before")
+  func program() async throws {
+    try await RunningSecretService.with([.right, .right, .wrong, .wrong, .wrong]) { service in
+      let tool = "/usr/bin/secret-tool"
+      try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
+      #expect(try await service.run(tool, "lookup", "name", "Mail").text == "of mail")
+      #expect(service.agent.prompts.isEmpty)
+      try await service.gate(program: tool, .anyFinger)
+      #expect(try await service.run(tool, "lookup", "name", "Mail").text == "of mail")
+      #expect(service.agent.prompts.count == 1)
+      #expect(service.agent.prompts[0].contains("to read “Mail” (asked by \(tool)"), "\(service.agent.prompts)")
+      // Another program does not have the rule.
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let mail = try #require(try await client.search(["name": "Mail"]).unlocked.first)
+      #expect(try await client.secret(mail, session: session).text == "of mail")
+      // Every connection is asked for itself.
+      #expect(try await service.run(tool, "lookup", "name", "Mail").text == "of mail")
+      #expect(service.agent.prompts.count == 2)
+      let refused = try await service.run(tool, "lookup", "name", "Mail")
+      #expect(refused.status != 0 && refused.text.isEmpty)
+    }
+  }
+
+  @Test("a program's rule holds for reads without Unlock and for changes of attributes, too")
+  func programWithoutUnlock() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let mail = try await client.create("of mail", label: "Mail", ["name": "Mail"], session: session)
+      try await service.gate(program: try executable(), .anyFinger)
+      // A rule that was read holds for two seconds.
+      try await Task.sleep(for: .milliseconds(2_100))
+      #expect(try await client.search(["name": "Mail"]).locked == [mail])
+      #expect(try await service.secrets(of: [mail]) == ["of mail"], "another program")
+      #expect(try await client.secret(mail, session: session).text == "of mail")
+      #expect(service.agent.prompts.count == 1)
+      // The touch holds for ten seconds.
+      #expect(try await client.search(["name": "Mail"]).unlocked == [mail])
+      try await client.set(mail, "Item", "Label", .string("Post"))
+      #expect(service.agent.prompts.count == 1)
+    }
+  }
+
+  @Test("a program's rule with once per session is asked for once, for all that it reads")
+  func programSession() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let tool = "/usr/bin/secret-tool"
+      for name in ["Mail", "Chat"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
+      try await service.gate(program: tool, .anyFinger, .session)
+      for name in ["Mail", "Chat", "Mail"] {
+        #expect(try await service.run(tool, "lookup", "name", name).text == "of \(name)")
+      }
+      #expect(service.agent.prompts.count == 1)
+    }
+  }
+
+  /// The path of this program, as the kernel tells it to the service.
+  private func executable() throws -> String {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    // Writes at most the buffer's size, without a terminator.
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0 else { throw SystemFailure("/proc/self/exe") }
+    return String(decoding: buffer.prefix(count), as: UTF8.self)
+  }
 }

@@ -1,5 +1,6 @@
 import ProgramDriver
 import SecretModel
+import SecureMemory
 import Testing
 import Whorl
 
@@ -69,6 +70,14 @@ struct RunningSecretService {
           .first { $0.label == label })
       try await store.update([item.id], SecretServiceItem.change(access: AccessControl(access), grant: grant))
     }
+  }
+
+  /// Gives a program a rule, as `whorl secret-service gate --program` does.
+  func gate(program path: String, _ access: AccessControl.Constraint, _ grant: SecretServiceItem.Grant = .brief)
+    async throws
+  {
+    let rule = SecretServiceFolder(.program, path, access: access, grant: grant).item
+    try await withStore { store in _ = try await store.put(rule, secret: SharedSecret(SecretBytes(count: 0))) }
   }
 
   /// Opens the store beside the service.

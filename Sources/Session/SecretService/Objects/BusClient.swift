@@ -10,6 +10,7 @@ final class BusClient: Sendable {
   /// Its unique name.
   let name: String
   let program: ClientProgram
+  let rule: ProgramRule
   let reads: GatedReads
 
   private struct State {
@@ -19,9 +20,10 @@ final class BusClient: Sendable {
 
   private let state = Mutex(State())
 
-  init(named name: String, _ program: ClientProgram, at desk: PromptDesk) {
+  init(named name: String, _ program: ClientProgram, at desk: PromptDesk, in keeper: ItemKeeper) {
     (self.name, self.program) = (name, program)
-    reads = GatedReads(of: program, at: desk)
+    rule = ProgramRule(of: program, at: desk, in: keeper)
+    reads = GatedReads(of: program, rule, at: desk)
   }
 
   /// - Throws: `noSession` for a session of another client too.

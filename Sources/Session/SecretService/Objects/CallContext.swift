@@ -40,9 +40,13 @@ struct CallContext: Sendable {
     }
   }
 
-  /// Whether the item is read only after a prompt now.
-  func isLocked(_ item: SecretServiceItem) -> Bool {
-    locks.isLocked(item) || item.isGated && client.reads.granted(item) == nil
+  /// What the client has to show for items now.
+  func gate() async throws(ServiceError) -> Gate {
+    do throws(VaultError) {
+      return Gate(locks: locks, reads: client.reads, rule: try await client.rule.current())
+    } catch {
+      throw ServiceError(error)
+    }
   }
 
   /// Paths as a value of type `ao`.

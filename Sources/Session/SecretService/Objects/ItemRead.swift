@@ -26,6 +26,8 @@ struct ItemRead {
   }
 
   private func read(waits: Bool) async throws(VaultError) -> ReleasedItem {
+    // Nothing is read for a program with a rule before the person has shown what it requires.
+    guard try await call.client.rule.current() == nil else { return try await gated(waits: waits) }
     do throws(VaultError) {
       return try await call.keeper.secret(name, in: collection)
     } catch .interactionNotAllowed {

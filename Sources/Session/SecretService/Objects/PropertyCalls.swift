@@ -77,8 +77,9 @@ struct PropertyCalls {
   /// Changes an item, after asking for what reading it asks for.
   private func change(_ item: SecretServiceItem, _ change: ItemChange) async throws(ServiceError) {
     guard !call.locks.isLocked(item) else { throw .isLocked }
+    let isGated = try await call.gate().isGated(item)
     do throws(VaultError) {
-      let context = item.isGated ? try await call.client.reads.context(for: item) : call.keeper.silentContext()
+      let context = isGated ? try await call.client.reads.context(for: item) : call.keeper.silentContext()
       try await call.keeper.store.update([item.id], change, using: context)
     } catch {
       throw ServiceError(error)

@@ -49,8 +49,9 @@ struct ServiceCalls {
   private func search() async throws(ServiceError) -> [BusValue] {
     var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
     let isLocked = await call.keeper.isLocked()
+    let gate = try await call.gate()
     try await call.keeper.each(call.texts(0)) { item in
-      if isLocked || call.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
+      if isLocked || gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
     }
     return [CallContext.paths(unlocked), CallContext.paths(locked)]
   }

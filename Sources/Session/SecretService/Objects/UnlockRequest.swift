@@ -20,7 +20,7 @@ struct UnlockRequest {
       case .alias(let alias)?: add(try await call.collection(at: .alias(alias)), at: .alias(alias))
       case .item(let collection, let name)?:
         let item = try await call.keeper.item(name, in: collection)
-        if call.isLocked(item) { items.append(item) } else { unlocked.append(item.path) }
+        if try await call.gate().isLocked(item) { items.append(item) } else { unlocked.append(item.path) }
       default: break
       }
     } catch .noSuchObject {
@@ -73,7 +73,8 @@ struct UnlockRequest {
   private static func unlock(
     _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
   ) async throws(VaultError) {
-    let gated = items.filter(\.isGated)
+    let rule = try await call.client.rule.current()
+    let gated = items.filter { $0.isGated || rule != nil }
     try await call.client.reads.ask(for: gated)
     // What a program has locked, and no rule guards, opens after any finger or the passcode.
     if gated.isEmpty, !hasShown {

@@ -34,10 +34,13 @@ final class GatedReads: Sendable {
   }
 
   private let program: ClientProgram
+  private let rule: ProgramRule
   private let desk: PromptDesk
   private let state = Mutex(State())
 
-  init(of program: ClientProgram, at desk: PromptDesk) { (self.program, self.desk) = (program, desk) }
+  init(of program: ClientProgram, _ rule: ProgramRule, at desk: PromptDesk) {
+    (self.program, self.rule, self.desk) = (program, rule, desk)
+  }
 
   /// A context in which the person has shown what the item requires. It asks nobody again.
   func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
@@ -210,7 +213,13 @@ final class GatedReads: Sendable {
     let context = store.makeContext(prompt: desk.prompt())
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
-      _ = try await store.secrets(of: items.map(\.id), reason: reason, using: context)
+      let gated = items.filter(\.isGated)
+      if !gated.isEmpty { _ = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
+      // What was shown for those counts here, too.
+      if gated.count < items.count, let rule = try await rule.current() {
+        try await context.evaluate(rule.access, reason: reason)
+        if rule.grant == .session { desk.grantForSession(program) }
+      }
     } catch {
       desk.log("refused to \(reason): \(error)")
       context.invalidate()

@@ -18,6 +18,8 @@ final class PromptDesk: Sendable {
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
+  /// The executables that were granted what they read, for their own rule.
+  private let grantedPrograms = Mutex<Set<String>>([])
 
   init(
     openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
@@ -42,8 +44,20 @@ final class PromptDesk: Sendable {
     sessionGrants.withLock { $0[Holder(item: item, program: path)] = context }
   }
 
-  /// Forgets what ``keepForSession(_:_:_:)`` has kept for an item, or for all.
+  /// Whether a program with a rule of its own was granted what it reads for as long as this service runs.
+  func isGrantedForSession(_ program: ClientProgram) -> Bool {
+    guard let path = program.path else { return false }
+    return grantedPrograms.withLock { $0.contains(path) }
+  }
+
+  func grantForSession(_ program: ClientProgram) {
+    guard let path = program.path else { return }
+    grantedPrograms.withLock { _ = $0.insert(path) }
+  }
+
+  /// Forgets what was granted for as long as this service runs, for an item, or for all items and programs.
   func forget(_ item: ItemID?) {
+    if item == nil { grantedPrograms.withLock { $0 = [] } }
     sessionGrants.withLock { grants in
       guard let item else { return grants = [:] }
       grants = grants.filter { $0.key.item != item }
