@@ -54,6 +54,11 @@ expect 0 "Good \"git\" signature" touching "$right" with_agent "git init -q tree
   done
   whorl-finger press right-index --person 1 --socket "$sensor"
 ) >/tmp/pressed 2>&1 &
-expect 0 "in" at_seat alice "systemctl --user start whorl-agent.socket
-  SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent ssh $options localhost echo in"
+expect 0 "'whorl ssh disable' takes it back." at_seat alice "whorl ssh enable --other-agent /nonexistent"
+expect 0 "in" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent ssh $options localhost echo in"
+# Programs of a desktop have it from the service manager.
+expect 0 "SSH_AUTH_SOCK=/run/user/" at_seat alice "systemctl --user show-environment"
+expect 0 "enabled" at_seat alice "systemctl --user is-enabled whorl-agent.socket"
+expect 0 "Removed" at_seat alice "whorl ssh disable"
+expect 1 "" at_seat alice "test -e \$XDG_RUNTIME_DIR/whorl-agent"
 exit 0

@@ -20,12 +20,13 @@ struct WhorlAgent: ParsableCommand {
       It is a notification of the desktop and a line on standard error, which is the journal under systemd; in the \
       foreground of a terminal it is there.
 
-        systemctl --user enable --now whorl-agent.socket
+        whorl ssh enable
         export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/whorl-agent
 
       Or without systemd: whorl-agent --socket PATH, or for one command: whorl-agent -- COMMAND.
 
-      With --secret-service it is no SSH agent: it serves org.freedesktop.secrets on the session's message bus, where       mail programs and browsers keep their passwords. 'whorl secret-service enable' has the bus start it.
+      With --secret-service it is no SSH agent: it serves org.freedesktop.secrets on the session's message bus, where \
+      mail programs and browsers keep their passwords. 'whorl secret-service enable' has the bus start it.
       """)
 
   @Flag(help: "Serve the Secret Service (org.freedesktop.secrets) and nothing else.")

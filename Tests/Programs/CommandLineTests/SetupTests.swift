@@ -31,7 +31,10 @@ struct SetupTests {
   func chosen() async throws {
     try await withFolder { folder in
       let words = ["setup", "--store", "\(folder)/store"]
-      let terminal = try PseudoTerminal(words, environment: home(folder))
+      let services = try UserServicesStandIn(in: folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      let terminal = try PseudoTerminal(words, environment: services.environment())
       try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
       #expect(terminal.shown.contains("passcode  after the store is made"))
       terminal.type("y\n")
@@ -41,11 +44,14 @@ struct SetupTests {
       terminal.type("one passcode\n")
       try await terminal.waits(for: Self.sshQuestion)
       terminal.type("y\n")
+      // The step has a second command.
+      try await terminal.waits(for: "Run 'whorl ssh enable --store \(folder)/store' now? [y/N]")
+      terminal.type("y\n")
       try await terminal.waits(for: Self.gitQuestion)
       terminal.type("y\n")
       #expect(try await terminal.status() == 0)
       #expect(String(decoding: try readFile("\(folder)/.gitconfig"), as: UTF8.self).contains("helper = whorl"))
-      let again = try await Invocation(arguments: words, environment: home(folder)).run()
+      let again = try await Invocation(arguments: words, environment: services.environment()).run()
       #expect(again.text.contains("ok    store"))
       #expect(again.text.contains("ok    ssh       1 key in the vault"))
       #expect(again.text.contains("ok    git       asks Whorl for passwords"))

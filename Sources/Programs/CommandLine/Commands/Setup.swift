@@ -7,7 +7,7 @@ struct Setup: Command {
     commandName: "setup",
     abstract: "Look at this computer, and set up what you choose.",
     discussion: """
-      Looks at the service, your store, the reader, your fingers, what a login opens, and git. Then it asks for each step \
+      Looks at the service, your store, the reader, your fingers, what a login opens, ssh and git. Then it asks for each step \
       that is left, and runs the command of those that you choose: the same commands that you could type yourself. \
       Every step names the command that takes it back. It can be ended and run again at any time.
 
@@ -30,17 +30,19 @@ struct Setup: Command {
       return try StandardOutput.line("Run 'whorl setup' at a terminal to choose.")
     }
     for step in SetupStep.allCases {
-      // An earlier step may have changed how this one stands.
-      guard let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
-        let command = finding.command
-      else { continue }
-      guard try isChosen(command, at: terminal) else { continue }
-      hardening.undo()
-      let status = ChosenCommand(command).run()
-      guard status == 0 else {
-        throw Failure(
-          .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
-          advice: "'whorl setup' goes on from here")
+      var done: [[String]] = []
+      // An earlier step may have changed how this one stands, and a command may leave another one of its step.
+      while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
+        let command = finding.command, !done.contains(command), try isChosen(command, at: terminal)
+      {
+        hardening.undo()
+        let status = ChosenCommand(command).run()
+        guard status == 0 else {
+          throw Failure(
+            .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
+            advice: "'whorl setup' goes on from here")
+        }
+        done.append(command)
       }
     }
     try StandardOutput.line("'whorl doctor' checks everything.")

@@ -120,10 +120,18 @@ struct SetupSurvey {
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {
     let keys = try await session.sshKeys(in: store)
-    guard keys.isEmpty else {
-      return .done(.ssh, "\(Spoken.plural(keys.count, "key")) in the vault, which whorl-agent gives to ssh")
+    guard !keys.isEmpty else {
+      return .open(.ssh, "no key in the vault", command("ssh", "add", "ssh"), wayBack: "whorl ssh rm ssh")
     }
-    return .open(.ssh, "no key in the vault", command("ssh", "add", "ssh"), wayBack: "whorl ssh rm ssh")
+    let there = "\(Spoken.plural(keys.count, "key")) in the vault"
+    return switch try SSHAgentFiles().isEnabled {
+    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh")
+    case false?:
+      .open(
+        .ssh, "\(there), but ssh does not ask whorl-agent for them", command("ssh", "enable"),
+        wayBack: "whorl ssh disable")
+    case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
+    }
   }
 
   private func git() -> SetupFinding {

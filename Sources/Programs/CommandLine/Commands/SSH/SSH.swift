@@ -12,9 +12,12 @@ struct SSH: ParsableCommand {
 
       Examples:
         whorl ssh add work
+        whorl ssh enable
         whorl ssh public work
       """,
-    subcommands: [SSHAdd.self, SSHList.self, SSHRemove.self, SSHPublic.self])
+    subcommands: [
+      SSHAdd.self, SSHList.self, SSHRemove.self, SSHPublic.self, SSHEnable.self, SSHDisable.self,
+    ])
 }
 
 extension Session {

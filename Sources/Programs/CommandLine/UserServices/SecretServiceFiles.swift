@@ -30,10 +30,10 @@ struct SecretServiceFiles {
   private var dropInPath: String { "\(configuration)/systemd/user/\(Self.keyringUnit).d/whorl-secrets.conf" }
 
   /// Every file that may have been written, whatever is installed now. The contents are of no matter.
-  var all: [MarkedFile] { [busPath, autostartPath, dropInPath].map { MarkedFile($0, []) } }
+  var all: [MarkedFile] { [busPath, autostartPath, dropInPath].map { MarkedFile($0, of: .secretService, []) } }
 
   /// Whether the message bus starts Whorl's service.
-  var isEnabled: Bool { [.current, .outdated].contains(MarkedFile(busPath, []).state) }
+  var isEnabled: Bool { [.current, .outdated].contains(MarkedFile(busPath, of: .secretService, []).state) }
 
   /// The files that are needed on this machine.
   ///
@@ -42,15 +42,15 @@ struct SecretServiceFiles {
     var bus = ["[D-BUS Service]", "Name=org.freedesktop.secrets", "Exec=\(Self.quoted(agent)) --secret-service"]
     // Without the unit the bus starts the program itself.
     if unit.isInstalled { bus.append("SystemdService=\(Self.serviceUnit)") }
-    var files = [MarkedFile(busPath, bus)]
+    var files = [MarkedFile(busPath, of: .secretService, bus)]
     if BaseDirectories.machineConfiguration.contains(where: { access("\($0)/\(Self.keyringAutostart)", F_OK) == 0 }) {
       files.append(
         MarkedFile(
-          autostartPath,
+          autostartPath, of: .secretService,
           ["[Desktop Entry]", "Type=Application", "Name=Secrets of GNOME Keyring", "Exec=/bin/true", "Hidden=true"]))
     }
     if let command = keyring.command, let without = Self.withoutSecrets(command) {
-      files.append(MarkedFile(dropInPath, ["[Service]", "ExecStart=", "ExecStart=\(without)"]))
+      files.append(MarkedFile(dropInPath, of: .secretService, ["[Service]", "ExecStart=", "ExecStart=\(without)"]))
     }
     return files
   }

@@ -13,17 +13,26 @@ struct MarkedFile {
     case foreign
   }
 
-  static let mark = "# Written by 'whorl secret-service enable'; 'whorl secret-service disable' removes it."
+  /// The commands that write and remove such files, by the words after `whorl`.
+  enum Owner: String {
+    case secretService = "secret-service"
+    case ssh
+
+    /// The first line of its files.
+    var mark: String { "# Written by 'whorl \(rawValue) enable'; 'whorl \(rawValue) disable' removes it." }
+  }
+
   /// No such file is longer.
   private static let limit = 64 << 10
 
   let path: String
+  private let owner: Owner
   private let contents: [UInt8]
 
   /// - Parameter lines: what follows the first line.
-  init(_ path: String, _ lines: [String]) {
-    self.path = path
-    contents = Array(([Self.mark] + lines).map { $0 + "\n" }.joined().utf8)
+  init(_ path: String, of owner: Owner, _ lines: [String]) {
+    (self.path, self.owner) = (path, owner)
+    contents = Array(([owner.mark] + lines).map { $0 + "\n" }.joined().utf8)
   }
 
   var state: State {
@@ -34,7 +43,7 @@ struct MarkedFile {
       return .foreign
     }
     if there == contents { return .current }
-    return there.starts(with: Self.mark.utf8) ? .outdated : .foreign
+    return there.starts(with: owner.mark.utf8) ? .outdated : .foreign
   }
 
   /// Refuses a file that Whorl has not written.

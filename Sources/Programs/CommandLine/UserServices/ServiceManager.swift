@@ -11,6 +11,12 @@ struct ServiceManager {
   /// Restarts a unit if it runs.
   func restart(_ unit: UserUnit) throws(Failure) { try systemctl("try-restart", unit.name) }
 
+  /// Starts a unit now and with every session.
+  func enable(_ unit: UserUnit) throws(Failure) { try systemctl("enable", "--now", unit.name) }
+
+  /// Ends units, and keeps them from starting with a session.
+  func disable(_ units: [UserUnit]) throws(Failure) { try systemctl(["disable", "--now"] + units.map(\.name)) }
+
   func start(_ unit: UserUnit) throws(Failure) { try systemctl("start", unit.name) }
 
   func stop(_ unit: UserUnit) throws(Failure) { try systemctl("stop", unit.name) }
@@ -24,7 +30,9 @@ struct ServiceManager {
     }
   }
 
-  private func systemctl(_ words: String...) throws(Failure) {
+  private func systemctl(_ words: String...) throws(Failure) { try systemctl(words) }
+
+  private func systemctl(_ words: [String]) throws(Failure) {
     hardening.undo()
     let command = ["systemctl", "--user"] + words
     let status = ChosenCommand(command).run()

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Glibc
+import Whorl
+
+struct SSHEnable: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "enable",
+    abstract: "Make whorl-agent the SSH agent of your sessions.",
+    discussion: """
+      Has your service manager listen at $XDG_RUNTIME_DIR/whorl-agent, now and in every session, and name that socket \
+      in SSH_AUTH_SOCK for the programs that a desktop starts. Terminals that are open keep the agent that they have. \
+      The agent that SSH_AUTH_SOCK names now keeps its keys: whorl-agent hands them on, unless its socket is one that \
+      the next session does not have. --other-agent names another one.
+
+      Examples:
+        whorl ssh enable
+        whorl ssh enable --dry-run
+        whorl ssh enable --other-agent $XDG_RUNTIME_DIR/openssh_agent
+      """)
+
+  static let spoken = "ssh enable"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Option(help: ArgumentHelp("The socket of the agent that has your other keys.", valueName: "path"))
+  var otherAgent: String?
+
+  @Flag(help: "Only tell what would be done.")
+  var dryRun = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    // Without a store the agent would have no keys.
+    _ = try await session.store()
+    let files = try SSHAgentFiles()
+    guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
+    let other = try other()
+    let file = try other.map { path throws(Failure) in try files.otherAgent(at: path) }
+    try (file ?? files.otherAgent).requireOwn()
+    let report = Report(
+      dryRun: dryRun, unit: files.socket.name, otherAgent: other,
+      written: file.flatMap { $0.state == .current ? nil : [$0.path] } ?? [])
+    if !dryRun {
+      if let file { _ = try [file].write() } else { _ = try files.otherAgent.remove() }
+      let manager = ServiceManager(hardening: hardening)
+      try manager.reload()
+      // It may run with another command.
+      try manager.restart(files.service)
+      try manager.enable(files.socket)
+    }
+    if options.json { return try JSON.print(report) }
+    tell(report)
+  }
+
+  private func other() throws(Failure) -> String? {
+    guard let otherAgent else { return SSHAgentFiles.usualOtherAgent }
+    guard otherAgent.hasPrefix("/") else {
+      throw .usage("--other-agent is the full path of a socket", advice: "such as $XDG_RUNTIME_DIR/openssh_agent")
+    }
+    return otherAgent
+  }
+
+  private func tell(_ report: Report) {
+    for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
+    if let other = report.otherAgent { StandardError.line("Other keys stay with the agent at \(Visible.text(other)).") }
+    if dryRun {
+      StandardError.line("Would enable \(report.unit).")
+    } else {
+      StandardError.line("Programs that are started from now on find it; at once in a terminal that is open:")
+      StandardError.line("  export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/whorl-agent")
+      StandardError.line("'whorl ssh disable' takes it back.")
+    }
+  }
+
+  private struct Report: Encodable {
+    var dryRun: Bool
+    var unit: String
+    /// The agent that has the other keys.
+    var otherAgent: String?
+    /// The files that were written, or would be.
+    var written: [String]
+  }
+}
+
+struct SSHDisable: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "disable",
+    abstract: "Give ssh the agent back that it had.",
+    discussion: """
+      Ends whorl-agent, now and in later sessions, and removes the file that 'whorl ssh enable' has written. Programs \
+      that have its socket in SSH_AUTH_SOCK keep that name until they end. The keys stay in the store.
+
+      Examples:
+        whorl ssh disable
+      """)
+
+  static let spoken = "ssh disable"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let files = try SSHAgentFiles()
+    let isRemoved = try files.otherAgent.remove()
+    if files.socket.isInstalled {
+      let manager = ServiceManager(hardening: hardening)
+      if isRemoved { try manager.reload() }
+      try manager.disable([files.socket, files.service])
+    }
+    if options.json { return try JSON.print(["removed": isRemoved ? [files.otherAgent.path] : []]) }
+    if isRemoved { StandardError.line("Removed \(Visible.text(files.otherAgent.path))") }
+    StandardError.line("ssh has its agent from before again in programs that are started from now on.")
+  }
+}

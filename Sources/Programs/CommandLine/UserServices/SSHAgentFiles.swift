@@ -1,0 +1,76 @@
+import Glibc
+import Whorl
+
+/// The unit and the file of this user that make whorl-agent the SSH agent of the session.
+struct SSHAgentFiles {
+  private static let socketUnit = "whorl-agent.socket"
+  private static let serviceUnit = "whorl-agent.service"
+
+  private let configuration: String
+  private let data: String
+
+  /// - Throws: where there is no home directory.
+  init() throws(Failure) {
+    guard let configuration = BaseDirectories.configuration, let data = BaseDirectories.data else { throw .noHome }
+    (self.configuration, self.data) = (configuration, data)
+  }
+
+  /// The unit of the socket at which programs find the agent.
+  var socket: UserUnit { UserUnit(Self.socketUnit, configuration: configuration, data: data) }
+  var service: UserUnit { UserUnit(Self.serviceUnit, configuration: configuration, data: data) }
+
+  /// Whether a session starts the agent; nil where the service manager of the user cannot be asked.
+  var isEnabled: Bool? {
+    socket.isInstalled ? ChosenCommand(["systemctl", "--user", "is-enabled", socket.name]).isTrue() : nil
+  }
+
+  /// The file that names the agent for other keys, whatever it says now.
+  var otherAgent: MarkedFile { MarkedFile(otherAgentPath, of: .ssh, []) }
+
+  /// The file that names the agent for other keys.
+  ///
+  /// - Parameter path: the socket of that agent.
+  func otherAgent(at path: String) throws(Failure) -> MarkedFile {
+    guard let command = service.command else { throw Self.missing }
+    return MarkedFile(
+      otherAgentPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command) --upstream \(Self.unitWord(path))"])
+  }
+
+  static let missing = Failure(
+    .unavailable, "whorl-agent.socket is not among the units of your service manager",
+    advice: "'whorl-agent --socket PATH' is the agent without systemd")
+
+  // Not `whorl.conf`: that would hide a file of this name that a package installs.
+  private var otherAgentPath: String { "\(configuration)/systemd/user/\(Self.serviceUnit).d/whorl-other-agent.conf" }
+
+  /// The socket of the agent that programs of this session use now, if it is another one that the next session has too:
+  /// in the session's own folder, and not in a temporary one.
+  static var usualOtherAgent: String? {
+    guard let path = environment("SSH_AUTH_SOCK"), let folder = environment("XDG_RUNTIME_DIR"),
+      path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent"
+    else { return nil }
+    return path
+  }
+
+  /// A path as a word of a unit's command, with the session's own folder as the unit names it.
+  private static func unitWord(_ path: String) -> String {
+    var (start, rest) = ("", path)
+    if let folder = environment("XDG_RUNTIME_DIR"), path.hasPrefix("\(folder)/") {
+      (start, rest) = ("%t", String(path.dropFirst(folder.count)))
+    }
+    let escaped = rest.map { character in
+      switch character {
+      case "\\", "\"": "\\\(character)"
+      case "%": "%%"
+      case "$": "$$"
+      default: "\(character)"
+      }
+    }.joined()
+    return "\"\(start)\(escaped)\""
+  }
+
+  private static func environment(_ name: String) -> String? {
+    // Borrowed until the environment changes; copied at once.
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+}

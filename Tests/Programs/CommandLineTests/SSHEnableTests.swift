@@ -1,0 +1,105 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl ssh enable and disable")
+struct SSHEnableTests {
+  private static let mark = "# Written by 'whorl ssh enable'; 'whorl ssh disable' removes it.\n"
+
+  private func with(_ body: (TestStore, UserServicesStandIn) async throws -> Void) async throws {
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      try await body(store, services)
+    }
+  }
+
+  private static func path(_ services: UserServicesStandIn) -> String {
+    "\(services.folder)/config/systemd/user/whorl-agent.service.d/whorl-other-agent.conf"
+  }
+
+  @Test("enable starts the socket and keeps the other agent's keys, and disable takes both back")
+  func enableAndDisable() async throws {
+    try await with { store, services in
+      let other = ["SSH_AUTH_SOCK": "\(services.folder)/run/keyring/50% \"ssh\""]
+      let told = try await store.whorl("ssh", "enable", "--dry-run", environment: services.environment(other))
+      #expect(told.status == 0, "\(told.diagnostics)")
+      #expect(told.diagnostics.contains("Would write \(Self.path(services))\n"))
+      #expect(told.diagnostics.contains("Would enable whorl-agent.socket.\n"))
+      #expect(services.calls.isEmpty && access(Self.path(services), F_OK) != 0)
+
+      let done = try await store.whorl("ssh", "enable", environment: services.environment(other))
+      #expect(done.status == 0, "\(done.diagnostics)")
+      #expect(done.diagnostics.contains("Other keys stay with the agent at "))
+      #expect(done.diagnostics.contains("'whorl ssh disable' takes it back.\n"))
+      #expect(
+        String(decoding: try readFile(Self.path(services)), as: UTF8.self) == Self.mark + """
+          [Service]
+          ExecStart=
+          ExecStart=/usr/bin/whorl-agent --upstream "%t/keyring/50%% \\"ssh\\""
+
+          """)
+      #expect(
+        services.calls == [
+          "--user daemon-reload", "--user try-restart whorl-agent.service", "--user enable --now whorl-agent.socket",
+        ])
+
+      let removed = try await store.whorl("ssh", "disable", "--json", environment: services.environment())
+      #expect(removed.status == 0, "\(removed.diagnostics)")
+      #expect(removed.text.contains(Self.path(services)) && access(Self.path(services), F_OK) != 0)
+      #expect(services.calls.last == "--user disable --now whorl-agent.socket whorl-agent.service")
+    }
+  }
+
+  @Test(
+    "an agent that the next session does not have, and whorl-agent itself, are handed nothing",
+    arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", ""])
+  func noOther(_ socket: String) async throws {
+    try await with { store, services in
+      let path = socket.replacing("RUN", with: "\(services.folder)/run")
+      // An earlier choice goes.
+      try await store.whorl(
+        "ssh", "enable", "--other-agent", "/run/other", environment: services.environment()
+      ).mustSucceed()
+      #expect(access(Self.path(services), F_OK) == 0)
+      try await store.whorl("ssh", "enable", environment: services.environment(["SSH_AUTH_SOCK": path])).mustSucceed()
+      #expect(access(Self.path(services), F_OK) != 0)
+    }
+  }
+
+  @Test("a file of the user's own stays, and nothing is enabled beside it")
+  func foreign() async throws {
+    try await with { store, services in
+      try await store.whorl(
+        "ssh", "enable", "--other-agent", "/run/other", environment: services.environment()
+      ).mustSucceed()
+      let before = services.calls
+      try writeFile(Self.path(services), Array("[Service]\n".utf8))
+      let refused = try await store.whorl("ssh", "enable", environment: services.environment())
+      #expect(refused.status == 73 && refused.failure.contains("is not a file of Whorl's"), "\(refused.failure)")
+      #expect(services.calls == before)
+      try await store.whorl("ssh", "disable", environment: services.environment()).mustSucceed()
+      #expect(try readFile(Self.path(services)) == Array("[Service]\n".utf8))
+    }
+  }
+
+  @Test("what cannot be done is said before anything is changed")
+  func refused() async throws {
+    try await with { store, services in
+      let relative = try await store.whorl(
+        "ssh", "enable", "--other-agent", "agent", environment: services.environment())
+      #expect(relative.status == 64 && relative.failure.contains("--other-agent is the full path"))
+      let storeless = try await Invocation(
+        arguments: ["ssh", "enable", "--store", "\(store.folder)/none"], environment: services.environment()
+      ).run()
+      #expect(storeless.status == 66, "\(storeless.failure)")
+      #expect(services.calls.isEmpty)
+      unlink("\(services.folder)/data/systemd/user/whorl-agent.socket")
+      let uninstalled = try await store.whorl("ssh", "enable", environment: services.environment())
+      #expect(uninstalled.status == 69)
+      #expect(uninstalled.failure.contains("whorl-agent.socket is not among the units"), "\(uninstalled.failure)")
+      #expect(services.calls.isEmpty)
+    }
+  }
+}
