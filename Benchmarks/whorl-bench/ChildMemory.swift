@@ -1,23 +1,38 @@
 import FoundationEssentials
 
-/// The memory of this process's children.
+/// The memory of processes and their children.
 enum ChildMemory {
-  /// The proportional set size of all children together, in KiB: private pages, and a share of those that other processes
-  /// use too.
+  /// The proportional set size of all children of this process together, in KiB: private pages, and a share of those that
+  /// other processes use too.
   static func proportionalKiB() throws -> Int {
-    var sum = 0
-    for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
-      let children = (try? text("/proc/self/task/\(task)/children")) ?? ""
-      for child in children.split(separator: " ") {
-        let line = try text("/proc/\(child)/smaps_rollup").split(separator: "\n").first { $0.hasPrefix("Pss:") }
-        sum += line.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
-      }
-    }
+    let sum = try children(of: "self").reduce(0) { try $0 + proportionalKiB(of: $1) }
     guard sum > 0 else { throw BenchFailure("whorld is not a child of this process") }
     return sum
   }
 
-  private static func text(_ path: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+  /// The same of a process, whose number a file has, and its children.
+  static func proportionalKiB(ofProcessIn file: String) throws -> Int {
+    let process = try SmallText.lines(of: file).first ?? ""
+    return try ([process] + children(of: process)).reduce(0) { try $0 + proportionalKiB(of: $1) }
+  }
+
+  private static func children(of process: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").flatMap { task in
+      // A thread may have ended meanwhile.
+      let line = (try? SmallText.lines(of: "/proc/\(process)/task/\(task)/children"))?.first ?? ""
+      return line.split(separator: " ").map(String.init)
+    }
+  }
+
+  private static func proportionalKiB(of process: String) throws -> Int {
+    let line = try SmallText.lines(of: "/proc/\(process)/smaps_rollup").first { $0.hasPrefix("Pss:") }
+    return line.flatMap { Int($0.split(separator: " ")[1]) } ?? 0
+  }
+}
+
+/// A short text file.
+enum SmallText {
+  static func lines(of path: String) throws -> [String] {
+    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }

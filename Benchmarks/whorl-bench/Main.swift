@@ -6,9 +6,11 @@ enum Main {
   static let usage = """
     usage: whorl-bench fill DIR COUNT   make a store with COUNT items
            whorl-bench fill-large DIR COUNT              the same with secrets of 1 MiB
+           whorl-bench fill-secrets DIR COUNT            the same as items of the Secret Service
            whorl-bench moving WORK                       export and import of the largest store alone
            whorl-bench measure WORK [--json FILE] [--rounds N] [--strict] [--baseline DIR]
            whorl-bench library WORK                      the calls of the library alone
+           whorl-bench secret-service WORK               the Secret Services on the buses of WORK alone
            whorl-bench service [--rounds N]              the caller's own, empty store in the system service
            whorl-bench first-answer                      one item of that store, in milliseconds
 
@@ -32,6 +34,13 @@ enum Main {
     case "fill-large" where words.count == 3:
       guard let count = Int(words[2]), count > 0 else { fail(usage) }
       try await FilledStore.makeLarge(at: words[1], items: count)
+    case "fill-secrets" where words.count == 3:
+      guard let count = Int(words[2]), count > 0 else { fail(usage) }
+      try await FilledStore.makeSecrets(at: words[1], items: count)
+    case "secret-service" where words.count == 2:
+      var report = Report()
+      try await SecretServiceTimes(work: words[1]).measure(into: &report)
+      print(report.text)
     case "moving" where words.count == 2:
       var report = Report()
       try Measurement(work: words[1], rounds: 1).moving.measure(into: &report)

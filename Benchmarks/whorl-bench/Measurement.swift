@@ -7,6 +7,7 @@ import ReaderClient
 ///     whorl-100 whorl-1000 whorl-100000   stores
 ///     keyring-100 keyring-1000            GNOME keyrings: `bus` holds the address of their session bus, and `run` is
 ///                                         their runtime folder
+///     secrets-100 and so on               the same for whorl-agent: `bus`, and the agent's process id in `agent-pid`
 ///     pass-100 pass-1000                  password stores, whose key is in `gnupg`
 struct Measurement {
   static let sizes = [100, 1_000, 100_000]
@@ -51,6 +52,7 @@ struct Measurement {
     }
     promise(&report, programs.samples, touched)
     try LibraryTimes(work: work).measure(into: &report)
+    try await SecretServiceTimes(work: work).measure(into: &report)
     try moving.measure(into: &report)
     report.promise("get, peak memory at 100,000 items", Double(peak) / 1024, atMost: 30, "MiB")
     return report

@@ -26,6 +26,13 @@ struct Samples {
   }
 
   /// Measures `body` once more.
+  mutating func take(_ body: () async throws -> Void) async rethrows {
+    let start = ScanClock.now()
+    try await body()
+    nanoseconds.append(ScanClock.now() - start)
+  }
+
+  /// Measures `body` once more.
   mutating func take(_ body: () throws -> Void) rethrows {
     let start = ScanClock.now()
     try body()
