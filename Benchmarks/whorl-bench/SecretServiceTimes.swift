@@ -18,7 +18,8 @@ struct SecretServiceTimes {
       let own = try await SecretServiceClient(busFile: "\(work)/secrets-\(size)/bus")
       let peer =
         Self.peerSizes.contains(size) ? try await SecretServiceClient(busFile: "\(work)/keyring-\(size)/bus") : nil
-      let (read, search) = try await measure(own, "whorl-agent, \(size)", beside: peer, "GNOME Keyring, \(size)", &report)
+      let (read, search) = try await measure(
+        own, "whorl-agent, \(size)", beside: peer, "GNOME Keyring, \(size)", &report)
       gets[size] = read.own.median
       peerGets[size] = read.peer?.median
       if size == 100_000 {

@@ -174,7 +174,8 @@ extension VaultInterface.Method {
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
       .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,
-      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .openClasses, .problems, .log:
+      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .openClasses, .problems,
+      .log:
       false
     }
   }

@@ -11,7 +11,8 @@ struct SecretServiceTarget: ParsableArguments {
   var collection: String?
 
   @Option(
-    help: ArgumentHelp("A program: what it stores from now on, and whatever it reads.", valueName: "path"), completion: .file())
+    help: ArgumentHelp("A program: what it stores from now on, and whatever it reads.", valueName: "path"),
+    completion: .file())
   var program: String?
 
   @Option(
