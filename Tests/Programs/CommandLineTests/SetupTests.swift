@@ -59,6 +59,24 @@ struct SetupTests {
     }
   }
 
+  @Test("offers no command twice, also where it has changed nothing")
+  func once() async throws {
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      // What is enabled is forgotten.
+      rmdir("\(store.folder)/enabled")
+      try await store.whorl("ssh", "add", "work").mustSucceed()
+      let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: services.environment())
+      try await terminal.waits(for: "Run 'whorl ssh enable --store \(store.directory)")
+      terminal.type("y\n")
+      try await terminal.waits(for: Self.gitQuestion)
+      terminal.type("n\n")
+      #expect(try await terminal.status() == 0)
+    }
+  }
+
   @Test("leaves what is declined, and ends where a command fails, with its status")
   func declined() async throws {
     try await TestStore.with { store in

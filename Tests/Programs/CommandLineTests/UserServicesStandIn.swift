@@ -5,6 +5,7 @@ import ProgramDriver
 struct UserServicesStandIn {
   let folder: String
 
+  // Without the folder `enabled` it forgets what was enabled.
   init(in folder: String) throws {
     self.folder = folder
     for each in ["bin", "config", "data", "data/systemd", "data/systemd/user", "run", "enabled"] {
@@ -14,7 +15,7 @@ struct UserServicesStandIn {
       #!/bin/sh
       [ "$2" = is-enabled ] && exec test -e '\(folder)/enabled/'"$3"
       echo "$@" >>'\(folder)/calls'
-      [ "$2" = enable ] && : >'\(folder)/enabled/'"$4"
+      [ "$2" = enable ] && [ -d '\(folder)/enabled' ] && : >'\(folder)/enabled/'"$4"
       exit 0
 
       """

@@ -199,29 +199,31 @@ struct GateTests {
     }
   }
 
-  @Test("a program's rule holds for reads without Unlock and for changes of attributes, too")
+  @Test("a program's rule holds for changes and for reads without Unlock, on each connection")
   func programWithoutUnlock() async throws {
-    try await RunningSecretService.with([.right]) { service in
-      let client = try await ServiceClient(service.bus)
-      let session = try await client.plainSession()
-      let mail = try await client.create("of mail", label: "Mail", ["name": "Mail"], session: session)
+    try await RunningSecretService.with([.right, .right]) { service in
+      let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let (first, second) = (try await one.plainSession(), try await two.plainSession())
+      let mail = try await one.create("of mail", label: "Mail", ["name": "Mail"], session: first)
       try await service.gate(program: try executable(), .anyFinger)
       // A rule that was read holds for two seconds.
       try await Task.sleep(for: .milliseconds(2_100))
-      #expect(try await client.search(["name": "Mail"]).locked == [mail])
+      #expect(try await one.search(["name": "Mail"]).locked == [mail])
       #expect(try await service.secrets(of: [mail]) == ["of mail"], "another program")
-      #expect(try await client.secret(mail, session: session).text == "of mail")
+      try await one.set(mail, "Item", "Label", .string("Post"))
       #expect(service.agent.prompts.count == 1)
       // The touch holds for ten seconds.
-      #expect(try await client.search(["name": "Mail"]).unlocked == [mail])
-      try await client.set(mail, "Item", "Label", .string("Post"))
+      #expect(try await one.search(["name": "Mail"]).unlocked == [mail])
+      #expect(try await one.secret(mail, session: first).text == "of mail")
       #expect(service.agent.prompts.count == 1)
+      #expect(try await two.secret(mail, session: second).text == "of mail")
+      #expect(service.agent.prompts.count == 2)
     }
   }
 
-  @Test("a program's rule with once per session is asked for once, for all that it reads")
+  @Test("a program's rule with once per session is asked for once, for all that it reads, until something is locked")
   func programSession() async throws {
-    try await RunningSecretService.with([.right]) { service in
+    try await RunningSecretService.with([.right, .right, .right]) { service in
       let tool = "/usr/bin/secret-tool"
       for name in ["Mail", "Chat"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
       try await service.gate(program: tool, .anyFinger, .session)
@@ -229,6 +231,12 @@ struct GateTests {
         #expect(try await service.run(tool, "lookup", "name", name).text == "of \(name)")
       }
       #expect(service.agent.prompts.count == 1)
+      let client = try await ServiceClient(service.bus)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+      #expect(service.agent.prompts.count == 2)
+      #expect(try await service.run(tool, "lookup", "name", "Chat").text == "of Chat")
+      #expect(service.agent.prompts.count == 3)
     }
   }
 
