@@ -39,7 +39,7 @@ struct Root: ParsableCommand {
       Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
       Unlock.self, Lock.self, Passcode.self, Recover.self, Reseal.self, Status.self, Log.self, Migrate.self,
       Export.self, Import.self, Key.self, SSH.self, SecretServiceGroup.self, Backup.self, Restore.self,
-      GitCredential.self, Login.self,
+      GitCredential.self, DockerCredential.self, Login.self,
       Doctor.self, Setup.self,
       Reader.self, Admin.self,
     ])

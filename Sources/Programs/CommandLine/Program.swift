@@ -44,7 +44,7 @@ enum Program {
     } catch let failure as Failure {
       // After a signal, report the cancellation and not the error that followed from it.
       let failure = Interruption.happened ? .cancelled : failure
-      StandardError.line(failure.line(command: spoken))
+      if failure.status != .answered { StandardError.line(failure.line(command: spoken)) }
       return failure.status
     } catch {
       return parsingEnded(error, words)

@@ -52,7 +52,8 @@ struct UsageTests {
     "every command explains itself, with examples that stay on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
-      "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential", "doctor",
+      "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential",
+      "docker-credential", "doctor",
       "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
       "login enable", "login disable", "login open", "login repair",
       "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public",

@@ -57,7 +57,8 @@ struct GitCredential: Command {
     let store = try await session.store()
     let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
     guard let item = items.first else { return }
-    let released = try await secret(of: item, from: store, session, reason: "git: sign in to \(place.description)")
+    let released = try await session.secret(
+      of: item, from: store, reason: "git: sign in to \(place.description)", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
     let announced = request.all("capability[]")
     let capabilities = ["authtype", "state"].filter { announced.contains($0) }
@@ -66,23 +67,6 @@ struct GitCredential: Command {
     try GitSecret(released.secret.copy()).write(to: &answer, authenticationTypes: capabilities.contains("authtype"))
     if capabilities.contains("state") { answer.append("state[]=\(Self.state(of: item))\n") }
     try answer.writeAnswer()
-  }
-
-  /// The item's secret. Asks only where somebody has to be asked.
-  private func secret(
-    of item: Item, from store: any VaultService, _ session: Session, reason: String
-  ) async throws(Failure) -> ReleasedItem {
-    do throws(VaultError) {
-      return try await store.secrets(.ids([item.id]), .nobody)[0]
-    } catch .interactionNotAllowed {
-    } catch {
-      throw session.explained(error)
-    }
-    var asking = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
-    asking.interactionNotAllowed = noPrompt
-    return try await session.asking(store, session.answers(noPrompt: noPrompt), options: asking, reason: reason) {
-      try await store.secrets(.ids([item.id]), $0)[0]
-    }
   }
 
   // MARK: store
@@ -130,8 +114,9 @@ struct GitCredential: Command {
   ) async throws(Failure) -> Bool {
     if let state = Self.state(in: request) { return state == Self.state(of: item) }
     guard let refused = request.secret("password") else { return true }
-    let known = try await secret(
-      of: item, from: store, session, reason: "git: compare the password that \(place.description) has refused")
+    let known = try await session.secret(
+      of: item, from: store, reason: "git: compare the password that \(place.description) has refused",
+      noPrompt: noPrompt)
     return GitSecret(known.secret.copy()).hasPassword(refused)
   }
 

@@ -3,6 +3,8 @@ import Whorl
 /// The program's exit statuses (from `sysexits.h` where it has one).
 enum ExitStatus: Int32 {
   case done = 0
+  /// `docker-credential`: what failed is on standard output, in words that docker knows.
+  case answered = 1
   case usage = 64
   /// Damaged or tampered data.
   case damaged = 65
@@ -62,6 +64,9 @@ struct Failure: Error {
   static func interactionNotAllowed(_ what: String, advice: String) -> Failure {
     Failure(.refused, what, name: "errSecInteractionNotAllowed", advice: advice)
   }
+
+  /// What failed was said on standard output already.
+  static let answered = Failure(.answered, "answered")
 
   /// The person or a signal cancelled the command.
   static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "run it again")

@@ -53,7 +53,7 @@ struct GitPlace: Sendable {
   func items(in store: any VaultService) async throws(VaultError) -> [Item] {
     try await store.allItems(ItemSearch(.internetPassword, searched))
       .filter { item in
-        item.attributes[.port] == port.map { .number($0) }
+        DockerPlace(item) == nil && item.attributes[.port] == port.map { .number($0) }
           && (path == nil || item.attributes[.path] == path.map { .text($0) })
           && (username == nil || item.attributes[.account] == username.map { .text($0) })
       }

@@ -1,0 +1,89 @@
+import SecretModel
+
+/// A registry as docker names it: `https://index.docker.io/v1/`, `ghcr.io`, `localhost:5000`. Every name becomes the
+/// attributes of an internet password, and they become the same name again.
+struct DockerPlace: Sendable, Hashable {
+  private let server: String
+  private let port: Int64?
+  /// `https` or `http`, where the name has one.
+  private let networkProtocol: String?
+  /// From its first slash on.
+  private let path: String?
+
+  /// Tells docker's items from git's.
+  static let securityDomain = AttributeValue.text("docker")
+
+  /// `kSecAttrProtocol` has names of its own for these.
+  private static let appleNames = ["https": "htps", "http": "http"]
+
+  init(_ name: String) {
+    let mark = name.firstRange(of: "://")
+    let networkProtocol = mark.map { String(name[..<$0.lowerBound]) }
+    let rest = name[(mark?.upperBound ?? name.startIndex)...]
+    let host = rest.prefix { $0 != "/" }
+    guard networkProtocol.map({ Self.appleNames[$0] != nil }) ?? true, !host.isEmpty else {
+      (server, port, self.networkProtocol, path) = (name, nil, nil, nil)
+      return
+    }
+    self.networkProtocol = networkProtocol
+    path = host.endIndex == rest.endIndex ? nil : String(rest[host.endIndex...])
+    // The port follows the last colon, but for the colons of an IPv6 address, which stands in brackets.
+    if let colon = host.lastIndex(of: ":"), colon > host.startIndex,
+      let port = UInt16(host[host.index(after: colon)...]), port > 0, host[colon...] == ":\(port)"
+    {
+      (server, self.port) = (String(host[..<colon]), Int64(port))
+    } else {
+      (server, port) = (String(host), nil)
+    }
+  }
+
+  /// Nil for an item that docker has not stored.
+  init?(_ item: Item) {
+    guard item.attributes[.securityDomain] == Self.securityDomain, case .text(let server)? = item.attributes[.server]
+    else { return nil }
+    self.server = server
+    port = if case .number(let port)? = item.attributes[.port] { port } else { nil }
+    path = if case .text(let path)? = item.attributes[.path] { path } else { nil }
+    networkProtocol =
+      if case .text(let name)? = item.attributes[.networkProtocol] {
+        Self.appleNames.first { $0.value == name }?.key
+      } else { nil }
+  }
+
+  /// The name, as docker gave it.
+  var name: String {
+    "\(networkProtocol.map { "\($0)://" } ?? "")\(server)\(port.map { ":\($0)" } ?? "")\(path ?? "")"
+  }
+
+  /// The attributes of the item for this registry.
+  func attributes(account: String) -> [AttributeName: AttributeValue] {
+    var attributes = Self.searched
+    attributes[.server] = .text(server)
+    attributes[.port] = port.map { .number($0) }
+    attributes[.networkProtocol] = networkProtocol.flatMap { Self.appleNames[$0] }.map { .text($0) }
+    attributes[.path] = path.map { .text($0) }
+    attributes[.account] = .text(account)
+    return attributes
+  }
+
+  /// The items for this registry, the one that was changed last first.
+  func items(
+    in store: any VaultService, _ states: Swift.Set<Item.State> = [.living]
+  ) async throws(VaultError) -> [Item] {
+    var searched = Self.searched
+    searched[.server] = .text(server)
+    return try await store.allItems(ItemSearch(.internetPassword, searched, states: states))
+      .filter { DockerPlace($0) == self }
+      .sorted { $0.modified > $1.modified }
+  }
+
+  /// All items that docker has stored, the one that was changed last first.
+  static func allItems(in store: any VaultService) async throws(VaultError) -> [Item] {
+    try await store.allItems(ItemSearch(.internetPassword, searched)).sorted { $0.modified > $1.modified }
+  }
+
+  /// What every item of docker has.
+  private static let searched: [AttributeName: AttributeValue] = [
+    .securityDomain: securityDomain, .accessGroup: .text(AccessGroup.commandLine),
+  ]
+}

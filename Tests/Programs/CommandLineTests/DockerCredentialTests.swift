@@ -1,0 +1,259 @@
+import Foundation
+import Glibc
+import ProgramDriver
+import Synchronization
+import Testing
+
+@Suite("whorl docker-credential")
+struct DockerCredentialTests {
+  /// Runs the command as docker does.
+  private func docker(_ action: String, _ request: String, _ options: String..., in store: TestStore) async throws
+    -> Invocation.Result
+  {
+    try await Invocation(
+      arguments: store.arguments(["docker-credential"] + options + [action]), input: Array(request.utf8)
+    ).run()
+  }
+
+  private func store(
+    _ server: String, _ user: String, _ secret: String, access: String = "none", in store: TestStore
+  ) async throws {
+    let request = #"{"ServerURL":"\#(server)","Username":"\#(user)","Secret":"\#(secret)"}"#
+    let stored = try await docker("store", request, "--access", access, in: store)
+    try stored.mustSucceed()
+    #expect(stored.output.isEmpty)
+  }
+
+  /// An answer of `get` or `list`.
+  private func members(_ result: Invocation.Result) throws -> [String: String] {
+    try result.mustSucceed()
+    return try JSONDecoder().decode([String: String].self, from: Data(result.output))
+  }
+
+  @Test("gives back what docker has stored, with every escape of JSON")
+  func roundTrip() async throws {
+    try await TestStore.with { store in
+      try await self.store(
+        "ghcr.io", #"t\u00f6n\u0079 \uD83D\udE00"#, #"a\"b\\c\/d\b\f\n\r\t\u0001 ✓ \u20AC<>&"#, in: store)
+      let got = try members(try await docker("get", "ghcr.io\n", in: store))
+      #expect(
+        got == [
+          "ServerURL": "ghcr.io", "Username": "töny 😀", "Secret": "a\"b\\c/d\u{8}\u{C}\n\r\t\u{1} ✓ €<>&",
+        ])
+      try await self.store("ghcr.io", "ann", "", in: store)
+      #expect(try members(try await docker("get", "ghcr.io", in: store))["Secret"]?.isEmpty == true)
+    }
+  }
+
+  @Test("keeps every name of a registry as it is, and tells similar ones apart")
+  func names() async throws {
+    let names = [
+      "https://index.docker.io/v1/", "https://index.docker.io/v1/access-token", "index.docker.io", "ghcr.io",
+      "https://ghcr.io", "http://ghcr.io", "ghcr.io/", "ghcr.io/team/one", "localhost:5000", "localhost:05000",
+      "localhost", "localhost:", "[::1]:5000", "[::1]", "htps://ghcr.io", "oci://ghcr.io", "://", "/", "bücher.example",
+      "a:0", "a:65536", ":5000",
+    ]
+    try await TestStore.with { store in
+      for (number, name) in names.enumerated() {
+        try await self.store(name, "user\(number)", "secret\(number)", in: store)
+      }
+      for (number, name) in names.enumerated() {
+        let got = try members(try await docker("get", name, in: store))
+        #expect(got == ["ServerURL": name, "Username": "user\(number)", "Secret": "secret\(number)"])
+      }
+      let listed = try members(try await docker("list", "unused", in: store))
+      let expected = names.enumerated().map { ($1, "user\($0)") }
+      #expect(listed == Dictionary(uniqueKeysWithValues: expected))
+    }
+  }
+
+  @Test("says what docker knows on standard output: no credentials, no server, no user")
+  func knownFailures() async throws {
+    try await TestStore.with { store in
+      let failures = [
+        ("get", "ghcr.io", "credentials not found in native keychain\n"),
+        ("get", " \n", "no credentials server URL\n"), ("erase", "", "no credentials server URL\n"),
+        ("store", #"{"Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
+        ("store", #"{"ServerURL":"","Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
+        ("store", #"{"ServerURL":"ghcr.io","Secret":"s"}"#, "no credentials username\n"),
+      ]
+      for (action, request, text) in failures {
+        let result = try await docker(action, request, in: store)
+        #expect(result.status == 1, "\(action) \(request)")
+        #expect(result.text == text)
+        #expect(result.diagnostics.isEmpty)
+      }
+      #expect(try await docker("list", "", in: store).text == "{}\n")
+    }
+  }
+
+  @Test("a registry has one credential: another user's takes the place of the first, and the rule stays")
+  func oneForEach() async throws {
+    try await TestStore.with { store in
+      try await self.store("ghcr.io", "ann", "one", in: store)
+      try await self.store("ghcr.io", "ann", "two", access: "presence", in: store)
+      #expect(try members(try await docker("get", "ghcr.io", "--no-prompt", in: store))["Secret"] == "two")
+      try await self.store("ghcr.io", "bob", "three", access: "presence", in: store)
+      #expect(try members(try await docker("get", "ghcr.io", "--no-prompt", in: store))["Secret"] == "three")
+      #expect(try await store.whorl("ls").text.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test("erases the credential of the registry and no other, and what is not there is erased already")
+  func erase() async throws {
+    try await TestStore.with { store in
+      try await self.store("ghcr.io", "ann", "one", access: "presence", in: store)
+      try await self.store("ghcr.io/team", "ann", "two", access: "presence", in: store)
+      for _ in 1...2 { try await docker("erase", "ghcr.io", in: store).mustSucceed() }
+      #expect(try members(try await docker("list", "", in: store)) == ["ghcr.io/team": "ann"])
+    }
+  }
+
+  @Test("git's password for the same server is another item")
+  func apartFromGit() async throws {
+    try await TestStore.with { store in
+      try await self.store("https://ghcr.io", "ann", "of docker", in: store)
+      func git(_ action: String, _ more: String) async throws -> String {
+        let request = Array("protocol=https\nhost=ghcr.io\n\(more)".utf8)
+        let words = ["git-credential", "--access", "none", action]
+        return try await Invocation(arguments: store.arguments(words), input: request).run().text
+      }
+      #expect(try await git("get", "").isEmpty)
+      _ = try await git("store", "username=ann\npassword=of git\n")
+      #expect(try await git("get", "") == "username=ann\npassword=of git\n")
+      #expect(try members(try await docker("get", "https://ghcr.io", in: store))["Secret"] == "of docker")
+      _ = try await git("erase", "username=ann\n")
+      #expect(try members(try await docker("list", "", in: store)) == ["https://ghcr.io": "ann"])
+    }
+  }
+
+  @Test("a new credential needs a finger, after a prompt that names the registry, and listing needs none")
+  func touch() async throws {
+    try await TestStore.enrolled { store in
+      try await docker("store", #"{"ServerURL":"ghcr.io","Username":"ann","Secret":"one"}"#, in: store).mustSucceed()
+      #expect(try members(try await docker("list", "", "--no-prompt", in: store)) == ["ghcr.io": "ann"])
+      let refused = try await docker("get", "ghcr.io", "--no-prompt", in: store)
+      #expect(refused.status == 77)
+      #expect(refused.output.isEmpty)
+      let got = try await store.touched(["docker-credential", "get"], [.right], input: Array("ghcr.io".utf8))
+      #expect(try members(got)["Secret"] == "one")
+      #expect(got.diagnostics.contains("docker: sign in to ghcr.io"))
+    }
+  }
+
+  @Test("refuses what is no JSON object of strings in one line, and an action that docker does not have")
+  func badInput() async throws {
+    let good = #""ServerURL":"ghcr.io","Username":"ann","Secret""#
+    let requests = [
+      "", "{", "[]", "null", "{\(good)}", "{\(good):}", "{\(good):1}", "{\(good):null}", "{\(good):{}}",
+      "{\(good):\"s\"", "{\(good):\"s\",}", "{\(good):\"s\"}}", "{\(good):\"s\"} {}", "{\(good):\"s}",
+      "{\(good):\"\\x\"}", "{\(good):\"\\u12G4\"}", "{\(good):\"\\u12\"}", "{\(good):\"\\uD83D\"}",
+      "{\(good):\"\\uD83Dx\"}", "{\(good):\"\\uD83D\\u0041\"}", "{\(good):\"\\uDE00\"}", "{\(good):\"a\nb\"}",
+      "{\(good):'s'}", "{ServerURL:\"ghcr.io\"}",
+    ]
+    try await TestStore.with { store in
+      for request in requests {
+        let refused = try await docker("store", request, in: store)
+        #expect(refused.status == 64, "\(request)")
+        #expect(
+          refused.failure.hasPrefix("whorl: docker-credential: standard input is not a JSON object of strings"),
+          "\(request): \(refused.failure)")
+        #expect(refused.output.isEmpty)
+      }
+      let unknown = try await docker("version", "", in: store)
+      #expect(unknown.status == 64)
+      #expect(try await docker("get", "ghcr.io two", in: store).status == 64)
+      #expect(try await store.whorl("ls").output.isEmpty)
+    }
+  }
+
+  @Test("a secret of the greatest length goes through, and a longer one is refused")
+  func long() async throws {
+    try await TestStore.with { store in
+      let secret = String(repeating: "\"", count: 1 << 20)
+      try await self.store("ghcr.io", "ann", String(repeating: #"\u0022"#, count: 1 << 20), in: store)
+      #expect(try members(try await docker("get", "ghcr.io", in: store))["Secret"] == secret)
+      let longer = try await docker(
+        "store", #"{"ServerURL":"x","Username":"ann","Secret":"\#(secret.replacing("\"", with: "x"))y"}"#, in: store)
+      #expect(longer.status == 64, "\(longer.failure)")
+    }
+  }
+
+  @Test(
+    "serves docker itself: what docker login stores is there for the next one, and docker logout erases it",
+    .enabled(
+      if: ["/usr/local/bin/docker", "/usr/bin/docker"].contains {
+        FileManager.default.isExecutableFile(atPath: $0)
+      }))
+  func realDocker() async throws {
+    try await TestStore.with { store in
+      let helper = "#!/bin/sh\nexec \(try Programs.path("whorl")) docker-credential --store \(store.directory) \"$@\"\n"
+      try writeFile("\(store.folder)/docker-credential-tested", Array(helper.utf8))
+      chmod("\(store.folder)/docker-credential-tested", 0o755)
+      try writeFile("\(store.folder)/config.json", Array(#"{"credsStore":"tested"}"#.utf8))
+      try await withRegistry { port in
+        func run(_ words: String..., input: String = "") async throws -> Invocation.Result {
+          try await Invocation(
+            program: "/usr/bin/env", arguments: ["docker"] + words, input: Array(input.utf8),
+            environment: [
+              "PATH": "\(store.folder):/usr/local/bin:/usr/bin:/bin", "HOME": store.folder,
+              "DOCKER_CONFIG": store.folder, "DOCKER_HOST": "unix:///nonexistent",
+            ]
+          ).run()
+        }
+        let registry = "127.0.0.1:\(port)"
+        try await run("login", "--username", "ann", "--password-stdin", registry, input: "\"p=\\w ✓").mustSucceed()
+        let kept = try members(
+          try await Invocation(
+            arguments: store.arguments(["docker-credential", "get"]) + ["--passcode-fd", "3"],
+            input: Array(registry.utf8), descriptors: [TestStore.passcode + "\n"]
+          ).run())
+        #expect(kept == ["ServerURL": registry, "Username": "ann", "Secret": "\"p=\\w ✓"])
+        try await run("logout", registry).mustSucceed()
+        #expect(try members(try await docker("list", "", in: store)).isEmpty)
+      }
+    }
+  }
+
+  private final class Running: Sendable {
+    let port = Mutex("")
+    let isOver = Atomic(false)
+  }
+
+  /// Runs a registry that lets "ann" in, at a port of this machine.
+  private func withRegistry(_ body: (String) async throws -> Void) async throws {
+    let script = """
+      import base64, http.server, sys
+      class Registry(http.server.BaseHTTPRequestHandler):
+          def do_GET(self):
+              expected = 'Basic ' + base64.b64encode('ann:"p=\\\\w ✓'.encode()).decode()
+              known = self.headers.get('Authorization') == expected
+              self.send_response(200 if known else 401)
+              if not known: self.send_header('WWW-Authenticate', 'Basic realm="x"')
+              self.send_header('Content-Length', '0')
+              self.end_headers()
+          def log_message(self, *_): pass
+      server = http.server.HTTPServer(('127.0.0.1', 0), Registry)
+      print(server.server_port, file=sys.stderr, flush=True)
+      server.serve_forever()
+      """
+    let state = Running()
+    let registry = try Invocation(program: "/usr/bin/python3", arguments: ["-c", script]).start()
+    startThread {
+      _ = registry.finish { line, _ in state.port.withLock { if $0.isEmpty { $0 = line } } }
+      state.isOver.store(true, ordering: .releasing)
+    }
+    let result: Result<Void, any Error>
+    do {
+      while state.port.withLock({ $0.isEmpty }), !state.isOver.load(ordering: .acquiring) {
+        try await Task.sleep(for: .milliseconds(5))
+      }
+      result = .success(try await body(state.port.withLock { $0 }))
+    } catch {
+      result = .failure(error)
+    }
+    registry.signal(SIGTERM)
+    while !state.isOver.load(ordering: .acquiring) { try await Task.sleep(for: .milliseconds(5)) }
+    try result.get()
+  }
+}
