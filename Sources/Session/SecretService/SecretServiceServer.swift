@@ -44,6 +44,7 @@ package final class SecretServiceServer: Sendable {
   private let keeper: ItemKeeper
   private let desk: PromptDesk
   private let locks = Locks()
+  private let lists: ItemLists
   private let log: @Sendable (String) -> Void
   private let clients = Mutex<[String: ClientEntry]>([:])
 
@@ -57,6 +58,7 @@ package final class SecretServiceServer: Sendable {
 
   private init(_ configuration: Configuration) throws(VaultError) {
     keeper = ItemKeeper(try configuration.openStore())
+    lists = ItemLists(of: keeper)
     desk = PromptDesk(openStore: configuration.openStore, prompt: configuration.prompt, log: configuration.log)
     log = configuration.log
   }
@@ -80,6 +82,11 @@ package final class SecretServiceServer: Sendable {
       guard try await takeName(on: connection) else {
         connection.close()
         return .taken
+      }
+      do throws(ServiceError) {
+        try await server.keeper.endSession()
+      } catch {
+        configuration.log("cannot remove the secrets of the last session: \(error.message)")
       }
       isServing.set()
       return .serving
@@ -160,7 +167,8 @@ package final class SecretServiceServer: Sendable {
 
   private func values(_ call: BusCall, _ client: BusClient) async throws(ServiceError) -> [BusValue] {
     let context = CallContext(
-      keeper: keeper, desk: desk, locks: locks, signals: ServiceSignals(connection: call.connection), client: client,
+      keeper: keeper, desk: desk, locks: locks,
+      signals: ServiceSignals(connection: call.connection, lists: lists), client: client,
       member: call.member, signature: call.signature, arguments: call.arguments)
     let path = ObjectPath(call.path)
     if call.interface == ServiceName.introspectable, call.member == "Introspect" {

@@ -93,7 +93,10 @@ struct ProtocolTests {
       let created = try #require(try await client.property(office, "Collection", "Created").asUInt64)
       #expect(created > 1_700_000_000)
       let all = try #require(try await client.property(ServiceClient.root, "Service", "Collections").asArray)
-      #expect(Set(all.compactMap(\.asObjectPath)) == [ServiceClient.login, office, "\(office)_2"])
+      #expect(
+        Set(all.compactMap(\.asObjectPath)) == [
+          ServiceClient.login, "\(ServiceClient.root)/collection/session", office, "\(office)_2",
+        ])
       try await client.call(office, "Collection", "Delete")
       try await client.signal("CollectionDeleted", of: ServiceClient.root)
       #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "NoSuchObject")
@@ -154,6 +157,83 @@ struct ProtocolTests {
       }
       #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(false))
       #expect(service.agent.prompts.count == 2)
+    }
+  }
+
+  @Test("an item of a locked collection opens with its collection")
+  func lockedCollectionOfItem() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      let unlocking = try await client.change("Unlock", [item])
+      #expect(try await client.show(unlocking.prompt) == (false, [item]))
+      #expect(try await client.secret(item, session: session).text == "s")
+      #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(false))
+      #expect(service.agent.prompts.first?.contains("unlock “Login”") == true)
+    }
+  }
+
+  @Test("programs that keep properties are told of new values: labels, attributes, locks, items and collections")
+  func changedProperties() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let (client, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await client.plainSession()
+      let login = ServiceClient.login
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      #expect(try await other.changed("Items", of: login) == .array(of: "o", [.objectPath(item)]))
+      try await client.set(item, "Item", "Label", .string("new"))
+      #expect(try await other.changed("Label", of: item) == .string("new"))
+      try await client.set(item, "Item", "Attributes", .texts(["c": "d"]))
+      #expect(try await other.changed("Attributes", of: item) == .texts(["c": "d"]))
+      try await client.create("t", label: "newer", ["c": "d"], replace: true, session: session)
+      #expect(try await other.changed("Label", of: item) == .string("newer"))
+      try await client.set(login, "Collection", "Label", .string("Main"))
+      #expect(try await other.changed("Label", of: login) == .string("Main"))
+      for target in [login, item] {
+        _ = try await client.change("Lock", [target])
+        #expect(try await other.changed("Locked", of: target) == .boolean(true))
+        _ = try await client.show(try await client.change("Unlock", [target]).prompt)
+        #expect(try await other.changed("Locked", of: target) == .boolean(false))
+      }
+      try await client.call(item, "Item", "Delete")
+      #expect(try await other.changed("Items", of: login) == .array(of: "o", []))
+      let made = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([:]), .string("")])
+      let collection = try #require(made.first)
+      let listed = try await other.changed("Collections", of: ServiceClient.root).asArray
+      #expect(listed?.contains(collection) == true)
+      try await client.call(collection.asObjectPath ?? "", "Collection", "Delete")
+      #expect(try await other.changed("Collections", of: ServiceClient.root).asArray?.contains(collection) == false)
+    }
+  }
+
+  @Test("what is stored for the session ends with the service")
+  func sessionCollection() async throws {
+    try await PrivateBus.with { bus in
+      try await TestStore.enrolled { store in
+        var items: [String] = []
+        for isFirst in [true, false] {
+          let environment = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+          try await RunningAgent.with(store, environment: environment, started: "serves") { _ in
+            ["--secret-service"]
+          } _: { _ in
+            let client = try await ServiceClient(bus)
+            guard isFirst else {
+              #expect(try await client.search([:]).unlocked == [items[1]])
+              return
+            }
+            let session = try await client.plainSession()
+            let alias = try await client.call(ServiceClient.root, "Service", "ReadAlias", [.string("session")])
+            #expect(alias.first?.asObjectPath == "\(ServiceClient.root)/collection/session")
+            for collection in ["\(ServiceClient.root)/aliases/session", ServiceClient.login] {
+              items.append(try await client.create("s", in: collection, label: "l", ["a": "b"], session: session))
+            }
+            #expect(try await client.secret(items[0], session: session).text == "s")
+          }
+        }
+      }
     }
   }
 

@@ -125,6 +125,23 @@ final class ServiceClient: Sendable {
     )
   }
 
+  /// Waits for `PropertiesChanged` with this property, and forgets it; fails after half a minute.
+  func changed(_ property: String, of path: String) async throws -> BusValue {
+    for _ in 0..<6_000 {
+      let found: BusValue? = signals.all.withLock { all in
+        for (place, signal) in all.enumerated() where signal.member == "PropertiesChanged" && signal.path == path {
+          guard let value = signal.arguments[1].asDictionary?[property] else { continue }
+          all.remove(at: place)
+          return value
+        }
+        return nil
+      }
+      if let found { return found }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw SystemFailure("\(path) has not told of \(property)", 110)
+  }
+
   /// Waits for a signal of an object; fails after half a minute.
   @discardableResult
   func signal(_ member: String, of path: String) async throws -> BusSignal {

@@ -41,6 +41,9 @@ package struct SecretServiceContents: Sendable {
 }
 
 extension SecretServiceFolder {
+  /// The collection of what ends with the session, as long as nothing is kept about it.
+  package static let session = SecretServiceFolder(.collection, sessionCollection, label: sessionLabel)
+
   /// The usual collection as long as nothing is kept about it.
   package static let usual = SecretServiceFolder(.collection, usualCollection, label: usualLabel)
 }

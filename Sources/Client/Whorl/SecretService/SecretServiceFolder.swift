@@ -17,6 +17,10 @@ package struct SecretServiceFolder: Sendable, Hashable {
   /// The alias that means the usual collection until it is given to another one.
   package static let usualAlias = "default"
 
+  /// The collection of what ends with the session, and its alias.
+  package static let sessionCollection = "session"
+  package static let sessionLabel = "Session"
+
   private static let aliasesName = AttributeName(rawValue: "whorl.secret-service.aliases")
   private static let ruleName = AttributeName(rawValue: "whorl.secret-service.rule")
   private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")

@@ -13,25 +13,31 @@ struct ItemKeeper: Sendable {
 
   // MARK: Collections
 
-  /// All collections: the usual one, and those that were made.
+  /// The collections that are always there.
+  private static let builtIn: [SecretServiceFolder] = [.usual, .session]
+
+  /// All collections: those that are always there, and those that were made.
   func collections() async throws(ServiceError) -> [SecretServiceFolder] {
     let kept = try await folders().filter { $0.kind == .collection }
-    guard !kept.contains(where: { $0.name == SecretServiceFolder.usualCollection }) else { return kept }
-    return [.usual] + kept
+    return Self.builtIn.filter { always in !kept.contains { $0.name == always.name } } + kept
   }
 
   /// - Throws: `noSuchObject`.
   func collection(_ name: String) async throws(ServiceError) -> SecretServiceFolder {
     if let kept = try await folder(.collection, name) { return kept }
-    guard name == SecretServiceFolder.usualCollection else { throw .noSuchObject }
-    return .usual
+    guard let always = Self.builtIn.first(where: { $0.name == name }) else { throw .noSuchObject }
+    return always
   }
 
   /// The name of the collection that an alias means; nil for none.
   func collection(ofAlias alias: String) async throws(ServiceError) -> String? {
     let all = try await collections()
     if let named = all.first(where: { $0.aliases.contains(alias) }) { return named.name }
-    return alias == SecretServiceFolder.usualAlias ? SecretServiceFolder.usualCollection : nil
+    switch alias {
+    case SecretServiceFolder.usualAlias: return SecretServiceFolder.usualCollection
+    case SecretServiceFolder.sessionCollection: return SecretServiceFolder.sessionCollection
+    default: return nil
+    }
   }
 
   /// Lets an alias mean a collection; nil for none.
@@ -67,6 +73,11 @@ struct ItemKeeper: Sendable {
   func delete(collection name: String) async throws(ServiceError) {
     try await delete(SecretServiceItem.search(in: name))
     try await delete(SecretServiceFolder.search(.collection, name))
+  }
+
+  /// Removes the items of a session that is over.
+  func endSession() async throws(ServiceError) {
+    try await delete(SecretServiceItem.search(in: SecretServiceFolder.sessionCollection))
   }
 
   /// What is kept about a program; nil for nothing.
@@ -121,6 +132,19 @@ struct ItemKeeper: Sendable {
       }
       search.after = page.next
       if search.after == nil { return }
+    }
+  }
+
+  /// The items of a collection, oldest first; nil where there are more than `limit`.
+  func items(in collection: String, atMost limit: Int) async throws(ServiceError) -> [SecretServiceItem]? {
+    var search = SecretServiceItem.search(in: collection)
+    var items: [SecretServiceItem] = []
+    while true {
+      let page = try await explained { () async throws(VaultError) in try await store.page(search) }
+      items += page.items.compactMap(SecretServiceItem.init)
+      guard items.count <= limit else { return nil }
+      search.after = page.next
+      if search.after == nil { return items }
     }
   }
 

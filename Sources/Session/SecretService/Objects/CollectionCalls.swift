@@ -18,6 +18,7 @@ struct CollectionCalls {
     case "Delete()":
       try await call.keeper.delete(collection: collection.name)
       call.signals.deleted(collection.path)
+      call.signals.changed(collections: try await call.keeper.collections())
       return [.objectPath(ObjectPath.none)]
     case "SearchItems(a{ss})":
       var found: [ObjectPath] = []
@@ -44,7 +45,11 @@ struct CollectionCalls {
     if let path = call.client.program.path { rules = try await call.keeper.rules(forProgram: path) }
     let (item, isNew) = try await call.keeper.create(
       new, in: collection, replacing: call.arguments[2].asBoolean ?? false, program: rules)
-    if isNew { call.signals.created(item: item) } else { call.signals.changed(item: item) }
+    if isNew {
+      call.signals.created(item: item)
+    } else {
+      call.signals.changed(item: item, ["Label": .string(item.label), "Attributes": .texts(item.attributes)])
+    }
     return [.objectPath(item.path.text), .objectPath(ObjectPath.none)]
   }
 }

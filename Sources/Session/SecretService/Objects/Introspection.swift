@@ -84,6 +84,7 @@ enum Introspection {
       method("Get", ["in s interface", "in s name", "out v value"]),
       method("GetAll", ["in s interface", "out a{sv} properties"]),
       method("Set", ["in s interface", "in s name", "in v value"]),
+      signal("PropertiesChanged", ["s interface", "a{sv} changed", "as invalidated"]),
     ])
 
   private static let introspectable = interface(

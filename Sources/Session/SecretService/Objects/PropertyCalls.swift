@@ -63,13 +63,15 @@ struct PropertyCalls {
       var collection = try await call.collection(at: path)
       collection.label = label
       try await call.keeper.keep(collection)
-      call.signals.changed(collection.path)
-    case (.item(let collection, let name), ServiceName.item, "Label", .string(let label)):
-      let item = try await call.keeper.item(name, in: collection)
+      call.signals.changed(collection.path, ["Label": .string(label)])
+    case (.item(let collection, let item), ServiceName.item, "Label", .string(let label)):
+      let item = try await call.keeper.item(item, in: collection)
       try await change(item, SecretServiceItem.change(label: label))
-    case (.item(let collection, let name), ServiceName.item, "Attributes", .texts(let attributes)):
-      let item = try await call.keeper.item(name, in: collection)
+      call.signals.changed(item: item, [name: value])
+    case (.item(let collection, let item), ServiceName.item, "Attributes", .texts(let attributes)):
+      let item = try await call.keeper.item(item, in: collection)
       try await change(item, item.change(attributes: attributes))
+      call.signals.changed(item: item, [name: value])
     default: throw .invalidArguments("\(name) cannot be set to this")
     }
   }
@@ -84,7 +86,6 @@ struct PropertyCalls {
     } catch {
       throw ServiceError(error)
     }
-    call.signals.changed(item: item)
   }
 
   /// Seconds since 1970 as the API has them.

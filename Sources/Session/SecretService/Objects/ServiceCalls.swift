@@ -43,6 +43,7 @@ struct ServiceCalls {
     let made = try await call.keeper.newCollection(label: label)
     if !alias.isEmpty { try await call.keeper.setAlias(try checked(alias), to: made.name) }
     call.signals.created(made.path)
+    call.signals.changed(collections: try await call.keeper.collections())
     return [.objectPath(made.path.text), .objectPath(ObjectPath.none)]
   }
 
@@ -76,14 +77,18 @@ struct ServiceCalls {
         // What was granted in it is asked for again.
         call.client.reads.forget(nil)
         call.desk.forget(nil)
-        call.signals.changed(collection.path)
+        call.signals.changed(collection.path, ["Locked": .boolean(true)])
       case .item(let collection, let name):
         let item = try await call.keeper.item(name, in: collection)
         call.client.reads.forget(item.id)
         call.desk.forget(item.id)
         // What has a rule is asked for again by that rule.
-        if !item.isGated { call.locks.lock(item) }
-        call.signals.changed(item: item)
+        if item.isGated {
+          call.signals.changed(item: item)
+        } else {
+          call.locks.lock(item)
+          call.signals.changed(item: item, ["Locked": .boolean(true)])
+        }
       default: continue
       }
       locked.append(path)

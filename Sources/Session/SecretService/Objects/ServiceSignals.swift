@@ -4,9 +4,34 @@ internal import Whorl
 /// The signals of the service, and what it asks the bus.
 struct ServiceSignals: Sendable {
   let connection: BusConnection
+  let lists: ItemLists
 
   /// The unique name of a name's owner; nil where there is none.
   func owner(of name: String) async -> String? { (try? await connection.owner(of: name)) ?? nil }
+
+  /// Tells programs that keep the properties of an object of new values.
+  func changed(_ object: ObjectPath, _ interface: String, _ values: [String: BusValue]) {
+    connection.emit(
+      BusTarget(path: object.text, interface: ServiceName.properties), "PropertiesChanged",
+      [.string(interface), .dictionary(values), .array(of: "s", [])])
+  }
+
+  /// Tells of a collection's new label, and of its being locked or unlocked.
+  func changed(_ collection: ObjectPath, _ values: [String: BusValue]) {
+    changed(collection)
+    changed(collection, ServiceName.collection, values)
+  }
+
+  /// Tells of an item's new properties.
+  func changed(item: SecretServiceItem, _ values: [String: BusValue]) {
+    changed(item: item)
+    changed(item.path, ServiceName.item, values)
+  }
+
+  /// Tells of the collections that there are now.
+  func changed(collections: [SecretServiceFolder]) {
+    changed(.service, ServiceName.service, ["Collections": CallContext.paths(collections.map(\.path))])
+  }
 
   func created(_ collection: ObjectPath) { ofService("CollectionCreated", collection) }
 
@@ -14,11 +39,17 @@ struct ServiceSignals: Sendable {
 
   func deleted(_ collection: ObjectPath) { ofService("CollectionDeleted", collection) }
 
-  func created(item: SecretServiceItem) { of(item, "ItemCreated") }
+  func created(item: SecretServiceItem) {
+    of(item, "ItemCreated")
+    lists.changed(in: item.collection, signals: self)
+  }
 
   func changed(item: SecretServiceItem) { of(item, "ItemChanged") }
 
-  func deleted(item: SecretServiceItem) { of(item, "ItemDeleted") }
+  func deleted(item: SecretServiceItem) {
+    of(item, "ItemDeleted")
+    lists.changed(in: item.collection, signals: self)
+  }
 
   /// Tells the client that has shown a prompt of its end.
   func completed(_ prompt: ServicePrompt, of client: String, dismissed: Bool, _ result: BusValue) {

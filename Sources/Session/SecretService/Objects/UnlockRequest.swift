@@ -9,6 +9,8 @@ struct UnlockRequest {
   private(set) var unlocked: [ObjectPath] = []
   private var collections: [SecretServiceFolder] = []
   private var items: [SecretServiceItem] = []
+  /// The locked collections of these items, which open with them.
+  private var enclosing: [SecretServiceFolder] = []
 
   init(call: CallContext) { self.call = call }
 
@@ -20,12 +22,20 @@ struct UnlockRequest {
       case .alias(let alias)?: add(try await call.collection(at: .alias(alias)), at: .alias(alias))
       case .item(let collection, let name)?:
         let item = try await call.keeper.item(name, in: collection)
-        if try await call.gate().isLocked(item) { items.append(item) } else { unlocked.append(item.path) }
+        try await add(item)
       default: break
       }
     } catch .noSuchObject {
       return
     }
+  }
+
+  private mutating func add(_ item: SecretServiceItem) async throws(ServiceError) {
+    guard try await call.gate().isLocked(item) else { return unlocked.append(item.path) }
+    items.append(item)
+    guard call.locks.isLocked(collection: item.collection), !enclosing.contains(where: { $0.name == item.collection })
+    else { return }
+    enclosing.append(try await call.keeper.collection(item.collection))
   }
 
   private mutating func add(_ collection: SecretServiceFolder, at path: ObjectPath) {
@@ -44,7 +54,7 @@ struct UnlockRequest {
     if vaultIsLocked { unlocked = [] }
     let paths = waiting + collections.map(\.path) + items.map(\.path)
     guard !paths.isEmpty else { return nil }
-    let (call, collections, items) = (call, collections, items)
+    let (call, collections, items) = (call, collections + enclosing, items)
     let prompt = ServicePrompt(
       named: "p" + SecretServiceItem.newName(), dismissed: CallContext.paths([])
     ) {
@@ -89,11 +99,11 @@ struct UnlockRequest {
     }
     for collection in collections {
       call.locks.unlock(collection: collection.name)
-      call.signals.changed(collection.path)
+      call.signals.changed(collection.path, ["Locked": .boolean(false)])
     }
     for item in items {
       call.locks.unlock(item)
-      call.signals.changed(item: item)
+      call.signals.changed(item: item, ["Locked": .boolean(false)])
     }
   }
 }

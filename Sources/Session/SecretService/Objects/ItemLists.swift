@@ -1,0 +1,36 @@
+internal import Executors
+internal import SDBus
+internal import Synchronization
+internal import Whorl
+
+/// Tells programs that show a collection which items it has. libsecret's `SecretCollection` takes them from the property
+/// `Items`, and not from the signals for single items.
+///
+/// Several changes in a short time are told once, and a long list is not told: to send it after each of many changes would
+/// cost more than the changes.
+final class ItemLists: Sendable {
+  /// The longest list that is sent.
+  static let limit = 1_000
+  private static let delay = Duration.milliseconds(300)
+
+  private let keeper: ItemKeeper
+  /// The names of the collections whose lists are to be sent.
+  private let waiting = Mutex<Set<String>>([])
+
+  init(of keeper: ItemKeeper) { self.keeper = keeper }
+
+  func changed(in collection: String, signals: ServiceSignals) {
+    guard waiting.withLock({ $0.insert(collection).inserted }) else { return }
+    _ = LoopTimer(after: Self.delay) {
+      Task(executorPreference: BackgroundThread.shared) { await self.send(collection, signals) }
+    }
+  }
+
+  private func send(_ collection: String, _ signals: ServiceSignals) async {
+    // What changes from here on is in another list.
+    waiting.withLock { _ = $0.remove(collection) }
+    guard let items = (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil else { return }
+    signals.changed(
+      .collection(collection), ServiceName.collection, ["Items": CallContext.paths(items.map(\.path))])
+  }
+}
