@@ -22,6 +22,12 @@ final class CommandAnswers: PreparedAnswers {
   /// The failure of the command, if a question could not be answered.
   var failure: Failure? { firstFailure.withLock { $0 } }
 
+  /// Whether somebody may be asked at all.
+  var mayAsk: Bool { !answers.noPrompt }
+
+  /// Whether the passcode was given with the command.
+  var hasPasscode: Bool { answers.passcode != nil || answers.given != nil }
+
   /// The style of this command's prompts.
   var style: TerminalPromptStyle {
     var style = TerminalPromptStyle()

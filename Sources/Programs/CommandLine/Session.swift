@@ -5,6 +5,7 @@ import Processes
 import ReaderBus
 import ReaderClient
 import SecretModel
+import SessionPrompts
 import Wallets
 import Whorl
 
@@ -139,7 +140,7 @@ struct Session {
       try await store.openContext(options ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
     }
     let answers = CommandAnswers(answers, awaiting)
-    let prompt = TerminalPrompt(answers.style)
+    let prompt = CommandPrompt(answers, on: desktop(answers))
     let words = PromptWords()
     words.begin(nil, "passcode", nil)
     let listener = PromptListener(events)
@@ -168,6 +169,14 @@ struct Session {
     case .success(let answer): return answer
     case .failure(let error): throw answers.failure ?? explained(error)
     }
+  }
+
+  /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
+  private func desktop(_ answers: CommandAnswers) -> AgentPrompt? {
+    guard answers.mayAsk, !Terminal.exists, hasDisplay else { return nil }
+    // The terminal's prompt has written the same to standard error.
+    return AgentPrompt(
+      in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items))
   }
 
   /// The answers, from this command's descriptors or the person.

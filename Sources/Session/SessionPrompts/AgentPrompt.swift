@@ -7,7 +7,15 @@ package import Whorl
 /// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. What is asked for also goes
 /// to the log: without a desktop the touch still works.
 package final class AgentPrompt: AuthenticationPrompt {
-  /// What the agent knows of the user's session.
+  /// What a prompt says is asked for.
+  package enum Wording: Sendable {
+    /// The reason alone, which names the items.
+    case reason
+    /// The items of the request, and the reason if there is one.
+    case items
+  }
+
+  /// What the program knows of the user's session.
   package struct Surroundings: Sendable {
     /// The address of the session's message bus.
     package var bus: String
@@ -15,9 +23,12 @@ package final class AgentPrompt: AuthenticationPrompt {
     package var environment: [String]
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
+    package var wording: Wording
 
-    package init(bus: String, environment: [String], log: @escaping @Sendable (String) -> Void) {
-      (self.bus, self.environment, self.log) = (bus, environment, log)
+    package init(
+      bus: String, environment: [String], log: @escaping @Sendable (String) -> Void, wording: Wording = .reason
+    ) {
+      (self.bus, self.environment, self.log, self.wording) = (bus, environment, log, wording)
     }
   }
 
@@ -64,8 +75,13 @@ package final class AgentPrompt: AuthenticationPrompt {
   // MARK: Touches
 
   private func ask(_ request: TouchRequest, in session: PromptSession) async {
-    let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-    let text = "\(verb) the reader\(Spoken.nature(request.reader.nature)) to \(session.reason ?? "go on")"
+    let text: String
+    switch surroundings.wording {
+    case .reason:
+      let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
+      text = "\(verb) the reader\(Spoken.nature(request.reader.nature)) to \(session.reason ?? "go on")"
+    case .items: text = PromptText.touch(request, keys: nil)
+    }
     surroundings.log(text)
     state.withLock { state in
       state.text = text
@@ -94,11 +110,16 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {
-    state.withLock { $0.notification = nil }
+    let notification = state.withLock { state in
+      defer { state.notification = nil }
+      return state.notification
+    }
     switch action {
     case .cancel: await session.cancel()
     case .passcode: await session.chooseFallback()
     }
+    // Some desktops leave a notification whose action was chosen.
+    await notification?.close()
   }
 
   private func takeDown() async {
@@ -122,9 +143,13 @@ package final class AgentPrompt: AuthenticationPrompt {
       return (state.isOver, state.isFingerUnavailable ? "No finger can be asked for now. " : "")
     }
     guard !isOver else { return await session.decline() }
+    let what =
+      switch surroundings.wording {
+      case .reason: ", to \(session.reason ?? "go on")"
+      case .items: session.reason.map { ", for: \($0)" } ?? ""
+      }
     let answer = await pinentry.ask(
-      "\(why)The passcode of your store, to \(session.reason ?? "go on")", problem: attempt > 1 ? "Wrong passcode" : nil
-    )
+      "\(why)The passcode of your store\(what)", problem: attempt > 1 ? "Wrong passcode" : nil)
     state.withLock { $0.pinentry = nil }
     switch answer {
     case .secret(let secret): await session.answer(secret.copy())

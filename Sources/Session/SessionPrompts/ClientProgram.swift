@@ -18,11 +18,26 @@ package struct ClientProgram: Sendable, Hashable {
     arguments = Self.arguments(of: process)
   }
 
+  package init(_ process: pid_t, path: String?, arguments: [String]) {
+    (self.process, self.path, self.arguments) = (process, path, arguments)
+  }
+
   /// What prompts are queued by: all processes of one executable.
   package var program: String { path ?? "process \(process)" }
 
-  /// For people.
-  package var words: String { Visible.text(path ?? "process \(process), unverified") }
+  /// For people. Behind an interpreter stands the script that it runs, which is the word of the program itself.
+  package var words: String {
+    guard let path else { return "process \(process), unverified" }
+    guard let script = Interpreter(path)?.script(in: arguments) else { return Visible.text(path) }
+    let scalars = script.unicodeScalars
+    let shown =
+      scalars.count > Self.longest
+      ? "…" + String(String.UnicodeScalarView(scalars.suffix(Self.longest))) : script
+    return "\(Visible.text(path)), which says that it runs “\(Visible.text(shown))”"
+  }
+
+  /// The most characters shown of a client's text.
+  private static let longest = 64
 
   private static func arguments(of process: pid_t) -> [String] {
     let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)

@@ -95,7 +95,10 @@ final class Notification: Sendable {
   }
 
   private func take(_ number: UInt32) async {
-    _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
+    // In a task of its own: a request that was cancelled ends in a cancelled task, which sends no calls.
+    await Task {
+      _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
+    }.value
   }
 
   private func handle(_ signal: BusSignal, _ chosen: @Sendable (Action) -> Void) {
@@ -107,7 +110,7 @@ final class Notification: Sendable {
     switch signal.member {
     case "ActionInvoked":
       guard let action = signal.arguments.dropFirst().first?.asString.flatMap(Action.init) else { return }
-      // Desktops close a notification whose action was chosen.
+      // What comes after the choice, such as the desktop closing the notification, is no further one.
       state.withLock { $0.isClosing = true }
       chosen(action)
     case "NotificationClosed": chosen(.cancel)

@@ -110,4 +110,23 @@ struct ClientProgramTests {
       #expect(service.agent.prompts.count == 1)
     }
   }
+
+  @Test("a prompt for a script of Python names the script beside the interpreter")
+  func script() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      try await service.storeWithTool("behind a finger", label: "Bank", "service", "bank")
+      try await service.gate("Bank", .presence)
+      let script = "\(service.store.folder)/mail.py"
+      let lines = """
+        import secretstorage
+        bus = secretstorage.dbus_init()
+        print(next(secretstorage.search_items(bus, {'service': 'bank'})).get_secret().decode())
+        """
+      try writeFile(script, Array(lines.utf8))
+      let found = try await service.run("/usr/bin/python3", script)
+      #expect(found.text == "behind a finger\n", "\(found.diagnostics)")
+      #expect(
+        service.agent.prompts.contains { $0.contains(", which says that it runs “\(script)”, says whorl-agent)") })
+    }
+  }
 }

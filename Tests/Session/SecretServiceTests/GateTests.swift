@@ -123,6 +123,41 @@ struct GateTests {
     }
   }
 
+  @Test("what was refused is not asked for again when the program reads it at once, and is asked for later")
+  func refused() async throws {
+    try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      let session = try await client.plainSession()
+      let unlocking = try await client.change("Unlock", [bank])
+      let shown = try await client.show(unlocking.prompt)
+      #expect(shown == (true, []))
+      #expect(await client.error(bank, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      #expect(service.agent.prompts.count == 3)
+      var text: String?
+      for _ in 0..<300 where text == nil {
+        try await Task.sleep(for: .milliseconds(100))
+        text = try? await client.secret(bank, session: session).text
+      }
+      #expect(text == "of Bank")
+    }
+  }
+
+  @Test("a notification is taken away when the program that asked has gone")
+  func leaves() async throws {
+    try await RunningSecretService.with { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      let prompt = try await client.change("Unlock", [bank]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      let shown = try await desktop.first()
+      client.connection.close()
+      try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
   @Test("searches, labels and secrets by the dozen never wait for a person")
   func silent() async throws {
     try await RunningSecretService.with { service in

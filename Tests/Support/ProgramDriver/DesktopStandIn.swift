@@ -47,6 +47,15 @@ package final class DesktopStandIn: Sendable {
     throw SystemFailure("no notification", 110)
   }
 
+  /// Waits until a notification was taken away; fails after half a minute.
+  package func waitUntilClosed(_ number: UInt32) async throws {
+    for _ in 0..<6_000 {
+      if closed.contains(number) { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw SystemFailure("the notification stays", 110)
+  }
+
   package func choose(_ action: String, of number: UInt32) {
     connection.emit(Self.target, "ActionInvoked", [.uint32(number), .string(action)])
   }

@@ -121,3 +121,12 @@ package struct SecretServiceItem: Sendable, Hashable {
     return lookups
   }
 }
+
+extension SecretServiceItem {
+  /// The labels of items, for a prompt.
+  package static func names(of items: [SecretServiceItem]) -> String {
+    let names = items.prefix(3).map { "“\(Visible.text($0.label.isEmpty ? "a secret without a name" : $0.label))”" }
+    let more = items.count - names.count
+    return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
+}

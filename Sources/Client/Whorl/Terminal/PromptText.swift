@@ -1,10 +1,10 @@
 package import Fingerprint
-internal import SecretModel
+package import SecretModel
 
 /// The texts of prompts.
 package enum PromptText {
   /// The prompt for a touch; `keys` names the keys that may be pressed instead.
-  static func touch(_ request: TouchRequest, keys: String?) -> String {
+  package static func touch(_ request: TouchRequest, keys: String?) -> String {
     let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
     let reader = "the reader\(Spoken.nature(request.reader.nature))"
     let keys = keys.map { " (\($0))" } ?? ""

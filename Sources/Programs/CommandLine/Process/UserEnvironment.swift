@@ -20,6 +20,9 @@ extension Session {
       .map { String($0.dropFirst(name.count + 1)) }
   }
 
+  /// Whether the program belongs to a desktop, as far as the desktop has said so.
+  var hasDisplay: Bool { variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil }
+
   /// The folder of `pass`, where `pass` itself looks for it.
   var passwordStore: String { variable("PASSWORD_STORE_DIR") ?? "\(variable("HOME") ?? "")/.password-store" }
 }

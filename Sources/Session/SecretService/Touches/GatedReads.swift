@@ -10,6 +10,9 @@ internal import Whorl
 final class GatedReads: Sendable {
   /// How long a touch holds for further reads of the same item by the same client.
   static let briefGrant = Duration.seconds(10)
+  /// How long a refusal holds for further reads of the same item by the same client. Some clients read again at once
+  /// when their prompt was refused, and the person would be asked the same question twice.
+  static let briefRefusal = Duration.seconds(2)
   /// How long a read waits for a touch that it did not ask for in a prompt of its own: libsecret gives up after 25 s.
   static let readLimit = Duration.seconds(20)
 
@@ -24,6 +27,8 @@ final class GatedReads: Sendable {
     /// Opened when something is gated.
     var store: SecretStore?
     var grants: [ItemID: AuthenticationContext] = [:]
+    /// What was refused a moment ago, with the number of the refusal.
+    var refusals: [ItemID: (number: Int, error: VaultError)] = [:]
     var lastNumber = 0
     /// What waits for the next prompt.
     var queued: [Waiting] = []
@@ -57,6 +62,7 @@ final class GatedReads: Sendable {
   /// The context of a grant for an item, after asking the person where there is none.
   func context(for item: SecretServiceItem) async throws(VaultError) -> AuthenticationContext {
     if let granted = granted(item) { return granted }
+    if let refusal = state.withLock({ $0.refusals[item.id] }) { throw refusal.error }
     return try await wait(for: [item], within: Self.readLimit).get()
   }
 
@@ -209,7 +215,7 @@ final class GatedReads: Sendable {
   /// Asks the person for all of the items at once.
   private func ask(for items: [SecretServiceItem]) async throws(VaultError) -> AuthenticationContext {
     let store = try openStore()
-    let reason = desk.reason("read \(Self.words(for: items))", for: program)
+    let reason = desk.reason("read \(SecretServiceItem.names(of: items))", for: program)
     let context = store.makeContext(prompt: desk.prompt())
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
@@ -223,12 +229,27 @@ final class GatedReads: Sendable {
     } catch {
       desk.log("refused to \(reason): \(error)")
       context.invalidate()
+      if error.isRefusal, !Task.isCancelled { refuse(items, error) }
       throw error
     }
     desk.log("Allowed, to \(reason)")
     context.options.interactionNotAllowed = true
     keep(context, for: items)
     return context
+  }
+
+  private func refuse(_ items: [SecretServiceItem], _ error: VaultError) {
+    let ids = items.map(\.id)
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      for id in ids { state.refusals[id] = (state.lastNumber, error) }
+      return state.lastNumber
+    }
+    _ = LoopTimer(after: Self.briefRefusal) { [weak self] in
+      self?.state.withLock { state in
+        for id in ids where state.refusals[id]?.number == number { state.refusals[id] = nil }
+      }
+    }
   }
 
   private func keep(_ context: AuthenticationContext, for items: [SecretServiceItem]) {
@@ -254,10 +275,14 @@ final class GatedReads: Sendable {
       return store
     }
   }
+}
 
-  private static func words(for items: [SecretServiceItem]) -> String {
-    let names = items.prefix(3).map { "“\(Visible.text($0.label.isEmpty ? "a secret without a name" : $0.label))”" }
-    let more = items.count - names.count
-    return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+extension VaultError {
+  /// Whether the person has said no, or was not recognized.
+  fileprivate var isRefusal: Bool {
+    switch self {
+    case .cancelled, .authenticationFailed, .wrongPasscode: true
+    default: false
+    }
   }
 }

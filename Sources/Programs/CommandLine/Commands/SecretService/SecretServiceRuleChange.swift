@@ -75,7 +75,7 @@ struct SecretServiceRuleChange {
       let calls = parts
       try await session.asking(
         store, session.answers(), options: context,
-        reason: "change the rule of \(Spoken.plural(items.count, "item")) of the Secret Service"
+        reason: "change the rule of \(SecretServiceItem.names(of: items)) to \(spoken)"
       ) { asking in
         for ids in calls { _ = try await store.update(.ids(ids), change, secret: nil, asking) }
       }

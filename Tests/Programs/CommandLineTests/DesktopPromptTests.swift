@@ -1,0 +1,110 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("A command without a terminal on a desktop")
+struct DesktopPromptTests {
+  private struct Desk {
+    let store: TestStore
+    let desktop: DesktopStandIn
+    /// What a desktop gives to the programs that it starts.
+    let environment: [String: String]
+
+    /// Runs a command. With touches, a finger is pressed when it asks.
+    func run(_ words: String..., touches: [Touches.Touch] = [], descriptors: [String] = []) async throws
+      -> Invocation.Result
+    {
+      try await Invocation(
+        arguments: store.arguments(words + store.reader), descriptors: descriptors, environment: environment
+      ).run(heard: Touches(socket: store.socket, touches).heard)
+    }
+  }
+
+  /// - Parameter pinentry: the lines of a script in its place.
+  private func with(
+    display: String = ":7", pinentry: String = "exit 1", _ body: (Desk) async throws -> Void
+  ) async throws {
+    try await PrivateBus.with { bus in
+      let desktop = try await DesktopStandIn(on: bus)
+      defer { desktop.close() }
+      try await TestStore.enrolled { store in
+        let program = "\(store.folder)/pinentry"
+        try writeFile(program, Array("#!/bin/sh\n\(pinentry)\n".utf8))
+        chmod(program, 0o700)
+        try await body(
+          Desk(
+            store: store, desktop: desktop,
+            environment: [
+              "DBUS_SESSION_BUS_ADDRESS": bus.address, "DISPLAY": display, "PATH": "\(store.folder):/usr/bin:/bin",
+            ]))
+      }
+    }
+  }
+
+  @Test("asks with a notification that names the item and the reason, and takes it away when the touch came")
+  func shows() async throws {
+    try await with { desk in
+      let got = try await desk.run("get", "presence", "--reason", "send <mail>", touches: [.right])
+      #expect(got.text == "presence", "\(got.diagnostics)")
+      let shown = try await desk.desktop.first()
+      #expect(
+        shown.text == "Swipe the reader (virtual reader) to release presence, for: send &lt;mail&gt;")
+      #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
+      #expect(desk.desktop.closed.contains(shown.number))
+      // Whoever reads its standard error sees the same.
+      #expect(got.diagnostics.contains("to release presence, for: send <mail>"))
+    }
+  }
+
+  @Test("Cancel ends it without the secret")
+  func cancel() async throws {
+    try await with { desk in
+      async let got = desk.run("get", "presence")
+      let shown = try await desk.desktop.first()
+      desk.desktop.choose("cancel", of: shown.number)
+      let result = try await got
+      #expect(result.status != 0)
+      #expect(result.output.isEmpty)
+    }
+  }
+
+  @Test("Passcode asks for it with pinentry")
+  func passcode() async throws {
+    let script = """
+      echo "OK"
+      while read -r word rest; do
+        case $word in GETPIN) echo "D \(TestStore.passcode)"; echo OK ;; *) echo OK ;; esac
+      done
+      """
+    try await with(pinentry: script) { desk in
+      async let got = desk.run("get", "presence")
+      let shown = try await desk.desktop.first()
+      desk.desktop.choose("passcode", of: shown.number)
+      let result = try await got
+      #expect(result.text == "presence", "\(result.diagnostics)")
+    }
+  }
+
+  @Test("takes the passcode that it was given, without pinentry")
+  func givenPasscode() async throws {
+    try await with { desk in
+      try await desk.store.set("locked", "locked", "--access", "passcode")
+      let got = try await desk.run("get", "locked", "--passcode-fd", "3", descriptors: [TestStore.passcode + "\n"])
+      #expect(got.text == "locked", "\(got.diagnostics)")
+    }
+  }
+
+  @Test("shows nothing where it may ask nobody, and where there is no display")
+  func silent() async throws {
+    try await with { desk in
+      let refused = try await desk.run("get", "presence", "--no-prompt")
+      #expect(refused.status == 77)
+      #expect(desk.desktop.shown.isEmpty)
+    }
+    try await with(display: "") { desk in
+      let got = try await desk.run("get", "presence", touches: [.right])
+      #expect(got.text == "presence", "\(got.diagnostics)")
+      #expect(desk.desktop.shown.isEmpty)
+    }
+  }
+}

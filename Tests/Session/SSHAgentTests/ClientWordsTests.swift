@@ -1,0 +1,41 @@
+import SessionPrompts
+import Testing
+
+@Suite("The name of a program that asks")
+struct ClientWordsTests {
+  private func words(_ path: String?, _ arguments: String...) -> String {
+    ClientProgram(7, path: path, arguments: arguments).words
+  }
+
+  @Test("is its path, or its number where the path is not known")
+  func path() {
+    #expect(words("/usr/bin/secret-tool", "secret-tool", "lookup") == "/usr/bin/secret-tool")
+    #expect(words("/opt/pythonic/mail", "mail", "x.py") == "/opt/pythonic/mail")
+    #expect(words(nil, "python3", "x.py") == "process 7, unverified")
+  }
+
+  @Test("is followed by the script of an interpreter, as the interpreter's own word")
+  func script() {
+    #expect(
+      words("/usr/bin/python3.11", "/usr/bin/python3", "-I", "./mail.py", "alice")
+        == "/usr/bin/python3.11, which says that it runs “./mail.py”")
+    #expect(
+      words("/usr/bin/python3.11", "python3", "-m", "keyring", "get")
+        == "/usr/bin/python3.11, which says that it runs “keyring”")
+    #expect(
+      words("/usr/bin/lua5.4", "lua", "a.lua") == "/usr/bin/lua5.4, which says that it runs “a.lua”")
+    #expect(words("/usr/bin/python3.11", "python3", "-c", "import keyring") == "/usr/bin/python3.11")
+    #expect(words("/usr/bin/python3.11", "python3") == "/usr/bin/python3.11")
+    #expect(words("/usr/bin/python3.11") == "/usr/bin/python3.11")
+  }
+
+  @Test("shows what a client says without what could imitate a prompt or fill it")
+  func hostile() {
+    #expect(
+      words("/usr/bin/perl", "perl", "a\nTouch the reader to go on")
+        == "/usr/bin/perl, which says that it runs “a\\u{a}Touch the reader to go on”")
+    let long = words("/usr/bin/perl", "perl", String(repeating: "x", count: 10_000) + "/end.pl")
+    #expect(long.count < 150)
+    #expect(long.hasSuffix("xxx/end.pl”"))
+  }
+}
