@@ -1,0 +1,200 @@
+# A session on a display in which every program of the user asks for a finger: secret-tool, Python's keyring, git over https,
+# ssh and git's signatures, each without a gate and with one. What is asked is read from the program that shows the
+# notifications, as are the actions chosen there.
+. /usr/share/whorl-tests/common.sh
+. /usr/share/whorl-tests/display.sh
+
+installed_service
+
+# The notifications: dunst, whose menu of actions is answered with the line that /home/alice/choice names.
+mkdir -p /etc/xdg/dunst
+cat >/etc/xdg/dunst/dunstrc <<'END'
+[global]
+dmenu = /bin/grep -m 1 -f /home/alice/choice
+END
+begin_session dunst
+
+# displayed NUMBER: whether so many notifications are on the display.
+displayed() { [ "$(in_desktop 'dunstctl count displayed')" = "$1" ]; }
+
+# said: the text of the notification that was taken away last.
+said() {
+  in_desktop 'dunstctl history' |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["data"][0][0]["body"]["data"])'
+}
+
+# was_asked TEXT: nothing is displayed any more, and the last notification has said TEXT.
+was_asked() {
+  wait_for "the end of the notification" displayed 0
+  expect 0 "$1" said
+}
+
+# gated STATUS OUTPUT TEXT COMMAND: the command waits, a notification says TEXT, and after the touch it ends so.
+gated() {
+  begin "$4"
+  wait_for "a notification" displayed 1
+  [ ! -s /tmp/actual ] || fail "did not wait for the touch: $(cat /tmp/output)"
+  press "$right"
+  ended "$1" "$2"
+  was_asked "$3"
+}
+
+# free STATUS OUTPUT COMMAND: the command works at once, and nothing is displayed.
+free() {
+  asked=$(in_desktop 'dunstctl count history')
+  begin "$3"
+  ended "$1" "$2"
+  displayed 0 || fail "a notification is displayed"
+  [ "$(in_desktop 'dunstctl count history')" = "$asked" ] || fail "somebody was asked: $(said)"
+}
+
+# What a user sets up once.
+in_desktop "umask 077; echo '$passcode' >passcode"
+expect 0 "" in_desktop 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
+  in_desktop 'whorl enroll right-index --passcode-fd 3 3<passcode'
+expect 0 "" in_desktop 'whorl secret-service enable --now'
+expect 0 "" in_desktop 'systemctl --user enable --now whorl-agent.socket
+  mkdir -p .config/environment.d
+  echo "SSH_AUTH_SOCK=\${XDG_RUNTIME_DIR}/whorl-agent" >.config/environment.d/ssh.conf
+  systemctl --user daemon-reload'
+expect 0 "/whorl-agent" in_desktop 'echo "$SSH_AUTH_SOCK"'
+
+# secret-tool and a program of Python's keyring.
+cat >/home/alice/mail.py <<'END'
+#!/usr/bin/python3
+import sys
+
+import keyring
+
+if len(sys.argv) > 1:
+    keyring.set_password("calendar", "alice", sys.argv[1])
+print(keyring.get_password("calendar", "alice"))
+END
+chmod 755 /home/alice/mail.py
+free 0 "bank-secret" 'printf bank-secret | secret-tool store --label=Bank service bank user alice
+  secret-tool lookup service bank user alice'
+free 0 "meetings" './mail.py meetings'
+free 0 "meetings" './mail.py'
+expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes
+  whorl secret-service gate --attribute service=calendar --access any-finger --yes'
+gated 0 "bank-secret" "read “Bank” (asked by /usr/bin/secret-tool, says whorl-agent)" \
+  'secret-tool lookup service bank user alice'
+gated 0 "meetings" "asked by /usr/bin/python3.11, which says that it runs “./mail.py”, says whorl-agent" './mail.py'
+
+# Cancelled with the notification's action, closed, and another finger: each refuses.
+echo Cancel >/home/alice/choice
+begin 'secret-tool lookup service bank user alice'
+wait_for "a notification" displayed 1
+in_desktop 'dunstctl context'
+ended 1 ""
+case $output in *bank-secret*) fail "given although it was cancelled" ;; esac
+was_asked "read “Bank”"
+begin 'secret-tool lookup service bank user alice'
+wait_for "a notification" displayed 1
+in_desktop 'dunstctl close'
+ended 1 ""
+case $output in *bank-secret*) fail "given although the notification was closed" ;; esac
+was_asked "read “Bank”"
+begin './mail.py'
+wait_for "a notification" displayed 1
+for _ in 1 2 3; do
+  press left-index:9
+  sleep 2
+done
+ended 1 ""
+case $output in *meetings*) fail "given to another finger" ;; esac
+was_asked "asked by /usr/bin/python3.11"
+
+# The passcode in the place of the finger: the action opens pinentry, where it is typed.
+echo Passcode >/home/alice/choice
+begin 'secret-tool lookup service bank user alice'
+wait_for "a notification" displayed 1
+in_desktop 'dunstctl context'
+wait_for "pinentry" in_desktop 'xdotool search --onlyvisible --name "^Whorl$"'
+in_desktop "xdotool type --delay 60 '$passcode'; xdotool key Return"
+ended 0 "bank-secret"
+was_asked "read “Bank”"
+
+# git over https: a server of its own, whose certificate a CA of this machine has signed.
+echo "127.0.0.1 localhost
+127.0.0.7 server.test" >/etc/hosts
+mkdir -p /srv/git /tmp/ca
+(
+  cd /tmp/ca
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=A CA of the story" -keyout ca.key -out ca.crt \
+    -addext basicConstraints=critical,CA:TRUE
+  openssl req -newkey rsa:2048 -nodes -subj "/CN=server.test" -keyout server.key -out server.csr
+  echo "subjectAltName=DNS:server.test" >server.ext
+  openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.crt
+  cat server.key server.crt >/etc/lighttpd/server.pem
+  cp ca.crt /usr/local/share/ca-certificates/story.crt
+  update-ca-certificates
+) >/tmp/ca/log 2>&1 || fail "no CA: $(cat /tmp/ca/log)"
+echo "alice:push-password" >/etc/lighttpd/users
+cat >/etc/lighttpd/lighttpd.conf <<'END'
+server.modules = ("mod_auth", "mod_authn_file", "mod_alias", "mod_setenv", "mod_cgi", "mod_openssl")
+server.document-root = "/srv/git"
+server.username = "www-data"
+server.groupname = "www-data"
+server.bind = "127.0.0.7"
+server.port = 443
+ssl.engine = "enable"
+ssl.pemfile = "/etc/lighttpd/server.pem"
+auth.backend = "plain"
+auth.backend.plain.userfile = "/etc/lighttpd/users"
+auth.require = ("/git" => ("method" => "basic", "realm" => "git", "require" => "valid-user"))
+alias.url = ("/git" => "/usr/lib/git-core/git-http-backend")
+cgi.assign = ("" => "")
+setenv.add-environment = ("GIT_PROJECT_ROOT" => "/srv/git", "GIT_HTTP_EXPORT_ALL" => "1")
+END
+git init -q --bare /srv/git/tree.git
+chown -R www-data:www-data /srv/git
+systemctl restart lighttpd
+in_desktop 'git init -q -b main tree; cd tree
+  git config --global user.name Alice; git config --global user.email alice@server.test
+  git remote add origin https://server.test/git/tree.git'
+commit_and_push='cd tree; git commit -q --allow-empty -m change; git push origin main'
+# What somebody types at the first push.
+cat >/home/alice/typed <<'END'
+#!/bin/sh
+case $1 in Username*) echo alice ;; *) echo push-password ;; esac
+END
+chmod 755 /home/alice/typed
+in_desktop 'git config --global credential.helper "whorl --access none"'
+free 0 "main -> main" "export GIT_ASKPASS=/home/alice/typed; $commit_and_push"
+free 0 "main -> main" "$commit_and_push"
+in_desktop 'git config --global credential.helper whorl
+  printf "protocol=https\nhost=server.test\n" | git credential reject'
+free 0 "main -> main" "export GIT_ASKPASS=/home/alice/typed; $commit_and_push"
+gated 0 "main -> main" "git: sign in to https://server.test" "$commit_and_push"
+# In a terminal it asks there, and nowhere else.
+begin "script -qec '$commit_and_push' /dev/null"
+wait_for "the prompt" grep -q 'git: sign in to https://server.test' /tmp/output
+displayed 0 || fail "a notification is displayed for a command with a terminal"
+press "$right"
+ended 0 "main -> main"
+
+# ssh, and git's signatures, with a key that needs no finger and one that does.
+mkdir -p /run/sshd
+echo "ListenAddress 127.0.0.7" >/etc/ssh/sshd_config.d/story.conf
+systemctl restart ssh
+in_desktop 'mkdir -p -m 700 .ssh; whorl ssh add open --access none; whorl ssh add work
+  whorl ssh public open >.ssh/open.pub; whorl ssh public work >.ssh/work.pub
+  cat .ssh/open.pub .ssh/work.pub >.ssh/authorized_keys; chmod 600 .ssh/authorized_keys
+  printf "server.test %s\n" "$(cut -d " " -f 1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >.ssh/known_hosts
+  for key in open work; do echo "alice@server.test $(cat .ssh/$key.pub)"; done >signers
+  git config --global gpg.format ssh; git config --global gpg.ssh.allowedSignersFile /home/alice/signers'
+options='-o BatchMode=yes -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 -o IdentitiesOnly=yes'
+free 0 "in" "ssh $options -i .ssh/open.pub server.test echo in"
+gated 0 "in" "sign in to server.test as alice with the SSH key work (asked by /usr/bin/ssh, says whorl-agent)" \
+  "ssh $options -i .ssh/work.pub server.test echo in"
+signed='git commit -q -S --allow-empty -m signed; git log --show-signature -1'
+free 0 "Good \"git\" signature" "cd tree; git config user.signingkey /home/alice/.ssh/open.pub; $signed"
+gated 0 "Good \"git\" signature" "sign for git with the SSH key work (asked by /usr/bin/ssh-keygen, says whorl-agent)" \
+  "cd tree; git config user.signingkey /home/alice/.ssh/work.pub; $signed"
+
+# Opened again by a finger: the same program works without one.
+gated 0 "" "change the rule of “Bank” to none" 'whorl secret-service ungate --item Bank --yes'
+free 0 "bank-secret" 'secret-tool lookup service bank user alice'
+exit 0
