@@ -39,6 +39,11 @@ struct SetupTests {
       #expect(terminal.shown.contains("passcode  after the store is made"))
       terminal.type("y\n")
       try await terminal.waits(for: "New passcode: ")
+      // By this name prompts and the log know it.
+      let names = try children(of: terminal.pid).map {
+        String(decoding: try readFile("/proc/\($0)/comm"), as: UTF8.self)
+      }
+      #expect(names == ["whorl\n"])
       terminal.type("one passcode\n")
       try await terminal.waits(for: "New passcode, again: ")
       terminal.type("one passcode\n")

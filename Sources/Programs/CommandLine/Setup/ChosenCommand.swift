@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SessionPrompts
 import Whorl
 
 /// A command that the person has chosen, run at their terminal, as a shell would run it.
@@ -19,6 +20,13 @@ struct ChosenCommand {
   }
 
   private static let notFound: Int32 = 127
+
+  /// This very program, and not another of its name in `PATH`. By its path where that is known: the kernel calls a program
+  /// "exe" that was started through `/proc/self/exe`, and prompts and the log would show that name.
+  private static var executable: String {
+    guard let path = ClientProgram(getpid()).path, access(path, X_OK) == 0 else { return "/proc/self/exe" }
+    return path
+  }
 
   private func start(isQuiet: Bool) -> Int32 {
     var actions = posix_spawn_file_actions_t()
@@ -41,8 +49,7 @@ struct ChosenCommand {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    // This very program, and not another of its name in PATH.
-    let program = words[0] == "whorl" ? "/proc/self/exe" : words[0]
+    let program = words[0] == "whorl" ? Self.executable : words[0]
     // strdup: the copies are ours until the command has its own
     let arguments = words.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
