@@ -14,7 +14,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,6 +62,10 @@ fuzz: setup ## hostile and random messages against the vault and the PAM module,
 system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
 	@scripts/setup system
 	@scripts/system-test $(STORY)
+
+pictures: build ## make the pictures of docs/pictures anew, in a session of a Debian booted in a folder; as root
+	@scripts/setup system
+	@scripts/pictures
 
 hardware-test: build ## try readers out: the virtual ones, and the attached one with your own fingers
 	@BIN=.build/release scripts/whorl-tests

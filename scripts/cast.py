@@ -58,12 +58,12 @@ class Session:
     def run(self, command, fingers=(), typed=()):
         """Runs a shell command on a terminal. `typed` are pairs: what is shown before, and what is typed then."""
         fingers, typed = list(fingers), list(typed)
-        self.rows.append([(self.now, "$ " + command)])
-        self.now += TYPING * len(command) + 0.3
+        self.start(command)
         process, terminal = pty.fork()
         if process == 0:
-            os.execvpe("sh", ["sh", "-c", command], self.environment)
-        first, shown, asked = len(self.rows), "", 0
+            words = self.words(command)
+            os.execvpe(words[0], words, self.environment)
+        first, shown, asked, answered = len(self.rows), "", 0, 0
         started = time.monotonic() - self.now
         while True:
             if select.select([terminal], [], [], 0.05)[0]:
@@ -74,7 +74,8 @@ class Session:
                 shown += data.decode()
                 self.now = time.monotonic() - started
                 self.show(first, shown)
-            if typed and plain(shown)[-1].endswith(typed[0][0]):
+            if typed and len(shown) > answered and plain(shown)[-1].endswith(typed[0][0]):
+                answered = len(shown)
                 os.write(terminal, (typed.pop(0)[1] + "\n").encode())
             asks = len(re.findall(r"the reader \(virtual reader\)|touch again|No match", shown))
             if fingers and asks > asked:
@@ -84,6 +85,15 @@ class Session:
         if os.waitstatus_to_exitcode(status) != 0:
             sys.exit("cast: '" + command + "' has failed:\n" + shown)
         self.now += REST
+
+    def words(self, command):
+        """The program and the arguments that run a shell command."""
+        return ["sh", "-c", command]
+
+    def start(self, command):
+        """Shows a command that is typed."""
+        self.rows.append([(self.now, "$ " + command)])
+        self.now += TYPING * len(command) + 0.3
 
     def show(self, first, shown):
         """Notes what the terminal shows now, from the row FIRST on."""
@@ -100,18 +110,35 @@ def plain(text):
     return [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in text.split("\n")]
 
 
-def picture(rows, length):
+def recording(rows):
+    """The rows as an asciicast (version 2): each state of a row is written to its place at its time."""
+    rows = [states for states in rows if any(text for _, text in states)]
+    width = max(len(text) for states in rows for _, text in states) + 1
+    out = [json.dumps({"version": 2, "width": width, "height": len(rows) + 1})]
+    # A row is empty before its first state.
+    events = [
+        (moment, number, text)
+        for number, states in enumerate(rows)
+        for place, (moment, text) in enumerate(states)
+        if text or place
+    ]
+    for moment, number, text in sorted(events):
+        out.append(json.dumps([round(moment, 2), "o", f"\x1b[{number + 1};1H\x1b[2K{text}"], ensure_ascii=False))
+    return "\n".join(out) + "\n"
+
+
+def picture(rows, length, width=960):
     """The rows as an SVG in which each state of a row appears at its time; the session starts again after its end."""
     rows = [states for states in rows if any(text for _, text in states)]
     height = 20 * len(rows) + 40
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 {height}" width="960" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
         'aria-label="A session with whorl">',
         "<style>text{font:14px/20px ui-monospace,Menlo,Consolas,monospace;fill:#d8dee9;white-space:pre;opacity:0;"
         f"animation-duration:{length:.1f}s;animation-iteration-count:infinite;animation-timing-function:step-end}}"
         ".c{fill:#a3be8c}",
     ]
-    texts = [f'<rect width="960" height="{height}" rx="8" fill="#2e3440"/>']
+    texts = [f'<rect width="{width}" height="{height}" rx="8" fill="#2e3440"/>']
     for number, states in enumerate(rows):
         ends = [moment for moment, _ in states[1:]] + [None]
         for (moment, line), end in zip(states, ends):
@@ -145,4 +172,5 @@ def main():
         print(" | ".join(text for _, text in states if text))
 
 
-main()
+if __name__ == "__main__":
+    main()
