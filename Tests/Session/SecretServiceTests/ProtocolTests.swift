@@ -2,8 +2,10 @@ import Glibc
 import Keys
 import ProgramDriver
 import SDBus
+import SecretModel
 import SecureMemory
 import Testing
+import Whorl
 
 @Suite("The Secret Service API", .serialized)
 struct ProtocolTests {
@@ -206,6 +208,26 @@ struct ProtocolTests {
       #expect(listed?.contains(collection) == true)
       try await client.call(collection.asObjectPath ?? "", "Collection", "Delete")
       #expect(try await other.changed("Collections", of: ServiceClient.root).asArray?.contains(collection) == false)
+    }
+  }
+
+  @Test("a list of more than a thousand items is not told, and a shorter one is")
+  func longList() async throws {
+    try await RunningSecretService.with { service in
+      try await service.withStore { store in
+        for number in 1...1_000 {
+          let item = SecretServiceItem.item(
+            named: "i\(number)", in: "login", label: "l", attributes: [:], access: AccessControl(.none))
+          _ = try await store.put(item, secret: SharedSecret(SecretBytes(count: 1)))
+        }
+      }
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      // Changes of a short time are told together.
+      try await Task.sleep(for: .seconds(1))
+      try await client.call(item, "Item", "Delete")
+      #expect(try await client.changed("Items", of: ServiceClient.login).asArray?.count == 1_000)
     }
   }
 
