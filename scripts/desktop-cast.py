@@ -74,8 +74,8 @@ def main():
     sensor, folder, passcode = sys.argv[1:]
     session = DesktopSession(sensor)
     again = [("asscode:", passcode), ("again:", passcode)]
-    # In the order of 'whorl setup': store, fingers, secrets, ssh, git.
-    answers = [("[y/N]", "y"), *again, ("[y/N]", "y"), ("asscode:", passcode)] + [("[y/N]", "y")] * 3
+    # In the order of 'whorl setup': store, fingers, secrets, a key for ssh, the agent of ssh, git.
+    answers = [("[y/N]", "y"), *again, ("[y/N]", "y"), ("asscode:", passcode)] + [("[y/N]", "y")] * 4
     session.run("whorl setup", fingers=["right-index:1"] * 6, typed=answers)
     # In the place of the next login.
     subprocess.run(session.words("whorl secret-service enable --now", "--pipe"), env=session.environment, check=True)

@@ -54,10 +54,7 @@ expect 0 "" in_desktop 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   in_desktop 'whorl enroll right-index --passcode-fd 3 3<passcode'
 expect 0 "" in_desktop 'whorl secret-service enable --now'
-expect 0 "" in_desktop 'systemctl --user enable --now whorl-agent.socket
-  mkdir -p .config/environment.d
-  echo "SSH_AUTH_SOCK=\${XDG_RUNTIME_DIR}/whorl-agent" >.config/environment.d/ssh.conf
-  systemctl --user daemon-reload'
+expect 0 "'whorl ssh disable' takes it back." in_desktop 'whorl ssh enable'
 expect 0 "/whorl-agent" in_desktop 'echo "$SSH_AUTH_SOCK"'
 
 # secret-tool and a program of Python's keyring.

@@ -9,15 +9,12 @@ internal import Synchronization
 /// signal (`PR_SET_PDEATHSIG`) are started from it too: the kernel sends that signal when the *thread* that started them
 /// ends.
 ///
-/// Tasks with this executor preference (`Task(executorPreference: BusLoop.shared)`) run on the loop too, and must not
-/// block: a call of a connection and its answer then need no other thread.
-///
 /// A closure that is about to block calls ``waitElsewhere()``. Then another thread becomes the loop. The old thread
 /// finishes the closure, and waits until it is needed in the same way.
 ///
 /// `@unchecked Sendable`: only the thread that is the loop uses `sources`, `batch`, `idleAction` and `lastEvent`; everything
 /// else is constant or protected by a lock.
-package final class BusLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package static let shared = BusLoop()
 
   private enum Work {
@@ -144,6 +141,7 @@ package final class BusLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   ///
   /// - Returns: whether there was any.
   private func runQueued() -> Bool {
+    let executor = asUnownedSerialExecutor()
     if batch.isEmpty {
       batch = queue.withLock { queue in
         defer { queue = [] }
@@ -154,8 +152,7 @@ package final class BusLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // If another thread has become the loop meanwhile, it runs the rest.
     while isCurrent, let work = batch.popLast() {
       switch work {
-      case .job(let job):
-        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      case .job(let job): job.runSynchronously(on: executor)
       case .closure(let closure): closure()
       }
     }

@@ -139,7 +139,7 @@ package final class SecretServiceServer: Sendable {
       return call.fail(error.name, error.message)
     }
     // On the loop, which calls this: nothing in a call blocks, and prompts have threads of their own.
-    Task(executorPreference: BusLoop.shared) {
+    Task(executorPreference: LoopTasks.shared) {
       await self.answer(call, await entry.client.value)
       entry.calls.subtract(1, ordering: .relaxed)
     }

@@ -96,7 +96,7 @@ final class Notification: Sendable {
 
   private func take(_ number: UInt32) async {
     // In a task of its own: a request that was cancelled ends in a cancelled task, which sends no calls.
-    await Task {
+    await Task(executorPreference: LoopTasks.shared) { [bus, owner] in
       _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
     }.value
   }

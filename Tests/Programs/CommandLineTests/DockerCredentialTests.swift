@@ -76,6 +76,7 @@ struct DockerCredentialTests {
         ("store", #"{"Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
         ("store", #"{"ServerURL":"","Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
         ("store", #"{"ServerURL":"ghcr.io","Secret":"s"}"#, "no credentials username\n"),
+        ("store", #"{"ServerURL":"ghcr.io","Username":"","Secret":"s"}"#, "no credentials username\n"),
       ]
       for (action, request, text) in failures {
         let result = try await docker(action, request, in: store)

@@ -54,7 +54,7 @@ struct SSHEnableTests {
 
   @Test(
     "an agent that the next session does not have, and whorl-agent itself, are handed nothing",
-    arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", ""])
+    arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", "RUN/a\nExecStart=/bin/false", ""])
   func noOther(_ socket: String) async throws {
     try await with { store, services in
       let path = socket.replacing("RUN", with: "\(services.folder)/run")
@@ -87,9 +87,11 @@ struct SSHEnableTests {
   @Test("what cannot be done is said before anything is changed")
   func refused() async throws {
     try await with { store, services in
-      let relative = try await store.whorl(
-        "ssh", "enable", "--other-agent", "agent", environment: services.environment())
-      #expect(relative.status == 64 && relative.failure.contains("--other-agent is the full path"))
+      for path in ["agent", "/run/a\nExecStart=/bin/false"] {
+        let wrong = try await store.whorl(
+          "ssh", "enable", "--other-agent", path, environment: services.environment())
+        #expect(wrong.status == 64 && wrong.failure.contains("--other-agent is the full path"), "\(wrong.failure)")
+      }
       let storeless = try await Invocation(
         arguments: ["ssh", "enable", "--store", "\(store.folder)/none"], environment: services.environment()
       ).run()

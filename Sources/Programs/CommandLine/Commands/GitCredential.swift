@@ -25,6 +25,9 @@ struct GitCredential: Command {
       has refused is forgotten; if git (before 2.46) does not say where it had the password from, reading it to compare \
       may need a touch, and without that it stays.
 
+      Without a terminal, as under a graphical client of git, a notification of the desktop asks for the finger, and \
+      pinentry for the passcode.
+
       Example:
         printf 'protocol=https\\nhost=example.com\\n' | whorl git-credential get
       """)

@@ -47,10 +47,13 @@ struct SSHAgentFiles {
   /// in the session's own folder, and not in a temporary one.
   static var usualOtherAgent: String? {
     guard let path = environment("SSH_AUTH_SOCK"), let folder = environment("XDG_RUNTIME_DIR"),
-      path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent"
+      path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent", isLine(path)
     else { return nil }
     return path
   }
+
+  /// Whether a path fits into one line of a unit, which has no way to write control characters.
+  static func isLine(_ path: String) -> Bool { !path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
 
   /// A path as a word of a unit's command, with the session's own folder as the unit names it.
   private static func unitWord(_ path: String) -> String {

@@ -53,8 +53,10 @@ struct SSHEnable: Command {
 
   private func other() throws(Failure) -> String? {
     guard let otherAgent else { return SSHAgentFiles.usualOtherAgent }
-    guard otherAgent.hasPrefix("/") else {
-      throw .usage("--other-agent is the full path of a socket", advice: "such as $XDG_RUNTIME_DIR/openssh_agent")
+    guard otherAgent.hasPrefix("/"), SSHAgentFiles.isLine(otherAgent) else {
+      throw .usage(
+        "--other-agent is the full path of a socket, without control characters",
+        advice: "such as $XDG_RUNTIME_DIR/openssh_agent")
     }
     return otherAgent
   }
