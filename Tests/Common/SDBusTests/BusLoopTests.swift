@@ -36,6 +36,37 @@ struct BusLoopTests {
     #expect(threads.withLock(\.count) <= 3)
   }
 
+  /// What an actor of the loop has done between two steps of a task.
+  private actor OnLoop {
+    nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+    private(set) var order: [Int] = []
+
+    func twoSteps() async {
+      BusLoop.shared.post { self.assumeIsolated { $0.order.append(2) } }
+      await step()
+    }
+
+    private func step() async { order.append(1) }
+  }
+
+  @Test("lets no other work run between the steps of an actor's task")
+  func steps() async throws {
+    let actor = OnLoop()
+    await actor.twoSteps()
+    while await actor.order.count < 2 { await Task.yield() }
+    #expect(await actor.order == [1, 2])
+  }
+
+  @Test("runs tasks that prefer it, with the answers to their calls, on its own thread")
+  func tasks() async throws {
+    let isOnLoop = await Task(executorPreference: LoopTasks.shared) {
+      await Task.yield()
+      return BusLoop.shared.isCurrent
+    }.value
+    #expect(isOnLoop)
+  }
+
   @Test("calls the idle action once after each time something has happened")
   func idle() async {
     // In a new process, because the tests of this one use the loop all the time.
