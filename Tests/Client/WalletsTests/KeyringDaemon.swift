@@ -71,6 +71,7 @@ final class KeyringDaemon: Sendable {
     for stream in [Int32(1), 2] {
       posix_spawn_file_actions_addopen(&actions, stream, "\(folder)/log", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     }
+    InheritedDescriptors.close(&actions)
     let argv = words.map { strdup($0) } + [nil]
     let envp = environment.map { strdup($0) } + [nil]
     defer { for string in argv + envp { free(string) } }

@@ -41,6 +41,7 @@ final class PseudoTerminal: Sendable {
     posix_spawn_file_actions_addopen(&actions, 2, name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 0, input ?? name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output ?? name, O_RDWR, 0)
+    InheritedDescriptors.close(&actions)
     // Start with every signal unblocked and at its default, as a shell does: the test runner may ignore some.
     var none = sigset_t()
     var all = sigset_t()

@@ -80,9 +80,8 @@ package struct Invocation: Sendable {
       startThread { writeAndClose(Array(text.utf8), pipe.write) }
     }
     if readsDescriptor9 { posix_spawn_file_actions_adddup2(&actions, ninth.write, 9) }
-    // Tests beside this one open descriptors that a child would inherit.
-    let given = Set((0..<Int32(3 + descriptors.count)) + (readsDescriptor9 ? [9] : []))
-    for other in Int32(3)..<256 where !given.contains(other) { posix_spawn_file_actions_addclose(&actions, other) }
+    InheritedDescriptors.close(
+      &actions, except: Set((0..<Int32(3 + descriptors.count)) + (readsDescriptor9 ? [9] : [])))
     for stream in closed { posix_spawn_file_actions_addclose(&actions, stream) }
     var none = sigset_t()
     sigemptyset(&none)

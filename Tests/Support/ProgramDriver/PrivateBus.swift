@@ -57,6 +57,7 @@ package struct PrivateBus: Sendable {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    InheritedDescriptors.close(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     var pid: pid_t = 0
     let failure = posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], [nil])

@@ -125,6 +125,7 @@ package final class UnitLauncher: Sendable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, socket, 3)
+    InheritedDescriptors.close(&actions, except: [3])
     var pid: pid_t = 0
     return posix_spawn(&pid, words[0], &actions, nil, copies + [nil], [nil]) == 0 ? pid : nil
   }
