@@ -24,12 +24,18 @@ final class Notification: Sendable {
     /// The number that the desktop gave it; 0 before.
     var number: UInt32 = 0
     var isClosing = false
+    /// What was chosen before the desktop's answer with the number had arrived here, by the number.
+    var early: [UInt32: Action] = [:]
   }
+
+  /// The most choices that are kept until the number is known. They may belong to notifications of other programs.
+  private static let earlyLimit = 64
 
   private let bus: BusConnection
   /// The unique name of the desktop's service.
   private let owner: String
   private let state: Mutex<State>
+  private let chosen: @Sendable (Action) -> Void
 
   /// Connects to the service, which the bus starts if it can. Nil where there is none.
   ///
@@ -37,6 +43,7 @@ final class Notification: Sendable {
   ///   - address: of the session's bus.
   ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
   init?(onBus address: String, chosen: @escaping @Sendable (Action) -> Void) async {
+    self.chosen = chosen
     let relay = SignalRelay()
     do throws(BusError) {
       bus = try BusConnection(busAddress: address, handlers: .init(signal: { relay.handle($0) }))
@@ -57,7 +64,7 @@ final class Notification: Sendable {
       bus.close()
       return nil
     }
-    relay.listen { [weak self] in self?.handle($0, chosen) }
+    relay.listen { [weak self] in self?.handle($0) }
   }
 
   deinit { bus.close() }
@@ -78,11 +85,12 @@ final class Notification: Sendable {
     guard let answer = try? await bus.call(Self.target(owner), "Notify", arguments, within: Self.limit),
       let shown = answer.first?.asUInt32
     else { return }
-    let isLate = state.withLock { state in
+    let (isLate, early) = state.withLock { state in
       state.number = shown
-      return state.isClosing
+      defer { state.early = [:] }
+      return (state.isClosing, state.early[shown])
     }
-    if isLate { await take(shown) }
+    if let early { choose(early) } else if isLate { await take(shown) }
   }
 
   /// Takes it away.
@@ -101,21 +109,33 @@ final class Notification: Sendable {
     }.value
   }
 
-  private func handle(_ signal: BusSignal, _ chosen: @Sendable (Action) -> Void) {
-    guard signal.sender == owner, signal.interface == Self.name, let number = signal.arguments.first?.asUInt32 else {
-      return
+  private func handle(_ signal: BusSignal) {
+    guard signal.sender == owner, signal.interface == Self.name, let number = signal.arguments.first?.asUInt32,
+      let action = Self.action(of: signal)
+    else { return }
+    let isMine = state.withLock { state in
+      if state.number == 0, state.early.count < Self.earlyLimit { state.early[number] = action }
+      return state.number == number && number != 0
     }
-    let isMine = state.withLock { $0.number == number && number != 0 && !$0.isClosing }
-    guard isMine else { return }
+    if isMine { choose(action) }
+  }
+
+  /// Closing it counts as cancelling.
+  private static func action(of signal: BusSignal) -> Action? {
     switch signal.member {
-    case "ActionInvoked":
-      guard let action = signal.arguments.dropFirst().first?.asString.flatMap(Action.init) else { return }
-      // What comes after the choice, such as the desktop closing the notification, is no further one.
-      state.withLock { $0.isClosing = true }
-      chosen(action)
-    case "NotificationClosed": chosen(.cancel)
-    default: break
+    case "ActionInvoked": signal.arguments.dropFirst().first?.asString.flatMap(Action.init)
+    case "NotificationClosed": .cancel
+    default: nil
     }
+  }
+
+  /// Only the first choice counts: the desktop may close the notification after an action.
+  private func choose(_ action: Action) {
+    let isFirst = state.withLock { state in
+      defer { state.isClosing = true }
+      return !state.isClosing
+    }
+    if isFirst { chosen(action) }
   }
 
   /// The body may be markup.
