@@ -6,11 +6,12 @@ import Testing
 struct DesktopTests {
   /// Runs the agent on a desktop, with `pinentry` as a script.
   private func with(
-    _ touches: [Touches.Touch] = [], pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    _ touches: [Touches.Touch] = [], hasty: String? = nil,
+    pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, DesktopStandIn, String) async throws -> Void
   ) async throws {
     try await PrivateBus.with { bus in
-      let desktop = try await DesktopStandIn(on: bus)
+      let desktop = try await DesktopStandIn(on: bus, hasty: hasty)
       defer { desktop.close() }
       try await TestStore.enrolled { store in
         let key = try await store.addKey("work")
@@ -50,6 +51,14 @@ struct DesktopTests {
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
       // Not every desktop takes a notification away whose action was chosen.
       try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("an action that is chosen before the notification's number is known counts")
+  func hasty() async throws {
+    try await with(hasty: "cancel") { agent, desktop, key in
+      #expect(try await agent.sign(key).status != 0)
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
     }
   }
 

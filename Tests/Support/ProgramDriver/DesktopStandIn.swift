@@ -24,10 +24,11 @@ package final class DesktopStandIn: Sendable {
   private let state: SharedState
   private let connection: BusConnection
 
-  package init(on bus: PrivateBus) async throws {
+  /// - Parameter hasty: an action that the person chooses before the program learns the number of its notification.
+  package init(on bus: PrivateBus, hasty: String? = nil) async throws {
     let state = SharedState()
     self.state = state
-    connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state) }))
+    connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state, hasty) }))
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(Self.target.interface), .uint32(0)])
     guard answer.first?.asUInt32 == 1 else { throw SystemFailure("the name is taken", 0) }
@@ -65,7 +66,7 @@ package final class DesktopStandIn: Sendable {
     connection.emit(Self.target, "NotificationClosed", [.uint32(number), .uint32(2)])
   }
 
-  private static func answer(_ call: BusCall, _ state: SharedState) {
+  private static func answer(_ call: BusCall, _ state: SharedState, _ hasty: String?) {
     switch call.member {
     case "Notify":
       guard call.arguments.count == 8, let replaced = call.arguments[1].asUInt32, let text = call.arguments[4].asString,
@@ -76,6 +77,7 @@ package final class DesktopStandIn: Sendable {
         state.shown.append(Shown(number: number, text: text, actions: actions))
         return number
       }
+      if let hasty { call.connection.emit(target, "ActionInvoked", [.uint32(number), .string(hasty)]) }
       call.answer([.uint32(number)])
     case "CloseNotification":
       state.value.withLock { $0.closed.append(call.arguments.first?.asUInt32 ?? 0) }
