@@ -34,23 +34,23 @@ struct DockerCredentialTests {
   func roundTrip() async throws {
     try await TestStore.with { store in
       try await self.store(
-        "ghcr.io", #"t\u00f6n\u0079 \uD83D\udE00"#, #"a\"b\\c\/d\b\f\n\r\t\u0001 ✓ \u20AC<>&"#, in: store)
-      let got = try members(try await docker("get", "ghcr.io\n", in: store))
+        "c.test", #"t\u00f6n\u0079 \uD83D\udE00"#, #"a\"b\\c\/d\b\f\n\r\t\u0001 ✓ \u20AC<>&"#, in: store)
+      let got = try members(try await docker("get", "c.test\n", in: store))
       #expect(
         got == [
-          "ServerURL": "ghcr.io", "Username": "töny 😀", "Secret": "a\"b\\c/d\u{8}\u{C}\n\r\t\u{1} ✓ €<>&",
+          "ServerURL": "c.test", "Username": "töny 😀", "Secret": "a\"b\\c/d\u{8}\u{C}\n\r\t\u{1} ✓ €<>&",
         ])
-      try await self.store("ghcr.io", "ann", "", in: store)
-      #expect(try members(try await docker("get", "ghcr.io", in: store))["Secret"]?.isEmpty == true)
+      try await self.store("c.test", "ann", "", in: store)
+      #expect(try members(try await docker("get", "c.test", in: store))["Secret"]?.isEmpty == true)
     }
   }
 
   @Test("keeps every name of a registry as it is, and tells similar ones apart")
   func names() async throws {
     let names = [
-      "https://index.docker.io/v1/", "https://index.docker.io/v1/access-token", "index.docker.io", "ghcr.io",
-      "https://ghcr.io", "http://ghcr.io", "ghcr.io/", "ghcr.io/team/one", "localhost:5000", "localhost:05000",
-      "localhost", "localhost:", "[::1]:5000", "[::1]", "htps://ghcr.io", "oci://ghcr.io", "://", "/", "bücher.example",
+      "https://index.test/v1/", "https://index.test/v1/access-token", "index.test", "c.test",
+      "https://c.test", "http://c.test", "c.test/", "c.test/team/one", "localhost:5000", "localhost:05000",
+      "localhost", "localhost:", "[::1]:5000", "[::1]", "htps://c.test", "oci://c.test", "://", "/", "bücher.example",
       "a:0", "a:65536", ":5000",
     ]
     try await TestStore.with { store in
@@ -71,12 +71,12 @@ struct DockerCredentialTests {
   func knownFailures() async throws {
     try await TestStore.with { store in
       let failures = [
-        ("get", "ghcr.io", "credentials not found in native keychain\n"),
+        ("get", "c.test", "credentials not found in native keychain\n"),
         ("get", " \n", "no credentials server URL\n"), ("erase", "", "no credentials server URL\n"),
         ("store", #"{"Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
         ("store", #"{"ServerURL":"","Username":"ann","Secret":"s"}"#, "no credentials server URL\n"),
-        ("store", #"{"ServerURL":"ghcr.io","Secret":"s"}"#, "no credentials username\n"),
-        ("store", #"{"ServerURL":"ghcr.io","Username":"","Secret":"s"}"#, "no credentials username\n"),
+        ("store", #"{"ServerURL":"c.test","Secret":"s"}"#, "no credentials username\n"),
+        ("store", #"{"ServerURL":"c.test","Username":"","Secret":"s"}"#, "no credentials username\n"),
       ]
       for (action, request, text) in failures {
         let result = try await docker(action, request, in: store)
@@ -91,11 +91,11 @@ struct DockerCredentialTests {
   @Test("a registry has one credential: another user's takes the place of the first, and the rule stays")
   func oneForEach() async throws {
     try await TestStore.with { store in
-      try await self.store("ghcr.io", "ann", "one", in: store)
-      try await self.store("ghcr.io", "ann", "two", access: "presence", in: store)
-      #expect(try members(try await docker("get", "ghcr.io", "--no-prompt", in: store))["Secret"] == "two")
-      try await self.store("ghcr.io", "bob", "three", access: "presence", in: store)
-      #expect(try members(try await docker("get", "ghcr.io", "--no-prompt", in: store))["Secret"] == "three")
+      try await self.store("c.test", "ann", "one", in: store)
+      try await self.store("c.test", "ann", "two", access: "presence", in: store)
+      #expect(try members(try await docker("get", "c.test", "--no-prompt", in: store))["Secret"] == "two")
+      try await self.store("c.test", "bob", "three", access: "presence", in: store)
+      #expect(try members(try await docker("get", "c.test", "--no-prompt", in: store))["Secret"] == "three")
       #expect(try await store.whorl("ls").text.split(separator: "\n").count == 1)
     }
   }
@@ -103,54 +103,54 @@ struct DockerCredentialTests {
   @Test("erases the credential of the registry and no other, and what is not there is erased already")
   func erase() async throws {
     try await TestStore.with { store in
-      try await self.store("ghcr.io", "ann", "one", access: "presence", in: store)
-      try await self.store("ghcr.io/team", "ann", "two", access: "presence", in: store)
-      for _ in 1...2 { try await docker("erase", "ghcr.io", in: store).mustSucceed() }
-      #expect(try members(try await docker("list", "", in: store)) == ["ghcr.io/team": "ann"])
+      try await self.store("c.test", "ann", "one", access: "presence", in: store)
+      try await self.store("c.test/team", "ann", "two", access: "presence", in: store)
+      for _ in 1...2 { try await docker("erase", "c.test", in: store).mustSucceed() }
+      #expect(try members(try await docker("list", "", in: store)) == ["c.test/team": "ann"])
     }
   }
 
   @Test("git's password for the same server is another item")
   func apartFromGit() async throws {
     try await TestStore.with { store in
-      try await self.store("https://ghcr.io", "ann", "of docker", in: store)
+      try await self.store("https://c.test", "ann", "of docker", in: store)
       func git(_ action: String, _ more: String) async throws -> String {
-        let request = Array("protocol=https\nhost=ghcr.io\n\(more)".utf8)
+        let request = Array("protocol=https\nhost=c.test\n\(more)".utf8)
         let words = ["git-credential", "--access", "none", action]
         return try await Invocation(arguments: store.arguments(words), input: request).run().text
       }
       #expect(try await git("get", "").isEmpty)
       _ = try await git("store", "username=ann\npassword=of git\n")
       #expect(try await git("get", "") == "username=ann\npassword=of git\n")
-      #expect(try members(try await docker("get", "https://ghcr.io", in: store))["Secret"] == "of docker")
+      #expect(try members(try await docker("get", "https://c.test", in: store))["Secret"] == "of docker")
       _ = try await git("erase", "username=ann\n")
-      #expect(try members(try await docker("list", "", in: store)) == ["https://ghcr.io": "ann"])
+      #expect(try members(try await docker("list", "", in: store)) == ["https://c.test": "ann"])
     }
   }
 
   @Test("a new credential needs a finger, after a prompt that names the registry, and listing needs none")
   func touch() async throws {
     try await TestStore.enrolled { store in
-      try await docker("store", #"{"ServerURL":"ghcr.io","Username":"ann","Secret":"one"}"#, in: store).mustSucceed()
-      #expect(try members(try await docker("list", "", "--no-prompt", in: store)) == ["ghcr.io": "ann"])
-      let refused = try await docker("get", "ghcr.io", "--no-prompt", in: store)
+      try await docker("store", #"{"ServerURL":"c.test","Username":"ann","Secret":"one"}"#, in: store).mustSucceed()
+      #expect(try members(try await docker("list", "", "--no-prompt", in: store)) == ["c.test": "ann"])
+      let refused = try await docker("get", "c.test", "--no-prompt", in: store)
       #expect(refused.status == 77)
       #expect(refused.output.isEmpty)
-      let got = try await store.touched(["docker-credential", "get"], [.right], input: Array("ghcr.io".utf8))
+      let got = try await store.touched(["docker-credential", "get"], [.right], input: Array("c.test".utf8))
       #expect(try members(got)["Secret"] == "one")
-      #expect(got.diagnostics.contains("docker: sign in to ghcr.io"))
+      #expect(got.diagnostics.contains("docker: sign in to c.test"))
     }
   }
 
   @Test("refuses what is no JSON object of strings in one line, and an action that docker does not have")
   func badInput() async throws {
-    let good = #""ServerURL":"ghcr.io","Username":"ann","Secret""#
+    let good = #""ServerURL":"c.test","Username":"ann","Secret""#
     let requests = [
       "", "{", "[]", "null", "{\(good)}", "{\(good):}", "{\(good):1}", "{\(good):null}", "{\(good):{}}",
       "{\(good):\"s\"", "{\(good):\"s\",}", "{\(good):\"s\"}}", "{\(good):\"s\"} {}", "{\(good):\"s}",
       "{\(good):\"\\x\"}", "{\(good):\"\\u12G4\"}", "{\(good):\"\\u12\"}", "{\(good):\"\\uD83D\"}",
       "{\(good):\"\\uD83Dx\"}", "{\(good):\"\\uD83D\\u0041\"}", "{\(good):\"\\uDE00\"}", "{\(good):\"a\nb\"}",
-      "{\(good):'s'}", "{ServerURL:\"ghcr.io\"}",
+      "{\(good):'s'}", "{ServerURL:\"c.test\"}",
     ]
     try await TestStore.with { store in
       for request in requests {
@@ -163,7 +163,7 @@ struct DockerCredentialTests {
       }
       let unknown = try await docker("version", "", in: store)
       #expect(unknown.status == 64)
-      #expect(try await docker("get", "ghcr.io two", in: store).status == 64)
+      #expect(try await docker("get", "c.test two", in: store).status == 64)
       #expect(try await store.whorl("ls").output.isEmpty)
     }
   }
@@ -172,8 +172,8 @@ struct DockerCredentialTests {
   func long() async throws {
     try await TestStore.with { store in
       let secret = String(repeating: "\"", count: 1 << 20)
-      try await self.store("ghcr.io", "ann", String(repeating: #"\u0022"#, count: 1 << 20), in: store)
-      #expect(try members(try await docker("get", "ghcr.io", in: store))["Secret"] == secret)
+      try await self.store("c.test", "ann", String(repeating: #"\u0022"#, count: 1 << 20), in: store)
+      #expect(try members(try await docker("get", "c.test", in: store))["Secret"] == secret)
       let longer = try await docker(
         "store", #"{"ServerURL":"x","Username":"ann","Secret":"\#(secret.replacing("\"", with: "x"))y"}"#, in: store)
       #expect(longer.status == 64, "\(longer.failure)")

@@ -32,7 +32,7 @@ struct DockerCredential: Command {
       with the exit status 1.
 
       Example:
-        echo ghcr.io | whorl docker-credential get
+        echo c.test | whorl docker-credential get
       """)
 
   @OptionGroup var options: GlobalOptions

@@ -1,6 +1,6 @@
 import SecretModel
 
-/// A registry as docker names it: `https://index.docker.io/v1/`, `ghcr.io`, `localhost:5000`. Every name becomes the
+/// A registry as docker names it: `https://index.test/v1/`, `c.test`, `localhost:5000`. Every name becomes the
 /// attributes of an internet password, and they become the same name again.
 struct DockerPlace: Sendable, Hashable {
   private let server: String
