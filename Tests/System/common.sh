@@ -122,3 +122,15 @@ END
   sed -e 's/^@include common-auth/auth    required        pam_fprintd.so/' -e '/common-password/d' \
     /etc/pam.d/gdm-password >/etc/pam.d/gdm-fingerprint
 }
+
+# wait_for WHAT COMMAND...: until the command succeeds; fails after half a minute.
+wait_for() {
+  what=$1
+  shift
+  tries=0
+  until "$@" >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 150 ] || fail "$what: not within half a minute: $(cat /tmp/session 2>/dev/null)"
+    sleep 0.2
+  done
+}

@@ -13,18 +13,6 @@ enrol() {
   wait "$presses"
 }
 
-# wait_for WHAT COMMAND...: until the command succeeds; fails after half a minute.
-wait_for() {
-  what=$1
-  shift
-  tries=0
-  until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 150 ] || fail "$what: not within half a minute"
-    sleep 0.2
-  done
-}
-
 # log_in SERVICE NAME [PASSWORD]: logs in as a greeter does; without a password, a finger is pressed. The session stays
 # until log_out.
 log_in() {

@@ -7,18 +7,6 @@ sensor=/run/service-reader/socket right="right-index:1" passcode="open sesame, p
 user alice
 runtime=/run/user/$(id -u alice)
 
-# wait_for WHAT COMMAND...: until the command succeeds; fails after half a minute.
-wait_for() {
-  what=$1
-  shift
-  tries=0
-  until "$@" >/dev/null 2>&1; do
-    tries=$((tries + 1))
-    [ "$tries" -lt 150 ] || fail "$what: not within half a minute: $(cat /tmp/session)"
-    sleep 0.2
-  done
-}
-
 # installed_service: the system service, with a virtual reader.
 installed_service() {
   mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d

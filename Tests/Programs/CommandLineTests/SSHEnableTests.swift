@@ -58,13 +58,14 @@ struct SSHEnableTests {
   func noOther(_ socket: String) async throws {
     try await with { store, services in
       let path = socket.replacing("RUN", with: "\(services.folder)/run")
-      // An earlier choice goes.
-      try await store.whorl(
-        "ssh", "enable", "--other-agent", "/run/other", environment: services.environment()
-      ).mustSucceed()
-      #expect(access(Self.path(services), F_OK) == 0)
-      try await store.whorl("ssh", "enable", environment: services.environment(["SSH_AUTH_SOCK": path])).mustSucceed()
+      let environment = services.environment(["SSH_AUTH_SOCK": path])
+      try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
       #expect(access(Self.path(services), F_OK) != 0)
+      // Enabled once more, it keeps the agent that was chosen before.
+      try await store.whorl("ssh", "enable", "--other-agent", "/run/other", environment: environment).mustSucceed()
+      let chosen = try readFile(Self.path(services))
+      try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
+      #expect(try readFile(Self.path(services)) == chosen)
     }
   }
 

@@ -40,7 +40,8 @@ struct SSHEnable: Command {
       dryRun: dryRun, unit: files.socket.name, otherAgent: other,
       written: file.flatMap { $0.state == .current ? nil : [$0.path] } ?? [])
     if !dryRun {
-      if let file { _ = try [file].write() } else { _ = try files.otherAgent.remove() }
+      // Without another agent an earlier choice stays: this command may run where whorl-agent is named already.
+      if let file { _ = try [file].write() }
       let manager = ServiceManager(hardening: hardening)
       try manager.reload()
       // It may run with another command.
