@@ -61,7 +61,7 @@ struct ItemSearcher {
     guard interaction != .allow, found.item.state == .living,
       !Requirement(found.item.access).isOpen || found.item.access.applicationPassword
     else { return true }
-    if try shown.satisfies(moment.wanted(found.row, named: nil)) { return true }
+    if try shown.satisfies(moment.wanted(found.row, found.record)) { return true }
     guard interaction == .skip else { throw VaultError.interactionNotAllowed }
     return false
   }

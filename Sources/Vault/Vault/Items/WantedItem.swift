@@ -58,27 +58,30 @@ extension Moment {
     case .ids(let ids):
       return try ids.map { id in
         guard let row = try item(id.bytes), !row.dead else { throw VaultError.itemGone }
-        return try wanted(row, named: nil)
+        return try wanted(row, store.record(of: row))
       }
     case .names(let names):
       return try names.map { name in
         guard let row = try item(like: ItemRecord(named: name)) else { throw VaultError.itemGone }
-        return try wanted(row, named: name)
+        return try wanted(row, store.record(of: row), named: name)
       }
     case .search(let search):
       var wanted: [WantedItem] = []
       try ItemSearcher(self).each(search, shown) { found in
-        wanted.append(try self.wanted(found.row, named: found.record?.name))
+        wanted.append(try self.wanted(found.row, found.record))
         return true
       }
       return wanted
     }
   }
 
-  func wanted(_ row: ItemRow, named name: ItemName?) throws -> WantedItem {
-    guard let record = store.record(of: row), let access = row.accessControl,
+  /// - Parameters:
+  ///   - record: what the row's sealed attributes say in this transaction; nil where they do not verify.
+  ///   - name: the name that the item was asked for.
+  func wanted(_ row: ItemRow, _ record: ItemRecord?, named name: ItemName? = nil) throws -> WantedItem {
+    guard let record, let access = row.accessControl,
       let accessibility = Accessibility(rawValue: row.accessibility)
-    else { throw VaultError.itemDamaged(name) }
+    else { throw VaultError.itemDamaged(name ?? record?.name) }
     guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
     let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
     guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }

@@ -64,26 +64,25 @@ struct Manifest: Equatable {
     return bytes + digest + slots + sets
   }
 
-  /// The newer of the two slots that verify; nil if the file is missing or neither verifies.
-  static func read(from path: String, key: borrowing SecretBytes) throws(VaultError) -> Manifest? {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw .inputOutput("cannot open \(path): \(errnoText())")
-    }
-    defer { Glibc.close(descriptor) }
+  /// The newer of the two slots that verify; nil if neither does.
+  fileprivate init?(newestIn file: [UInt8], key: borrowing SecretBytes) {
     var newest: Manifest?
-    for slot in 0..<2 {
-      var bytes = [UInt8](repeating: 0, count: payloadSize + 32)
-      guard pread(descriptor, &bytes, bytes.count, slot * slotSize) == bytes.count else { continue }
-      guard MAC.verify(Array(bytes[payloadSize...]), key: key, Array(bytes[..<payloadSize])),
-        Array(bytes[..<8]) == magic
+    for start in [0, Self.slotSize] where file.count >= start + Self.sealedSize {
+      let bytes = Array(file[start..<start + Self.sealedSize])
+      guard MAC.verify(Array(bytes[Self.payloadSize...]), key: key, Array(bytes[..<Self.payloadSize])),
+        Array(bytes[..<8]) == Self.magic
       else { continue }
       let manifest = Manifest(verified: bytes)
       if manifest.sequence >= newest?.sequence ?? 0 { newest = manifest }
     }
-    return newest
+    guard let newest else { return nil }
+    self = newest
   }
+
+  /// The size of a payload and its MAC.
+  private static let sealedSize = payloadSize + 32
+  /// The size of a file with both slots.
+  fileprivate static let fileSize = slotSize + sealedSize
 
   /// Writes the slot for this sequence number. Waits until it is on the disk, unless that is left to ``sync(_:)``.
   func write(to path: String, key: borrowing SecretBytes, syncing: Bool = true) throws(VaultError) {
@@ -110,5 +109,33 @@ struct Manifest: Equatable {
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// Reads the manifest of a store. The bytes of the last time are known to verify, or not to, and are not verified again.
+final class ManifestReader {
+  private let path: String
+  private var last: (file: [UInt8], newest: Manifest?)?
+
+  init(of path: String) { self.path = path }
+
+  /// The newer of the two slots that verify; nil if the file is missing or neither verifies.
+  ///
+  /// - Parameter key: always the same for a reader.
+  func newest(key: borrowing SecretBytes) throws(VaultError) -> Manifest? {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .inputOutput("cannot open \(path): \(errnoText())")
+    }
+    defer { Glibc.close(descriptor) }
+    var file = [UInt8](repeating: 0, count: Manifest.fileSize)
+    let count = pread(descriptor, &file, file.count, 0)
+    // Something that cannot be read verifies as little as a torn slot.
+    file.removeLast(file.count - max(count, 0))
+    if let last, last.file == file { return last.newest }
+    let newest = Manifest(newestIn: file, key: key)
+    last = (file, newest)
+    return newest
   }
 }

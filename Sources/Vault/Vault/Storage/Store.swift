@@ -30,6 +30,7 @@ final class Store {
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
+  private let manifests: ManifestReader
 
   init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
@@ -44,6 +45,7 @@ final class Store {
     self.seal = seal
     self.rollback = rollback
     self.owner = owner
+    manifests = ManifestReader(of: directory.manifest)
   }
 
   /// Reads the store in one transaction.
@@ -54,13 +56,7 @@ final class Store {
     do {
       // Not `read`, which takes two more statements to make the connection read-only and back.
       return try database.queue.inDatabase { db in
-        var result: T?
-        try db.inTransaction(.deferred) {
-          result = try body(Moment(of: self, db, try authority(db).current))
-          return .commit
-        }
-        guard let result else { throw VaultError.internalError("a look ended without a result") }
-        return result
+        try db.inPreparedTransaction(.deferred) { try body(Moment(of: self, db, try authority(db).current)) }
       }
     } catch {
       throw VaultError(storage: error)
@@ -100,8 +96,7 @@ final class Store {
     do {
       var stored = lastOpened
       let made = try database.queue.writeWithoutTransaction { db in
-        var made: Made<T>?
-        try db.inTransaction(.immediate) {
+        try db.inPreparedTransaction(.immediate) {
           let (current, highest, lagging) = try self.authority(db)
           guard evenRestored || !current.restored else { throw VaultError.restoreDetected }
           // The manifest may be one commit behind, never two: write it before the next commit.
@@ -114,15 +109,12 @@ final class Store {
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
           let digest = Digest.sha256(box)
-          made = Made(
+          stored = (box, authority, digest)
+          return Made(
             result: result, manifest: Manifest(of: authority, digest: digest),
             number: try number(of: authority, after: current))
-          stored = (box, authority, digest)
-          return .commit
         }
-        return made
       }
-      guard let made else { throw VaultError.internalError("a change ended without a result") }
       let written = Result { try made.manifest.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
       if charge { try written.get() }
       if !items, (try? written.get()) != nil {
@@ -187,7 +179,7 @@ final class Store {
   }
 
   private func compareWithManifest(_ box: [UInt8]) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
-    let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest)
+    let manifest = try manifests.newest(key: keys.manifest)
     guard let (known, digest) = opened(box) else {
       // Without a valid record the manifest proves nothing: it may be from an earlier copy, too.
       var unknown = Authority()
@@ -264,7 +256,7 @@ extension Store {
 
   /// The manifest beside the database.
   func lastManifest() throws(VaultError) -> Manifest {
-    guard let manifest = try Manifest.read(from: directory.manifest, key: keys.manifest) else {
+    guard let manifest = try manifests.newest(key: keys.manifest) else {
       throw .restoreDetected
     }
     return manifest

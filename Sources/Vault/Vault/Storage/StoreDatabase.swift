@@ -127,6 +127,23 @@ extension VaultError {
   }
 }
 
+extension Database {
+  /// Runs the body in a transaction, and rolls it back if the body throws. Unlike `inTransaction(_:_:)`, it does not parse
+  /// the statements that begin and end it each time, which is a tenth of a read.
+  func inPreparedTransaction<T>(_ kind: TransactionKind, _ body: () throws -> T) throws -> T {
+    try cachedStatement(sql: "BEGIN \(kind.rawValue) TRANSACTION").execute()
+    do {
+      let result = try body()
+      try cachedStatement(sql: "COMMIT TRANSACTION").execute()
+      return result
+    } catch {
+      // SQLite has rolled it back already after some errors.
+      try? rollback()
+      throw error
+    }
+  }
+}
+
 extension StoreDatabase {
   /// How many of the database's pages are kept in memory.
   enum Cache: Int {
