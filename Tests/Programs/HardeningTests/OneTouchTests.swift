@@ -11,22 +11,54 @@ struct OneTouchTests {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
   }
 
-  @Test("a match that the machine slept over before the vault heard of it is refused, and its try stays charged")
-  func sleep() async throws {
-    let store = try await ScratchStore()
+  /// A vault whose machine sleeps for an hour after each of the first touches, before the vault hears of their match.
+  private static func sleepingOver(_ touches: Int, of store: ScratchStore) throws -> Vault {
     let slept = Mutex<UInt64>(0)
-    let sleeps = Mutex(false)
+    let left = Mutex(touches)
     let reader = InterposedReader(
       real: ScriptedReader(),
-      at: { step in
-        if step == .answered, sleeps.withLock({ $0 }) { slept.withLock { $0 = 3_600_000_000_000 } }
+      beforeAnswer: { answer throws(ReaderError) in
+        let answer = ScanAnswer(
+          nonce: answer.nonce, outcome: answer.outcome, finishedAt: ScanClock.now() + slept.withLock { $0 })
+        left.withLock { left in
+          guard left > 0 else { return }
+          left -= 1
+          slept.withLock { $0 += 3_600_000_000_000 }
+        }
+        return answer
       })
-    let vault = try store.open(reader: reader, touchClock: { ScanClock.now() + slept.withLock { $0 } })
-    try await Self.enroll(in: vault)
+    return try store.open(reader: reader, touchClock: { ScanClock.now() + slept.withLock { $0 } })
+  }
+
+  @Test(
+    "a match that the machine slept over before the vault heard of it opens nothing, and another touch is asked for")
+  func sleep() async throws {
+    let store = try await ScratchStore()
+    try await Self.enroll(in: store.open(reader: ScriptedReader()))
+    let vault = try Self.sleepingOver(1, of: store)
     try await vault.put("item", "secret", .anyFinger)
-    sleeps.withLock { $0 = true }
+    let person = Person()
+    #expect(try await vault.get("item", by: person) == "secret")
+    let events = person.events.compactMap { event -> String? in
+      switch event {
+      case .touchWanted: "asked"
+      case .retry: "again"
+      case .matched: "matched"
+      default: nil
+      }
+    }
+    #expect(events == ["asked", "again", "asked", "matched"])
+    #expect(try await vault.status().failures == 0)
+  }
+
+  @Test("a second match in a row that comes too late is refused, and both tries stay charged")
+  func sleepTwice() async throws {
+    let store = try await ScratchStore()
+    try await Self.enroll(in: store.open(reader: ScriptedReader()))
+    let vault = try Self.sleepingOver(2, of: store)
+    try await vault.put("item", "secret", .anyFinger)
     await #expect(throws: VaultError.touchRefused) { try await vault.get("item") }
-    #expect(try await vault.status().failures == 1)
+    #expect(try await vault.status().failures == 2)
   }
 
   /// A reader that keeps its scan armed until it is released.

@@ -54,6 +54,7 @@ struct Authenticator {
     let (current, gallery) = try await gallery(for: touching, lease, context)
     var failed = 0
     var unreadable = 0
+    var wasLate = false
     while true {
       let request = readers.request(
         for: touching.purpose, on: lease, passcodeInstead: context.fallback == .offered)
@@ -62,12 +63,17 @@ struct Authenticator {
       let challenge = Challenge(
         owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
         gallery: gallery, nonce: nonce, armedAt: touchClock())
-      switch try await scan(challenge.gallery, on: lease, nonce, request, context) {
+      switch try await scan(challenge, on: lease, request, context) {
       case .matched(let answer):
         let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: touchClock())
         try settleMatch(presence.enrolment)
         context.events.yield(.matched)
         return presence
+      case .late:
+        // Asks for another touch, once. This one stays charged until that one matches.
+        guard !wasLate else { throw .touchRefused }
+        wasLate = true
+        context.events.yield(.retry(.general))
       case .retry(let reason):
         context.events.yield(.retry(reason))
         unreadable += 1
@@ -109,6 +115,8 @@ struct Authenticator {
 
   private enum ScanResult {
     case matched(ScanAnswer)
+    /// A match that is refused because it came too late.
+    case late
     /// Carries how many more touches may fail before fingers are locked out.
     case noMatch(beforeLockout: Int)
     case retry(RetryReason)
@@ -117,8 +125,9 @@ struct Authenticator {
 
   /// Runs one scan. It is counted as a failure before it starts, and corrected by its result.
   private func scan(
-    _ gallery: [EnrolledPrint], on lease: ReaderLease, _ nonce: ScanNonce, _ request: TouchRequest, _ context: Context
+    _ challenge: borrowing Challenge, on lease: ReaderLease, _ request: TouchRequest, _ context: Context
   ) async throws(VaultError) -> ScanResult {
+    let (gallery, nonce) = (challenge.gallery, challenge.nonce)
     try await readers.requireAllowed(context)
     try context.requireRunning()
     guard !context.fallbackIsChosen else { return .fallbackChosen }
@@ -148,6 +157,9 @@ struct Authenticator {
       throw .touchRefused
     }
     switch answer.outcome {
+    case .match where VerifiedPresence.isLate(answer, for: challenge, now: touchClock()):
+      await finger.lifted(within: context.options.timeout)
+      return .late
     case .match: return .matched(answer)
     case .retry(let reason):
       try settleRefund(nonce)

@@ -45,6 +45,12 @@ struct VerifiedPresence: ~Copyable {
     self.enrolment = enrolment
   }
 
+  /// Whether an answer is refused for this alone, that it was under way for longer than ``lifetime``: the machine slept, or
+  /// was very busy.
+  static func isLate(_ answer: ScanAnswer, for challenge: borrowing Challenge, now: UInt64) -> Bool {
+    answer.finishedAt >= challenge.armedAt && now > answer.finishedAt && now - answer.finishedAt > lifetime
+  }
+
   /// Whether the match may still be used.
   func isFresh(now: UInt64) -> Bool {
     now >= finishedAt && now - finishedAt <= Self.longestUse
