@@ -146,7 +146,7 @@ let package = Package(
       path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
     .target(
       name: "KeychainServices",
-      dependencies: ["Executors", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
+      dependencies: ["SDBus", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
       path: "Sources/Client/KeychainServices", swiftSettings: onTheWay),
     .target(
       name: "LocalAuthentication",
@@ -215,8 +215,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-agent",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "SSHAgent", "SecretModel", "SecretService", "SessionPrompts", "Whorl",
-        argumentParser,
+        "CLinux", "CSystemd", "Executors", "SDBus", "SSHAgent", "SecretModel", "SecretService", "SessionPrompts",
+        "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent", swiftSettings: strict),
     .executableTarget(
@@ -334,7 +334,7 @@ let package = Package(
     .testTarget(
       name: "PrivateVaultTests",
       dependencies: [
-        "Executors", "Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SecretModel", "SecureMemory",
+        "Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory",
       ],
       path: "Tests/Vault/PrivateVaultTests", swiftSettings: strict),
     .testTarget(

@@ -13,18 +13,6 @@ package protocol LentThread: AnyObject, Sendable {
 
 /// The current thread, if it is lent.
 package enum CurrentThread {
-  /// Lends the current thread for as long as `body` runs.
-  package static func lend(_ thread: any LentThread, during body: () -> Void) {
-    let outer = pthread_getspecific(key)
-    let slot = Slot(thread)
-    defer { pthread_setspecific(key, outer) }
-    withExtendedLifetime(slot) {
-      // The thread's slot holds this object for as long as the body runs (transfer none).
-      pthread_setspecific(key, Unmanaged.passUnretained(slot).toOpaque())
-      body()
-    }
-  }
-
   /// Lends the current thread until it ends.
   package static func lend(_ thread: any LentThread) {
     guard lent !== thread else { return }

@@ -93,7 +93,9 @@ private final class EndWait: BusLoopSource {
   func begin() { BusLoop.shared.post { BusLoop.shared.add(self) } }
 
   func pollRequest() -> BusPollRequest? {
-    BusPollRequest(descriptor: descriptor.rawValue, events: Int16(POLLIN), deadline: deadline)
+    // Nobody waits for the end of a process that may run as long as it likes.
+    BusPollRequest(
+      descriptor: descriptor.rawValue, events: Int16(POLLIN), deadline: deadline, isAwaited: deadline != .max)
   }
 
   func dispatch() {

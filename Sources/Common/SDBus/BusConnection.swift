@@ -251,9 +251,12 @@ package actor BusConnection: BusLoopSource {
       let isPaused = connection.isPaused
       return BusPollRequest(
         descriptor: descriptor, events: isPaused ? Int16(POLLOUT) : Int16(truncatingIfNeeded: events),
-        deadline: min(isPaused ? .max : deadline, connection.input.end))
+        deadline: min(isPaused ? .max : deadline, connection.input.end), isAwaited: connection.isAwaited)
     }
   }
+
+  /// Whether the next message matters at once. A client's connection without open calls has only late events to receive.
+  private var isAwaited: Bool { kind != .client || !isReady || !waiting.isEmpty || unread.count > 0 }
 
   package nonisolated func dispatch() {
     assumeIsolated { $0.process() }

@@ -12,8 +12,11 @@ internal import Synchronization
 /// A closure that is about to block calls ``waitElsewhere()``. Then another thread becomes the loop. The old thread
 /// finishes the closure, and waits until it is needed in the same way.
 ///
-/// `@unchecked Sendable`: only the thread that is the loop uses `sources`, `batch`, `idleAction` and `lastEvent`; everything
-/// else is constant or protected by a lock.
+/// A thread that blocks until a call is answered borrows the loop (``WaitingThread``), so that neither the call nor the
+/// answer has to wake another thread.
+///
+/// `@unchecked Sendable`: only the thread that is the loop uses `sources`, `batch`, `polled`, `idleAction` and `lastEvent`;
+/// everything else is constant or protected by a lock.
 package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package static let shared = BusLoop()
 
@@ -34,11 +37,13 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   /// Work taken from the queue and not run yet, in reverse order.
   private var batch: [Work] = []
   private let wakeDescriptor: Int32
-  private let thread = Mutex<pthread_t?>(nil)
+  private let turn = LoopTurn()
   /// The number of threads that wait to become the loop.
   private let standby = Mutex(0)
   private let replacement: UnsafeMutablePointer<sem_t>
   private var sources: [ObjectIdentifier: any BusLoopSource] = [:]
+  /// What the loop's own thread polls for, or polled for last.
+  private var polled: [BusPollRequest] = []
   private var idleAction: (delay: UInt64, body: () -> Void)?
   /// When a descriptor was ready; nil once the idle action has run since.
   private var lastEvent: UInt64?
@@ -81,9 +86,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
   /// Whether the current thread is the loop.
-  package var isCurrent: Bool {
-    thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
-  }
+  package var isCurrent: Bool { turn.isCurrent }
 
   private func add(_ work: Work) {
     let wasEmpty = queue.withLock {
@@ -92,8 +95,61 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     }
     // The loop itself checks the queue before it waits.
     guard wasEmpty, !isCurrent else { return }
+    wake()
+  }
+
+  /// Ends the loop's wait.
+  func wake() {
+    guard !turn.callOwnThread() else { return }
     var one: UInt64 = 1
     write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+  }
+
+  // MARK: Borrowing
+
+  /// Makes the calling thread the loop until ``giveBack()``. It must then call ``serve()`` whenever it has nothing else
+  /// to do.
+  ///
+  /// - Returns: false if the loop is busy, or another thread has borrowed it.
+  func borrow() -> Bool { isInThisProcess && turn.borrow() }
+
+  /// Runs the work of the loop on the thread that has borrowed it, or waits for some.
+  ///
+  /// - Returns: false if the thread is not the loop any more.
+  func serve() -> Bool {
+    guard isInThisProcess, isCurrent else { return false }
+    if !runQueued() { waitAndDispatch() }
+    return true
+  }
+
+  /// Ends the loan of the calling thread, if it has not ended.
+  func giveBack() {
+    guard isInThisProcess else { return }
+    var rounds = 0
+    while isCurrent, rounds < 16, runQueued() { rounds += 1 }
+    guard isCurrent else { return }
+    let requests = pollRequests().map(\.request)
+    let mayRest = batch.isEmpty && !requests.contains { $0.isAwaited || $0.deadline <= Self.now + turn.rest }
+    // The loop's own thread may still be polling, from before the loan.
+    let isPolled = batch.isEmpty && requests == polled
+    turn.giveBack(mayRest: mayRest)
+    if !isPolled || !queue.withLock(\.isEmpty) { wake() }
+  }
+
+  /// Continues on the loop's own thread, which never ends. Call it on the loop. Other work of the loop may run before.
+  package nonisolated(nonsending) func continueOnOwnThread() async {
+    while turn.isBorrowed {
+      await withCheckedContinuation { continuation in
+        post { continuation.resume() }
+        endLoan()
+      }
+    }
+  }
+
+  /// Gives the loop back at once, while work on it goes on.
+  private func endLoan() {
+    turn.giveBack(mayRest: false)
+    wake()
   }
 
   // MARK: On the loop's thread
@@ -115,7 +171,8 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   /// must not use anything that belongs to the loop.
   package func waitElsewhere() {
     precondition(isCurrent, "not on the bus loop")
-    thread.withLock { $0 = nil }
+    guard !turn.isBorrowed else { return endLoan() }
+    turn.leave()
     let standsBy = standby.withLock { count in
       defer { if count > 0 { count -= 1 } }
       return count > 0
@@ -125,7 +182,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
 
   fileprivate func run() -> Never {
     while true {
-      thread.withLock { $0 = pthread_self() }
+      turn.take()
       while isCurrent {
         // Also run work that this work has queued, within limits, before polling the connections.
         var rounds = 0
@@ -159,20 +216,23 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     return true
   }
 
+  private func pollRequests() -> [(source: any BusLoopSource, request: BusPollRequest)] {
+    sources.values.compactMap { source in source.pollRequest().map { (source, $0) } }
+  }
+
   private func waitAndDispatch() {
+    let requests = pollRequests()
     var descriptors = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)]
-    var polled: [(source: any BusLoopSource, deadline: UInt64)] = []
-    var earliest = UInt64.max
-    for source in sources.values {
-      guard let request = source.pollRequest() else { continue }
-      descriptors.append(pollfd(fd: request.descriptor, events: request.events, revents: 0))
-      polled.append((source, request.deadline))
-      earliest = min(earliest, request.deadline)
-    }
+    descriptors += requests.map { pollfd(fd: $0.request.descriptor, events: $0.request.events, revents: 0) }
+    let earliest = requests.map(\.request.deadline).min() ?? .max
     let idleSince = idleAction.flatMap { action in lastEvent.map { $0 + action.delay } } ?? .max
     // Other threads write to the eventfd when they queue work; the loop itself does not.
-    let limit = queue.withLock(\.isEmpty) ? milliseconds(until: min(earliest, idleSince)) : 0
+    let limit = queue.withLock(\.isEmpty) ? Self.milliseconds(until: min(earliest, idleSince)) : 0
+    if !turn.isBorrowed { polled = requests.map(\.request) }
+    let loans = turn.willPoll()
     let ready = poll(&descriptors, nfds_t(descriptors.count), limit)
+    // The loop's own thread: the connections may have changed during a loan.
+    if let loans, !turn.hasPolled(since: loans) { return }
     if descriptors[0].revents != 0 {
       var count: UInt64 = 0
       read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
@@ -184,14 +244,15 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       lastEvent = nil
       idleAction?.body()
     }
-    for (index, entry) in polled.enumerated() {
-      if descriptors[index + 1].revents != 0 || entry.deadline <= now { entry.source.dispatch() }
+    for (index, entry) in requests.enumerated() {
+      if descriptors[index + 1].revents != 0 || entry.request.deadline <= now { entry.source.dispatch() }
     }
   }
 
-  private func milliseconds(until deadline: UInt64) -> Int32 {
+  /// The timeout for `poll(2)`.
+  static func milliseconds(until deadline: UInt64) -> Int32 {
     guard deadline != .max else { return -1 }
-    let now = Self.now
+    let now = now
     return deadline <= now ? 0 : Int32(clamping: (deadline - now) / 1_000 + 1)
   }
 }
@@ -205,18 +266,21 @@ package protocol BusLoopSource: AnyObject, Sendable {
 }
 
 /// What a ``BusLoopSource`` waits for.
-package struct BusPollRequest {
+package struct BusPollRequest: Equatable {
   /// -1 to wait only for the deadline.
   package var descriptor: Int32
   /// As in `poll(2)`.
   package var events: Int16
   /// In microseconds of `CLOCK_MONOTONIC`.
   package var deadline = UInt64.max
+  /// False if it does not matter when the descriptor's events are seen some milliseconds late.
+  package var isAwaited: Bool
 
-  package init(descriptor: Int32, events: Int16, deadline: UInt64 = .max) {
+  package init(descriptor: Int32, events: Int16, deadline: UInt64 = .max, isAwaited: Bool = true) {
     self.descriptor = descriptor
     self.events = events
     self.deadline = deadline
+    self.isAwaited = isAwaited
   }
 }
 

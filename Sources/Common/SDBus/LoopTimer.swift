@@ -16,7 +16,9 @@ package final class LoopTimer: BusLoopSource {
     BusLoop.shared.post { BusLoop.shared.remove(self) }
   }
 
-  package func pollRequest() -> BusPollRequest? { BusPollRequest(descriptor: -1, events: 0, deadline: deadline) }
+  package func pollRequest() -> BusPollRequest? {
+    BusPollRequest(descriptor: -1, events: 0, deadline: deadline, isAwaited: false)
+  }
 
   package func dispatch() {
     BusLoop.shared.remove(self)

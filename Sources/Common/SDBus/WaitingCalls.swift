@@ -14,6 +14,8 @@ struct WaitingCalls {
 
   private var calls: [UInt64: Call] = [:]
 
+  var isEmpty: Bool { calls.isEmpty }
+
   subscript(cookie: UInt64) -> Call? { calls[cookie] }
 
   mutating func add(_ call: Call, _ cookie: UInt64) { calls[cookie] = call }

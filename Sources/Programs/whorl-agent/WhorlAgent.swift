@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Executors
 internal import Glibc
+internal import SDBus
 internal import SSHAgent
 internal import SecretModel
 internal import SecretService

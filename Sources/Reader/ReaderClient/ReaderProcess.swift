@@ -15,8 +15,8 @@ internal import Synchronization
 /// A cancelled call returns at once. If the reader does not end the scan within half a second, its process is ended,
 /// because libfprint cannot be interrupted while it compares prints. The next call waits for that.
 ///
-/// It runs on the bus loop, whose thread never ends: the kernel kills a reader process when the thread that started it
-/// ends.
+/// It starts the process on the bus loop's own thread, which never ends: the kernel kills a reader process when the thread
+/// that started it ends.
 package actor ReaderProcess: FingerprintReader {
   /// The time a reader has to end a cancelled scan.
   private static let cancelGrace = Duration.milliseconds(500)
@@ -247,7 +247,7 @@ package actor ReaderProcess: FingerprintReader {
     await settled()
     guard !Task.isCancelled else { throw .cancelled }
     let wasRunning = session
-    let session = try runningSession()
+    let session = try await runningSession()
     let number = number()
     let values: [BusValue]
     do throws(BusError) {
@@ -294,7 +294,9 @@ package actor ReaderProcess: FingerprintReader {
 
   // MARK: The process
 
-  private func runningSession() throws(ReaderError) -> ReaderSession {
+  private func runningSession() async throws(ReaderError) -> ReaderSession {
+    if let session, !session.isOver { return session }
+    await BusLoop.shared.continueOnOwnThread()
     if let session, !session.isOver { return session }
     let started = try start()
     session = started

@@ -2,6 +2,7 @@ import Fingerprint
 import Glibc
 import ProgramDriver
 import ReaderClient
+import SDBus
 import Testing
 import VirtualFinger
 
@@ -37,6 +38,29 @@ struct ProcessLifeTests {
       kill(first, SIGKILL)
       #expect(try await eventually { kill(first, 0) != 0 })
       #expect(try await reader.process.readers().count == 1)
+    }
+  }
+
+  @Test("lives on when the thread has ended that made the first call, and was the bus loop meanwhile")
+  func threadOfFirstCall() async {
+    await #expect(processExitsWith: .success) {
+      try await VirtualReader.with(.storage) { reader in
+        let process = reader.process
+        // The loop's own thread waits for messages, so that the new thread can borrow the loop.
+        try await Task.sleep(for: .milliseconds(100))
+        await withCheckedContinuation { ended in
+          let body = ThreadBody {
+            WaitingThread.run { _ = try? await process.readers() }
+          } ended: {
+            ended.resume()
+          }
+          body.start()
+        }
+        let first = try #require(processes(with: reader.socket).first)
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(try await process.readers().count == 1)
+        #expect(processes(with: reader.socket) == [first])
+      }
     }
   }
 
@@ -180,4 +204,33 @@ private func symbolicLink(_ path: String) -> String? {
     count = max(0, buffer.baseAddress.map { readlink(path, $0, buffer.count) } ?? 0)
   }
   return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+}
+
+/// A thread that ends after its body.
+private final class ThreadBody: Sendable {
+  private let body: @Sendable () -> Void
+  private let ended: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void) {
+    self.body = body
+    self.ended = ended
+  }
+
+  func start() {
+    var thread = pthread_t()
+    // transfer full: the new thread takes over this reference
+    let this = Unmanaged.passRetained(self).toOpaque()
+    let failure = pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument else { return nil }
+        // transfer full: balances the retain above
+        let this = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
+        this.body()
+        this.ended()
+        return nil
+      }, this)
+    precondition(failure == 0, "no thread")
+    pthread_detach(thread)
+  }
 }

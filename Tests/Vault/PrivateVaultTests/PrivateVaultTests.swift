@@ -1,8 +1,8 @@
-import Executors
 import Fingerprint
 import Glibc
 import PrivateVault
 import ProgramDriver
+import SDBus
 import SecretModel
 import SecureMemory
 import Testing

@@ -1,11 +1,11 @@
-internal import Executors
+internal import SDBus
 internal import SecretModel
 internal import Synchronization
 
 /// Runs an asynchronous call to its end and blocks the calling thread, as Apple's calls do.
 ///
-/// The calling thread itself does the work. So the call never waits for a thread of the cooperative pool, of which the
-/// caller may block the last one, and needs no change of threads.
+/// The calling thread itself does the work, and sends and receives the messages. So the call never waits for a thread of
+/// the cooperative pool, of which the caller may block the last one, and needs no change of threads.
 package func blocking<Value: Sendable, Failure: Error>(
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) -> Result<Value, Failure> {

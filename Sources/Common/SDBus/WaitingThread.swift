@@ -3,17 +3,18 @@ internal import Glibc
 
 /// A thread that blocks until a task has ended, and runs the task's jobs meanwhile. For blocking calls such as Apple's.
 ///
+/// While it has no job, it is the bus loop, if the loop has nothing else to do. A call over a connection and its answer
+/// then need no other thread.
+///
 /// `@unchecked Sendable`: the mutex guards all of its state.
-package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable {
-  private enum Work {
-    case job(UnownedJob)
-    case adopted(@Sendable () -> Void)
-  }
-
+package final class WaitingThread: TaskExecutor, @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var work: [Work] = []
+  private let thread = pthread_self()
+  private var jobs: [UnownedJob] = []
   private var finished = false
+  /// Whether the thread is the bus loop while it has no job.
+  private var servesLoop = false
 
   private init() {
     // Owned by this object: initialized here and destroyed in `deinit`.
@@ -36,7 +37,7 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
     let thread = WaitingThread()
     Task.detached(executorPreference: thread) {
       await body()
-      thread.finish()
+      thread.locked { thread.finished = true }
     }
     thread.runUntilFinished()
   }
@@ -46,23 +47,16 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let late = locked {
-      if !finished { work.append(.job(job)) }
-      return finished
+    let (isLate, isInLoop) = locked {
+      if !finished { jobs.append(job) }
+      return (finished, servesLoop)
     }
-    if late { Self.afterwards.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) } }
+    if isLate {
+      Self.afterwards.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    } else if isInLoop, pthread_equal(thread, pthread_self()) == 0 {
+      BusLoop.shared.wake()
+    }
   }
-
-  package func adopt(_ body: @escaping @Sendable () -> Void) {
-    locked { work.append(.adopted(body)) }
-  }
-
-  package var isTakenBack: Bool { locked { finished } }
-
-  /// Does nothing: nobody else needs this thread.
-  package func willWait() {}
-
-  private func finish() { locked { finished = true } }
 
   private func locked<Value>(_ body: () -> Value) -> Value {
     pthread_mutex_lock(mutex)
@@ -74,25 +68,30 @@ package final class WaitingThread: TaskExecutor, LentThread, @unchecked Sendable
   }
 
   private func runUntilFinished() {
-    CurrentThread.lend(self) {
-      let executor = asUnownedTaskExecutor()
-      while let next = nextWork() {
-        switch next {
-        case .job(let job): job.runSynchronously(on: executor)
-        case .adopted(let body): body()
-        }
-      }
-    }
+    let hasBorrowed = BusLoop.shared.borrow()
+    // A call within a call finds that this thread is the loop already.
+    let servesLoop = hasBorrowed || (BusLoop.shared.isInThisProcess && BusLoop.shared.isCurrent)
+    locked { self.servesLoop = servesLoop }
+    let executor = asUnownedTaskExecutor()
+    while let job = nextJob() { job.runSynchronously(on: executor) }
+    if hasBorrowed { BusLoop.shared.giveBack() }
   }
 
   /// Waits for a job; nil if there is none and the task has ended.
-  private func nextWork() -> Work? {
+  private func nextJob() -> UnownedJob? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    while work.isEmpty {
+    while jobs.isEmpty {
       if finished { return nil }
-      pthread_cond_wait(condition, mutex)
+      if servesLoop {
+        pthread_mutex_unlock(mutex)
+        let isLoop = BusLoop.shared.serve()
+        pthread_mutex_lock(mutex)
+        servesLoop = isLoop
+      } else {
+        pthread_cond_wait(condition, mutex)
+      }
     }
-    return work.removeFirst()
+    return jobs.removeFirst()
   }
 }
