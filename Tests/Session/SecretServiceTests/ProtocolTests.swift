@@ -73,12 +73,13 @@ struct ProtocolTests {
       #expect(made.last?.asObjectPath == "/")
       try await client.signal("CollectionCreated", of: ServiceClient.root)
       #expect(try await alias("office") == office)
-      // The same alias means the same collection, and the same label another one.
+      // The same alias means the same collection, and the same label another one, by whatever property.
       let again = try await client.call(
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([:]), .string("office")])
       #expect(again.first?.asObjectPath == office)
+      let itemLabel = "org.freedesktop.Secret.Item.Label"
       let other = try await client.call(
-        ServiceClient.root, "Service", "CreateCollection", [.dictionary([label: .string("Büro")]), .string("")])
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([itemLabel: .string("Büro")]), .string("")])
       #expect(other.first?.asObjectPath == "\(office)_2")
       try await client.call(
         ServiceClient.root, "Service", "SetAlias", [.string("default"), .objectPath(office)])

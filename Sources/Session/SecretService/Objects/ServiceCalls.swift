@@ -5,7 +5,8 @@ internal import Whorl
 
 /// The calls of `org.freedesktop.Secret.Service`.
 struct ServiceCalls {
-  private static let labelProperty = "\(ServiceName.collection).Label"
+  /// The property with the label of a new collection. The second one is that of an item, which Rust's `secret-service` sends.
+  private static let labelProperties = ["\(ServiceName.collection).Label", "\(ServiceName.item).Label"]
 
   let call: CallContext
 
@@ -34,7 +35,8 @@ struct ServiceCalls {
   }
 
   private func createCollection() async throws(ServiceError) -> [BusValue] {
-    let label = call.arguments[0].asDictionary?[Self.labelProperty]?.asString ?? ""
+    let properties = call.arguments[0].asDictionary ?? [:]
+    let label = Self.labelProperties.lazy.compactMap { properties[$0]?.asString }.first ?? ""
     let alias = call.text(1)
     // A collection that has the alias already is the one that is meant.
     if !alias.isEmpty, let name = try await call.keeper.collection(ofAlias: alias) {
