@@ -1,4 +1,8 @@
 import ArgumentParser
+import Processes
+
+/// What every command is given for the programs that it executes.
+typealias Hardening = Processes.Hardening
 
 /// One command of the program.
 protocol Command: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CLinux
 import Executors
 import Glibc
+import Processes
 import Whorl
 
 @main

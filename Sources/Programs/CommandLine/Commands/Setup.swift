@@ -35,8 +35,7 @@ struct Setup: Command {
       while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
         let command = finding.command, !done.contains(command), try isChosen(command, at: terminal)
       {
-        hardening.undo()
-        let status = ChosenCommand(command).run()
+        let status = ChosenCommand(command).run(hardening)
         guard status == 0 else {
           throw Failure(
             .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",

@@ -1,18 +1,9 @@
-import Glibc
+import Processes
 import Whorl
 
 extension Session {
   /// This program's own environment, as `NAME=value`.
-  var environment: [String] {
-    var environment: [String] = []
-    var next = environ
-    // `environ` and its strings belong to the C library.
-    while let entry = next.pointee {
-      if let text = String(validatingCString: entry) { environment.append(text) }
-      next += 1
-    }
-    return environment
-  }
+  var environment: [String] { OwnEnvironment.entries }
 
   /// Nil where it is not set, or empty.
   private func variable(_ name: String) -> String? {

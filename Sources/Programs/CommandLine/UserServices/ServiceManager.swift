@@ -33,9 +33,8 @@ struct ServiceManager {
   private func systemctl(_ words: String...) throws(Failure) { try systemctl(words) }
 
   private func systemctl(_ words: [String]) throws(Failure) {
-    hardening.undo()
     let command = ["systemctl", "--user"] + words
-    let status = ChosenCommand(command).run()
+    let status = ChosenCommand(command).run(hardening)
     guard status == 0 else {
       throw Failure(
         .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",

@@ -1,13 +1,13 @@
-import CLinux
-import Glibc
+internal import CLinux
+internal import Glibc
 
-/// Hardens the process before anything else, and undoes that before another program is executed.
-struct Hardening: Sendable {
+/// What a program of the user gives up before anything else, and what the programs that it executes get back.
+package struct Hardening: Sendable {
   private let coreLimit: rlimit
   private let mask: mode_t
 
   /// Disables core files, tracing by other programs of the same user, and access for group and others to new files.
-  init() {
+  package init() {
     // All borrow the limit for the call.
     var limit = rlimit()
     whorl_get_core_limit(&limit)
@@ -19,9 +19,21 @@ struct Hardening: Sendable {
   }
 
   /// Restores the limits for the next program of this process. `execve` itself permits tracing again.
-  func undo() {
+  package func undo() {
     var limit = coreLimit
     whorl_set_core_limit(&limit)
     umask(mask)
+  }
+
+  /// Runs a closure with the limits from before, which a child inherits.
+  package func undone<Value>(_ body: () throws(ChildStartError) -> Value) throws(ChildStartError) -> Value {
+    var none = coreLimit
+    none.rlim_cur = 0
+    undo()
+    defer {
+      umask(0o077)
+      whorl_set_core_limit(&none)
+    }
+    return try body()
   }
 }
