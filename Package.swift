@@ -170,7 +170,8 @@ let package = Package(
     .target(
       name: "SSHAgent",
       dependencies: [
-        "CLinux", "Executors", "KeySchemes", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Whorl",
+        "CLinux", "Executors", "KeySchemes", "Keys", "Primitives", "SDBus", "SecretModel", "SecureMemory",
+        "SessionPrompts", "Whorl",
       ],
       path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
 
@@ -215,8 +216,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-agent",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "SDBus", "SSHAgent", "SecretModel", "SecretService", "SessionPrompts",
-        "Whorl", argumentParser,
+        "CLinux", "CSystemd", "Executors", "Processes", "SDBus", "SSHAgent", "SecretModel", "SecretService",
+        "SessionPrompts", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent", swiftSettings: strict),
     .executableTarget(
@@ -382,7 +383,7 @@ let package = Package(
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
     .testTarget(
       name: "SSHAgentTests",
-      dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SessionPrompts"],
+      dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SessionPrompts", "Whorl"],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
     .testTarget(

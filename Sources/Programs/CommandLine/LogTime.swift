@@ -12,10 +12,7 @@ enum LogTime {
   }
 
   private static func ago(_ word: String) -> Int64? {
-    let units: [Character: Int64] = ["m": 60, "h": 3_600, "d": 86_400]
-    guard let unit = word.last.flatMap({ units[$0] }), let count = Int64(word.dropLast()), (0...100_000).contains(count)
-    else { return nil }
-    return Int64(time(nil)) - count * unit
+    TimeSpan.seconds(word).map { Int64(time(nil)) - $0 }
   }
 
   private static func day(_ word: String) -> Int64? {

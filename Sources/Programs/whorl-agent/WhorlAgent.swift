@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Executors
 internal import Glibc
+internal import Processes
 internal import SDBus
 internal import SSHAgent
 internal import SecretModel
@@ -90,11 +91,11 @@ struct WhorlAgent: ParsableCommand {
     let isAlone = command.isEmpty
     let log: @Sendable (String) -> Void = { Diagnostics.line($0) }
     let surroundings = AgentPrompt.Surroundings(
-      bus: BaseDirectories.sessionBus, environment: environment(), log: log)
-    let prompt: @Sendable () -> any AuthenticationPrompt = {
+      bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log)
+    let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt = { client in
       // A command has the terminal for itself.
       if isAlone, Self.hasTerminal { return TerminalPrompt() }
-      return AgentPrompt(in: surroundings)
+      return AgentPrompt(in: surroundings, for: ClientTerminal(of: client.process))
     }
     guard let listener else {
       try Self.serveSecrets(
@@ -115,7 +116,7 @@ struct WhorlAgent: ParsableCommand {
     server.begin(listener.descriptor)
     var status: Int32 = 0
     if let path = listener.path, !isAlone {
-      let child = try AgentCommand(command, socket: path, hardening)
+      let child = try start(command, hardening, socket: path)
       let process = child.process
       Task.detached(executorPreference: BackgroundThread()) { while true { kill(process, endings.wait()) } }
       status = child.status()
@@ -149,6 +150,16 @@ struct WhorlAgent: ParsableCommand {
     }
   }
 
+  /// Starts the command that the agent ends with, with its socket in the environment.
+  private func start(_ command: [String], _ hardening: Hardening, socket: String) throws(Failure) -> ForegroundCommand {
+    setenv("SSH_AUTH_SOCK", socket, 1)
+    do throws(ChildStartError) {
+      return try hardening.undone { () throws(ChildStartError) in try ForegroundCommand(command[0], command) }
+    } catch {
+      throw Failure("\(command[0]): \(error.words)")
+    }
+  }
+
   /// The socket that systemd passes, or a new one.
   private func listen() throws(Failure) -> ListeningSocket {
     if let socket { return try ListeningSocket(at: socket) }
@@ -167,17 +178,5 @@ struct WhorlAgent: ParsableCommand {
     // The entry belongs to libc and is valid until the next call.
     let home = getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
     return (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"]
-  }
-
-  /// This program's environment, as `NAME=value`, for pinentry.
-  private func environment() -> [String] {
-    var environment: [String] = []
-    var next = environ
-    // `environ` and its strings belong to the C library.
-    while let entry = next.pointee {
-      if let text = String(validatingCString: entry) { environment.append(text) }
-      next += 1
-    }
-    return environment
   }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import SDBus
 internal import SecretModel
 internal import SecureMemory
-internal import SessionPrompts
+package import SessionPrompts
 internal import Synchronization
 package import Whorl
 
@@ -15,7 +15,7 @@ package final class SecretServiceServer: Sendable {
     /// Opens the store.
     package var openStore: @Sendable () throws(VaultError) -> SecretStore
     /// Makes the prompt of a request.
-    package var prompt: @Sendable () -> any AuthenticationPrompt
+    package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
     /// Called when the bus has ended.
@@ -23,7 +23,8 @@ package final class SecretServiceServer: Sendable {
 
     package init(
       bus: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
-      prompt: @escaping @Sendable () -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void,
+      prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt,
+      log: @escaping @Sendable (String) -> Void,
       ended: @escaping @Sendable () -> Void
     ) {
       (self.bus, self.openStore, self.prompt, self.log, self.ended) = (bus, openStore, prompt, log, ended)

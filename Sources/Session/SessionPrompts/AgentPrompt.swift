@@ -4,8 +4,9 @@ internal import SecureMemory
 internal import Synchronization
 package import Whorl
 
-/// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. What is asked for also goes
-/// to the log: without a desktop the touch still works.
+/// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. Where no notification can be
+/// shown, the client's terminal says what is asked for, and pinentry asks there. It also goes to the log: without desktop
+/// and terminal the touch still works.
 package final class AgentPrompt: AuthenticationPrompt {
   /// What a prompt says is asked for.
   package enum Wording: Sendable {
@@ -44,9 +45,13 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private let surroundings: Surroundings
+  private let terminal: ClientTerminal?
   private let state = Mutex(State())
 
-  package init(in surroundings: Surroundings) { self.surroundings = surroundings }
+  /// - Parameter terminal: the client's, to be used without a desktop.
+  package init(in surroundings: Surroundings, for terminal: ClientTerminal? = nil) {
+    (self.surroundings, self.terminal) = (surroundings, terminal)
+  }
 
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
@@ -104,9 +109,13 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private func show(_ text: String) async {
     let (notification, actions) = state.withLock { ($0.isOver ? nil : $0.notification, $0.actions) }
-    await notification?.show("Whorl asks for your finger", text, actions)
+    guard let notification else {
+      if !state.withLock(\.isOver) { terminal?.write(text) }
+      return
+    }
+    await notification.show("Whorl asks for your finger", text, actions)
     // The call may have ended meanwhile.
-    if state.withLock(\.isOver) { await notification?.close() }
+    if state.withLock(\.isOver) { await notification.close() }
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {
@@ -134,7 +143,9 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private func answer(_ request: SecretRequest, in session: PromptSession) async {
     await takeDown()
-    guard case .passcode(let attempt) = request, let pinentry = Pinentry(environment: surroundings.environment) else {
+    guard case .passcode(let attempt) = request,
+      let pinentry = Pinentry(environment: surroundings.environment, terminal)
+    else {
       surroundings.log("the passcode is wanted, and nobody can be asked for it: pinentry is not installed")
       return await session.decline()
     }

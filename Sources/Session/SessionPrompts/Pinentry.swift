@@ -23,9 +23,15 @@ final class Pinentry: Sendable {
 
   private let socket: Int32
   private let child: ChildProcess
+  /// Where it asks without a desktop.
+  private let terminal: ClientTerminal?
 
   /// Starts it. Nil where it is not installed.
-  init?(environment: [String]) {
+  ///
+  /// - Parameter terminal: the client's.
+  init?(environment: [String], _ terminal: ClientTerminal?) {
+    let hasDesktop = environment.contains { $0.hasPrefix("DISPLAY=") || $0.hasPrefix("WAYLAND_DISPLAY=") }
+    self.terminal = hasDesktop ? nil : terminal
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
     }
@@ -68,6 +74,10 @@ final class Pinentry: Sendable {
     guard case .ok = response() else { return .unavailable }
     var commands = ["SETTITLE Whorl", "SETDESC \(Self.escaped(description))", "SETPROMPT Passcode:"]
     if let problem { commands.append("SETERROR \(Self.escaped(problem))") }
+    if let terminal {
+      let type = terminal.path.hasPrefix("/dev/pts/") ? "xterm" : "linux"
+      commands += ["OPTION ttyname=\(terminal.path)", "OPTION ttytype=\(type)"]
+    }
     for command in commands {
       guard send(command), case .ok = response() else { return .unavailable }
     }

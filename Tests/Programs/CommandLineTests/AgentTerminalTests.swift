@@ -48,3 +48,79 @@ struct AgentTerminalTests {
     }
   }
 }
+
+@Suite("whorl-agent without a desktop, and the terminal of its client")
+struct ClientTerminalTests {
+  /// Makes a key and runs the agent for SSH, with `pinentry` as a script.
+  private func with(
+    access: String, _ touches: [Touches.Touch] = [], pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    _ body: (RunningAgent, _ publicKey: String, _ folder: String) async throws -> Void
+  ) async throws {
+    try await TestStore.enrolled { store in
+      let made = try await store.whorl("ssh", "add", "work", "--access", access)
+      try made.mustSucceed()
+      let key = "\(store.folder)/work.pub"
+      try writeFile(key, made.output)
+      let program = "\(store.folder)/pinentry"
+      try writeFile(program, Array("#!/bin/sh\n\(pinentry(store.folder))\n".utf8))
+      chmod(program, 0o700)
+      let environment = ["PATH": "\(store.folder):/usr/bin:/bin"]
+      try await RunningAgent.with(store, touches, environment: environment, started: "listens") { socket in
+        ["--socket", socket, "--known-hosts", "/dev/null"]
+      } _: { agent in
+        try await body(agent, key, store.folder)
+      }
+    }
+  }
+
+  private func sign(_ key: String, _ agent: RunningAgent) throws -> PseudoTerminal {
+    try PseudoTerminal(
+      ["-Y", "sign", "-n", "file", "-f", key, "\(key)"], program: "/usr/bin/ssh-keygen",
+      environment: ["SSH_AUTH_SOCK": agent.socket])
+  }
+
+  @Test("shows there what is asked for")
+  func shows() async throws {
+    try await with(access: "presence", [.wrong, .right]) { agent, key, _ in
+      let terminal = try sign(key, agent)
+      try await terminal.waits(
+        for: "Swipe the reader (virtual reader) to sign a file with the SSH key work (asked by /usr/bin/ssh-keygen,")
+      try await terminal.waits(for: "No match, 2 touches left")
+      #expect(try await terminal.status() == 0)
+    }
+  }
+
+  @Test("shows nothing on the terminal of a client in the background")
+  func background() async throws {
+    try await with(access: "presence", [.right]) { agent, key, _ in
+      let command = "set -m; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key) & wait; echo done"
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/bash", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "done")
+      #expect(!terminal.shown.contains("the reader"))
+      #expect(agent.lines.contains { $0.contains("Swipe the reader") })
+    }
+  }
+
+  @Test("has pinentry ask there for the passcode")
+  func passcode() async throws {
+    let script = { (folder: String) in
+      """
+      echo "OK"
+      while read -r word rest; do
+        case $word in
+          GETPIN) echo "D \(TestStore.passcode)"; echo OK ;;
+          *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
+        esac
+      done
+      """
+    }
+    try await with(access: "passcode", pinentry: script) { agent, key, folder in
+      let terminal = try sign(key, agent)
+      #expect(try await terminal.status() == 0, "\(terminal.shown) \(agent.lines)")
+      let asked = String(decoding: try readFile("\(folder)/asked"), as: UTF8.self)
+      #expect(asked.contains("OPTION ttyname=/dev/pts/"))
+      #expect(asked.contains("OPTION ttytype=xterm"))
+    }
+  }
+}

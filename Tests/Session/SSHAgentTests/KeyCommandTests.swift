@@ -29,6 +29,21 @@ struct KeyCommandTests {
     }
   }
 
+  @Test(
+    "refuses a rule for hosts or a lifetime that it cannot read",
+    arguments: [
+      ["--host", ""], ["--host", "a>b>c"], ["--host", "a b"], ["--host", "@a"], ["--lifetime", "0h"],
+      ["--lifetime", "soon"],
+    ])
+  func unreadable(_ options: [String]) async throws {
+    try await TestStore.with { store in
+      let refused = try await Invocation(arguments: store.arguments(["ssh", "add", "work"] + options)).run()
+      #expect(refused.status == 64)
+      #expect(refused.failure.contains("\(options[0]) takes "))
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
+    }
+  }
+
   @Test("a key never leaves the vault, whatever its rule")
   func stays() async throws {
     try await TestStore.with { store in

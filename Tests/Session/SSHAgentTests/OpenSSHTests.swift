@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import Testing
+import Whorl
 
 @Suite("whorl-agent, with OpenSSH's own programs", .serialized)
 struct OpenSSHTests {
@@ -209,6 +210,48 @@ struct OpenSSHTests {
         let unknown = try await agent.client("ssh", host.arguments("true"))
         #expect(unknown.status != 0)
       }
+    }
+  }
+
+  @Test("a key that is restricted to a way over several hosts goes that way alone, to that user")
+  func ways() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey(
+        "work", "--access", "none", "--host", "relay.test", "--host", "relay.test>\(SSHServer.user)@host.test")
+      let authorized = String(decoding: try readFile(key), as: UTF8.self)
+      let relay = try await SSHServer("relay.test", in: store.folder, authorized: authorized)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: authorized)
+      try await RunningAgent.with(store, knownHosts: relay.knownHost + host.knownHost) { agent in
+        let far = try await agent.client("ssh", relay.arguments(host.shellCommand("echo far"), ["-A"]))
+        #expect(far.text == "far\n", "\(far.diagnostics) \(agent.lines)")
+        let direct = try await agent.client("ssh", host.arguments("true"))
+        #expect(direct.status != 0)
+        // From host.test to itself no rule leads, and so none to it from relay.test and then itself.
+        let around = try await agent.client("ssh", relay.arguments(relay.shellCommand("true"), ["-A"]))
+        #expect(around.status != 0)
+        try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 2 }
+      }
+    }
+  }
+
+  @Test("a key whose lifetime is over is neither listed nor used, and removed")
+  func lifetime() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
+      #expect(try await store.whorl("ssh", "list").text.hasSuffix("\tevery host\tliving for 8 h\n"))
+      try await RunningAgent.with(store) { agent in
+        try await agent.sign(key).mustSucceed()
+      }
+      let library = try SecretStore.open(at: store.directory)
+      let stored = try #require(try await library.items(SSHKey.search()).first)
+      let past = [AttributeName(rawValue: "whorl.ssh.end"): AttributeValue.date(1)]
+      try await library.update([stored.id], ItemChange(attributes: past))
+      #expect(try await store.whorl("ssh", "list").text.hasSuffix("\tended\n"))
+      try await RunningAgent.with(store) { agent in
+        #expect(try await agent.sign(key).status != 0)
+        try await agent.waits { $0.contains { $0.contains("SSH key work is removed: its lifetime is over") } }
+      }
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
     }
   }
 

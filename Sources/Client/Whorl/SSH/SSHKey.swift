@@ -8,8 +8,10 @@ package struct SSHKey: Sendable, Hashable {
 
   /// How long a touch holds for the same program, host and user; absent: for one signature.
   private static let minutes = AttributeName(rawValue: "whorl.ssh.minutes")
-  /// The names of the hosts that the key signs in to, with commas between; absent: every host.
+  /// Where the key signs in, with commas between; absent: to every host.
   private static let hosts = AttributeName(rawValue: "whorl.ssh.hosts")
+  /// When the key is removed.
+  private static let end = AttributeName(rawValue: "whorl.ssh.end")
   /// The longest that a touch may hold, in minutes.
   package static let longestGrant = 480
 
@@ -22,8 +24,10 @@ package struct SSHKey: Sendable, Hashable {
   package let access: AccessControl
   /// How long a touch holds for the same program, host and user, in minutes; 0: for one signature.
   package let grantedMinutes: Int
-  /// The names of the only hosts that the key signs in to; empty for a key that is used for everything.
-  package let hosts: [String]
+  /// Where the key signs in, and nothing else is signed; empty for a key that is used for everything.
+  package let hosts: [SSHHostRule]
+  /// When the key is removed, in seconds since 1970; nil for a key that stays.
+  package let end: Double?
   package let state: Item.State
 
   /// Nil for an item that is no such key.
@@ -37,10 +41,12 @@ package struct SSHKey: Sendable, Hashable {
     (self.publicKey, self.type) = (publicKey, type)
     name = if case .text(let label)? = item.attributes[.label] { label } else { "" }
     grantedMinutes = if case .number(let minutes)? = item.attributes[Self.minutes] { Int(minutes) } else { 0 }
-    hosts =
-      if case .text(let names)? = item.attributes[Self.hosts] { names.split(separator: ",").map(String.init) } else {
-        []
-      }
+    let rules: [String.SubSequence] =
+      if case .text(let rules)? = item.attributes[Self.hosts] { rules.split(separator: ",") } else { [] }
+    hosts = rules.compactMap { SSHHostRule(String($0)) }
+    // A key whose restriction cannot be read must not be used as if it had none.
+    guard hosts.count == rules.count else { return nil }
+    end = if case .date(let end)? = item.attributes[Self.end] { end } else { nil }
   }
 
   /// The search for these keys, in a state.
@@ -49,12 +55,22 @@ package struct SSHKey: Sendable, Hashable {
   }
 
   /// The item of a new key.
-  package static func item(named name: String, access: AccessControl, grantedMinutes: Int, hosts: [String]) -> NewItem {
+  ///
+  /// - Parameter end: when the key is removed, in seconds since 1970; nil for a key that stays.
+  package static func item(
+    named name: String, access: AccessControl, grantedMinutes: Int, hosts: [SSHHostRule], end: Double?
+  ) -> NewItem {
     var attributes: [AttributeName: AttributeValue] = [.label: .text(name), .accessGroup: .text(accessGroup)]
     if grantedMinutes > 0 { attributes[minutes] = .number(Int64(grantedMinutes)) }
-    if !hosts.isEmpty { attributes[self.hosts] = .text(hosts.joined(separator: ",")) }
+    if !hosts.isEmpty { attributes[self.hosts] = .text(hosts.map(\.text).joined(separator: ",")) }
+    if let end { attributes[self.end] = .date(end) }
     return NewItem(.key, attributes, access: access)
   }
+
+  /// Whether the key is to be removed, and is not used any more.
+  ///
+  /// - Parameter time: in seconds since 1970.
+  package func hasEnded(at time: Double) -> Bool { end.map { time >= $0 } ?? false }
 
   /// The public key as a line of `authorized_keys`.
   package var line: String { "\(type) \(Data(publicKey).base64EncodedString()) \(name)" }

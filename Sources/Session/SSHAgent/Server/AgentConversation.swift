@@ -1,4 +1,5 @@
 internal import Executors
+internal import Primitives
 internal import SecretModel
 internal import SecureMemory
 internal import SessionPrompts
@@ -73,9 +74,17 @@ final class AgentConversation {
     return AgentAnswer.success
   }
 
+  /// The keys that may be used. Removes those whose lifetime is over.
   private func keys() async -> [SSHKey] {
     do throws(VaultError) {
-      return try await store.items(SSHKey.search()).compactMap(SSHKey.init)
+      let keys = try await store.items(SSHKey.search()).compactMap(SSHKey.init)
+      let now = Double(SystemClock.calendar.nanoseconds) / 1e9
+      let ended = keys.filter { $0.hasEnded(at: now) }
+      if !ended.isEmpty {
+        try await store.delete(ended.map(\.id))
+        for key in ended { signer.log("the SSH key \(Visible.text(key.name)) is removed: its lifetime is over") }
+      }
+      return keys.filter { !$0.hasEnded(at: now) }
     } catch {
       signer.log("the keys of the store cannot be listed: \(error)")
       return []

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Executors
 internal import Glibc
 internal import SecretModel
-internal import SessionPrompts
+package import SessionPrompts
 internal import Synchronization
 package import Whorl
 
@@ -11,8 +11,8 @@ package final class AgentServer: Sendable {
   package struct Configuration: Sendable {
     /// Opens the store, once for each client.
     package var openStore: @Sendable () throws(VaultError) -> SecretStore
-    /// Makes the prompt of a signature.
-    package var prompt: @Sendable () -> any AuthenticationPrompt
+    /// Makes the prompt of a signature for a client.
+    package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
     package var knownHosts: KnownHosts
@@ -21,7 +21,8 @@ package final class AgentServer: Sendable {
 
     package init(
       openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
-      prompt: @escaping @Sendable () -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void,
+      prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt,
+      log: @escaping @Sendable (String) -> Void,
       knownHosts: KnownHosts, upstream: String?
     ) {
       (self.openStore, self.prompt, self.log) = (openStore, prompt, log)

@@ -7,18 +7,31 @@ internal import Whorl
 struct Signer: Sendable {
   let turns: PromptTurns
   let grants: Grants
-  let prompt: @Sendable () -> any AuthenticationPrompt
+  /// Makes the prompt for a client.
+  let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   let log: @Sendable (String) -> Void
   let hosts: KnownHosts
 
-  /// Whether a key may sign for this. One that is restricted to hosts signs in to these alone, and not for a host that
-  /// the agent was handed on to.
+  /// Whether a key may sign for this. One that is restricted to hosts signs in to these alone, and over another host only
+  /// where a rule names the way.
   func allows(_ purpose: SignaturePurpose, with key: SSHKey) -> Bool {
     guard !key.hosts.isEmpty else { return true }
-    guard case .signIn(_, let host?, let via) = purpose.target, via.isEmpty,
-      let name = hosts.name(ofHostWith: host, candidates: key.hosts)
-    else { return false }
-    return key.hosts.contains(name)
+    guard case .signIn(let user, let host?, let via) = purpose.target else { return false }
+    // Each step of the way needs a rule of its own, as in OpenSSH: the first one from here.
+    let way = via + [host]
+    return way.indices.allSatisfy { step in
+      key.hosts.contains { rule in
+        isNamed(rule.host, way[step])
+          && (step == 0 ? rule.from == nil : rule.from.map { isNamed($0, way[step - 1]) } ?? false)
+          // Who the person was on a host before the last one, the agent is not told.
+          && (rule.user == nil || step < way.count - 1 || rule.user == user)
+      }
+    }
+  }
+
+  /// Whether `known_hosts` gives a host's key this name.
+  private func isNamed(_ name: String, _ host: [UInt8]) -> Bool {
+    hosts.name(ofHostWith: host, candidates: [name]) == name
   }
 
   /// The signature in SSH's form; nil where it is refused.
@@ -36,7 +49,7 @@ struct Signer: Sendable {
         log("A touch from before holds to \(reason)")
         signature = earlier
       } else {
-        signature = try await asked(use, reason, key, granted, store)
+        signature = try await asked(use, reason, key, granted, store, by: peer)
       }
       log("Signed, to \(reason)")
       return SSHSignature.encoded(signature, purpose.algorithm, of: purpose.key)
@@ -68,10 +81,11 @@ struct Signer: Sendable {
   }
 
   private func asked(
-    _ use: KeyUse, _ reason: String, _ key: SSHKey, _ granted: Grants.Purpose?, _ store: SecretStore
+    _ use: KeyUse, _ reason: String, _ key: SSHKey, _ granted: Grants.Purpose?, _ store: SecretStore,
+    by peer: ClientProgram
   ) async throws(VaultError) -> [UInt8] {
     // A context of its own: no signature uses the touch of another one, unless the key allows that.
-    let context = store.makeContext(prompt: prompt())
+    let context = store.makeContext(prompt: prompt(peer))
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
       let signature = try await store.useKey(key.id, use, reason: reason, using: context).withUnsafeBytes { Array($0) }

@@ -82,7 +82,7 @@ final class GatedReads: Sendable {
     _ what: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
   ) async throws(VaultError) {
     let reason = desk.reason(what, for: program)
-    let context = try openStore().makeContext(prompt: desk.prompt())
+    let context = try openStore().makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     defer { context.invalidate() }
     // A prompt may block its thread.
@@ -216,7 +216,7 @@ final class GatedReads: Sendable {
   private func ask(for items: [SecretServiceItem]) async throws(VaultError) -> AuthenticationContext {
     let store = try openStore()
     let reason = desk.reason("read \(SecretServiceItem.names(of: items))", for: program)
-    let context = store.makeContext(prompt: desk.prompt())
+    let context = store.makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
       let gated = items.filter(\.isGated)

@@ -14,7 +14,8 @@ final class PromptDesk: Sendable {
   let turns = PromptTurns()
   /// Opens the store, once for each client that reads what is gated.
   let openStore: @Sendable () throws(VaultError) -> SecretStore
-  let prompt: @Sendable () -> any AuthenticationPrompt
+  /// Makes the prompt for a client.
+  let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
@@ -23,7 +24,7 @@ final class PromptDesk: Sendable {
 
   init(
     openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
-    prompt: @escaping @Sendable () -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void
+    prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void
   ) {
     (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import KeySchemes
+import Primitives
 import SecretModel
 import SecureMemory
 import Whorl
@@ -17,13 +18,19 @@ struct SSHAdd: Command {
       delete it when the key works.
 
       --access says what a signature needs, as in 'whorl set'. Each signature needs a touch of its own, unless --minutes \
-      lets a touch hold for the same program, host and user. A key with --host signs in to that host alone, and signs \
-      nothing else: the host is recognized by its key and by its name in ~/.ssh/known_hosts.
+      lets a touch hold for the same program, host and user.
+
+      A key with --host signs in to that host alone, and signs nothing else: the host is recognized by its key and by its \
+      name in ~/.ssh/known_hosts. As for ssh-add -h, 'user@host' names the only user, and 'a>b' allows b from a, a host \
+      that the agent was handed on to with ssh -A; a itself needs a --host of its own.
+
+      With --lifetime, whorl-agent stops using the key after that time, and removes it.
 
       Examples:
         whorl ssh add
         whorl ssh add work --type ecdsa-256 --minutes 10
         whorl ssh add old --import ~/.ssh/id_rsa
+        whorl ssh add trip --lifetime 3d --host gate.test --host 'gate.test>alice@files.test'
       """)
 
   static let spoken = "ssh add"
@@ -50,13 +57,32 @@ struct SSHAdd: Command {
       valueName: "n"))
   var minutes = 0
 
-  @Option(help: ArgumentHelp("Sign in to this host alone; can be given several times.", valueName: "name"))
-  var host: [String] = []
+  @Option(
+    help: ArgumentHelp(
+      "Sign in to this host alone: [user@]name, or from>[user@]name; can be given several times.", valueName: "rule"),
+    transform: Self.rule)
+  var host: [SSHHostRule] = []
+
+  @Option(
+    help: ArgumentHelp("Remove the key after this time, such as 30m, 8h or 3d.", valueName: "time"),
+    transform: Self.lifetime)
+  var lifetime: Int64?
+
+  private static func rule(_ text: String) throws -> SSHHostRule {
+    guard let rule = SSHHostRule(text) else {
+      throw ValidationError("--host takes the name of one host, as [user@]name or from>[user@]name.")
+    }
+    return rule
+  }
+
+  private static func lifetime(_ word: String) throws -> Int64 {
+    guard let seconds = TimeSpan.seconds(word), seconds > 0 else {
+      throw ValidationError("--lifetime takes 30m, 8h or 3d.")
+    }
+    return seconds
+  }
 
   func validate() throws {
-    guard host.allSatisfy({ !$0.isEmpty && !$0.contains { $0 == "," || $0.isWhitespace } }) else {
-      throw ValidationError("--host takes the name of one host.")
-    }
     guard (0...SSHKey.longestGrant).contains(minutes) else {
       throw ValidationError("--minutes takes 0 to \(SSHKey.longestGrant).")
     }
@@ -74,7 +100,9 @@ struct SSHAdd: Command {
         .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }
     let access = AccessControl(access ?? session.configuration.access ?? .presence)
-    let item = SSHKey.item(named: name, access: access, grantedMinutes: minutes, hosts: host)
+    let item = SSHKey.item(
+      named: name, access: access, grantedMinutes: minutes, hosts: host,
+      end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) })
     let source: KeySource =
       if let file { .ssh(try await SSHKeyFile(file).key(session)) } else { .generated(type) }
     let stored = try await session.explained { () async throws(VaultError) in

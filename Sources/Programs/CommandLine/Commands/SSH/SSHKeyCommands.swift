@@ -1,4 +1,5 @@
 import ArgumentParser
+import Primitives
 import SecretModel
 import Whorl
 
@@ -11,12 +12,14 @@ struct SSHKeyRow: Encodable {
   var access: String
   var minutes: Int
   var hosts: [String]
+  /// When whorl-agent removes it, in seconds since 1970.
+  var end: Double?
   var state: String
 
   init(_ key: SSHKey) {
     (name, id, type, publicKey) = (key.name, key.id.spoken, key.type, key.line)
     (access, minutes, state) = (key.access.description, key.grantedMinutes, key.state.rawValue)
-    hosts = key.hosts
+    (hosts, end) = (key.hosts.map(\.text), key.end)
   }
 }
 
@@ -25,7 +28,8 @@ struct SSHList: Command {
     commandName: "list",
     abstract: "List the keys for SSH.",
     discussion: """
-      Needs no finger. A dead key was bound to fingers or a passcode that are gone.
+      Needs no finger. A dead key was bound to fingers or a passcode that are gone; an ended one is removed when \
+      whorl-agent is next asked for keys.
 
       Examples:
         whorl ssh list
@@ -42,10 +46,17 @@ struct SSHList: Command {
     var table = Table()
     for key in keys {
       let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"
-      let hosts = key.hosts.isEmpty ? "every host" : key.hosts.joined(separator: ", ")
-      table.add([key.name, key.type, touch, hosts, key.state.rawValue])
+      let hosts = key.hosts.isEmpty ? "every host" : key.hosts.map(\.text).joined(separator: ", ")
+      table.add([key.name, key.type, touch, hosts, Self.state(of: key)])
     }
     try table.print(head: ["name", "type", "access", "hosts", "state"])
+  }
+
+  /// The state, with what is left of a lifetime.
+  private static func state(of key: SSHKey) -> String {
+    let now = Double(SystemClock.calendar.nanoseconds) / 1e9
+    guard key.state == .living, let end = key.end else { return key.state.rawValue }
+    return key.hasEnded(at: now) ? "ended" : "living for \(TimeSpan.words(end - now))"
   }
 }
 
