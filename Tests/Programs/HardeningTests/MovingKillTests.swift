@@ -19,7 +19,8 @@ struct MovingKillTests {
     let log = "\(store.folder)/log"
     try await Strace.traced(call, log: log).run().mustSucceed()
     var kills = 0
-    for point in Campaign.sample(try Strace.points(in: log), short: sample, of: what) {
+    // An import writes thousands of pages, and each look at what is left takes seconds.
+    for point in Campaign.sample(try Strace.points(in: log), short: sample, long: 150, of: what) {
       try store.restore("before")
       if try await Strace.traced(call, .kill, at: point, log: log).run().wasKilled { kills += 1 }
       let status = try await store.status()

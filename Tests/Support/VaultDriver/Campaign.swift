@@ -16,11 +16,14 @@ package enum Campaign {
 
   package static func count(short: Int, long: Int) -> Int { isLong ? long : short }
 
-  /// All of them in a campaign, else a sample in their order.
-  package static func sample<Element>(_ all: [Element], short: Int, of what: String) -> [Element] {
-    guard !isLong, all.count > short else { return all }
+  /// A sample in their order: all of them in a campaign, unless it has a limit.
+  ///
+  /// - Parameter long: the limit of a campaign, for what takes seconds and has thousands.
+  package static func sample<Element>(_ all: [Element], short: Int, long: Int = .max, of what: String) -> [Element] {
+    let count = count(short: short, long: long)
+    guard all.count > count else { return all }
     var random = Generator(what)
-    return all.indices.shuffled(using: &random).prefix(short).sorted().map { all[$0] }
+    return all.indices.shuffled(using: &random).prefix(count).sorted().map { all[$0] }
   }
 
   /// SplitMix64, started by the seed and a name, so that one test's draws do not depend on another's.

@@ -30,7 +30,7 @@ struct SSHAdd: Command {
         whorl ssh add
         whorl ssh add work --type ecdsa-256 --minutes 10
         whorl ssh add old --import ~/.ssh/id_rsa
-        whorl ssh add trip --lifetime 3d --host gate.test --host 'gate.test>alice@files.test'
+        whorl ssh add trip --lifetime 3d --host a.test --host 'a.test>b.test'
       """)
 
   static let spoken = "ssh add"
