@@ -1,9 +1,10 @@
-package import Glibc
+internal import CLinux
+internal import Glibc
 
 /// A command that runs at this program's terminal, as a shell would run it: with the same environment and descriptors, and
 /// with all signals at their default.
 package struct ForegroundCommand: Sendable {
-  package let process: pid_t
+  package let process: Int32
 
   /// Starts it.
   ///
@@ -35,7 +36,7 @@ package struct ForegroundCommand: Sendable {
     // strdup: the copies are ours until the command has its own
     let arguments = arguments.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
-    var process: pid_t = 0
+    var process: Int32 = 0
     let code = posix_spawnp(&process, program, &actions, &attributes, arguments + [nil], environ)
     guard code == 0 else { throw ChildStartError(code: code) }
     self.process = process
