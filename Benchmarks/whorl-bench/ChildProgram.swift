@@ -9,7 +9,21 @@ struct ChildProgram {
   /// The contents of standard input.
   var input = ""
   /// The output that is expected. Nil if any output is accepted.
-  var expected: String?
+  var expected: Expected?
+
+  enum Expected: ExpressibleByStringLiteral {
+    case exactly(String)
+    case beginning(String)
+
+    init(stringLiteral text: String) { self = .exactly(text) }
+
+    func matches(_ output: String) -> Bool {
+      switch self {
+      case .exactly(let text): output == text
+      case .beginning(let text): output.hasPrefix(text)
+      }
+    }
+  }
 
   /// The cost of one run.
   struct Run {
@@ -28,8 +42,8 @@ struct ChildProgram {
   /// Runs the command once and compares its output with what is expected.
   func check() throws(BenchFailure) {
     let (_, output) = try run(keepingOutput: true)
-    guard let expected, output != expected else { return }
-    throw BenchFailure("\(name) answered \(output.debugDescription) instead of \(expected.debugDescription)")
+    guard let expected, !expected.matches(output) else { return }
+    throw BenchFailure("\(name) answered \(output.debugDescription) instead of \(expected)")
   }
 
   private func run(keepingOutput: Bool) throws(BenchFailure) -> (Run, String) {

@@ -103,7 +103,7 @@ struct Measurement {
       rounds.add(
         ChildProgram(
           name: "whorl ls, \(size)", arguments: [whorl, "ls", "service-7/me", "--store", store(size)],
-          environment: environment, expected: "service-7/me\n"))
+          environment: environment, expected: .beginning("service-7/me\t")))
       addSet(size, to: &rounds)
       if let baseline {
         rounds.add(get(size, "baseline whorl", "\(baseline)/whorl"))
@@ -123,7 +123,7 @@ struct Measurement {
       environment + [
         "DBUS_SESSION_BUS_ADDRESS=\(try text(of: "\(folder)/bus"))", "XDG_RUNTIME_DIR=\(folder)/run",
       ]
-    func tool(_ name: String, _ words: [String], input: String = "", expected: String? = nil) -> ChildProgram {
+    func tool(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil) -> ChildProgram {
       ChildProgram(
         name: "secret-tool \(name), \(size)", arguments: ["/usr/bin/secret-tool"] + words, environment: environment,
         input: input, expected: expected)
@@ -137,7 +137,7 @@ struct Measurement {
 
   private func addPass(_ size: Int, to rounds: inout Rounds) {
     let environment = environment + ["PASSWORD_STORE_DIR=\(work)/pass-\(size)", "GNUPGHOME=\(work)/gnupg"]
-    func pass(_ name: String, _ words: [String], input: String = "", expected: String? = nil) -> ChildProgram {
+    func pass(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil) -> ChildProgram {
       ChildProgram(
         name: "pass \(name), \(size)", arguments: ["/usr/bin/pass"] + words, environment: environment, input: input,
         expected: expected)

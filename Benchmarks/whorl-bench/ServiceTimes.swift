@@ -101,7 +101,7 @@ struct ServiceTimes {
   }
 
   private func whorl(
-    _ name: String, _ words: [String], _ size: Int, input: String = "", expected: String? = nil
+    _ name: String, _ words: [String], _ size: Int, input: String = "", expected: ChildProgram.Expected? = nil
   ) -> ChildProgram {
     ChildProgram(
       name: "whorl \(name), \(size)", arguments: ["/usr/bin/whorl"] + words, environment: Self.environment,
@@ -109,7 +109,7 @@ struct ServiceTimes {
   }
 
   private func secretTool(
-    _ name: String, _ words: [String], _ size: Int? = nil, input: String = "", expected: String? = nil
+    _ name: String, _ words: [String], _ size: Int? = nil, input: String = "", expected: ChildProgram.Expected? = nil
   ) -> ChildProgram {
     ChildProgram(
       name: "secret-tool \(name)" + (size.map { ", \($0)" } ?? ""),
