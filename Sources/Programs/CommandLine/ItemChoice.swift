@@ -64,7 +64,8 @@ struct ItemChoice {
       throw .ambiguous(text, [own, byID])
     }
     if let byID { return byID }
-    let candidates = try await find(options.search).filter { $0.name?.description == text }
+    let candidates = try await ItemsByName(options: options, store: store, session: session).items(called: text)
+      .filter { $0.name?.description == text }
     guard let only = candidates.first else {
       // Report a name that no item can have.
       if !options.narrows { _ = try session.itemName(text) }

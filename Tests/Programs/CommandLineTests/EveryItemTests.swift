@@ -87,6 +87,22 @@ struct EveryItemTests {
     }
   }
 
+  @Test("ls of a name lists what has it, of every class")
+  func listedByName() async throws {
+    try await withItems { store, ids in
+      try await store.set("com.example.tag", "own", "--access", "none")
+      try await store.set("signing", "own", "--access", "none")
+      for (name, other) in [("com.example.tag", "tagged key"), ("signing", "key"), ("mail", "theirs")] {
+        let lines = try await store.whorl("ls", name).text.split(separator: "\n")
+        #expect(lines.count == 2, "\(lines)")
+        #expect(lines.contains { $0.hasSuffix((try? spoken(ids[other])) ?? "no id") }, "\(lines)")
+      }
+      #expect(try await store.whorl("ls", "/bob").text.hasPrefix("/bob\t"))
+      #expect(try await store.whorl("ls", spoken(ids["nameless"])).text.hasSuffix("\(spoken(ids["nameless"]))\n"))
+      #expect(try await store.whorl("ls", "nobody").output.isEmpty)
+    }
+  }
+
   @Test("get reaches every item; the command line's own comes first, and a name that several others have is refused")
   func get() async throws {
     try await withItems { store, ids in

@@ -127,7 +127,9 @@ struct PrivateVaultTests {
       try await Task.sleep(for: .seconds(1))
       call.cancel()
       await vault.close()
-      #expect(await call.value == .systemCancelled)
+      // On a busy machine the call may not have been sent yet.
+      let error = await call.value
+      #expect(error == .systemCancelled || error == .cancelled)
       #expect(children(of: getpid()).isEmpty)
     }
   }

@@ -29,10 +29,14 @@ struct List: Command {
     var search = choice.search
     let pattern = query.flatMap { $0.contains { $0 == "*" || $0 == "?" } ? $0 : nil }
     search.pattern = pattern
+    search.ids = query.flatMap { ItemID(spoken: $0) }.map { [$0] }
     let (meant, store) = (search, try await session.store())
-    var items = try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
-    if let query, pattern == nil {
-      items = items.filter { $0.name?.service == query || $0.name?.description == query || $0.id.spoken == query }
+    let items: [Item]
+    if let query, pattern == nil, meant.ids == nil {
+      items = try await ItemsByName(options: choice, store: store, session: session).items(called: query)
+        .filter { $0.name?.service == query || $0.name?.description == query }
+    } else {
+      items = try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
     }
     if options.json { return try JSON.print(["items": items.map(ItemReport.init)]) }
     guard StandardOutput.isTerminal else {

@@ -1,0 +1,57 @@
+import SecretModel
+
+/// Finds the items that have a name, of whatever class and access group, with the store's indexes: to look at all items
+/// takes seconds in a large store.
+struct ItemsByName {
+  let options: ItemOptions
+  let store: any VaultService
+  let session: Session
+
+  /// The items whose name is this text, or whose service or server it is; oldest first.
+  func items(called text: String) async throws(Failure) -> [Item] {
+    var found: [ItemID: Item] = [:]
+    for search in searches(for: text) {
+      for item in try await all(search) { found[item.id] = item }
+    }
+    guard found.isEmpty else { return found.values.sorted { $0.created < $1.created } }
+    // A name that is shown for bytes, such as those of an account, is in no index under that text.
+    return try await all(options.search)
+  }
+
+  private func all(_ search: ItemSearch) async throws(Failure) -> [Item] {
+    let items = try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+    return items
+  }
+
+  /// Searches whose attributes have an index. What they find may have another name.
+  private func searches(for text: String) -> [ItemSearch] {
+    let classes = options.itemClass.map { [$0] } ?? ItemClass.allCases
+    return classes.flatMap { itemClass in
+      attributes(of: itemClass, for: text).map { attributes in
+        var search = options.search
+        search.itemClass = itemClass
+        search.attributes = attributes
+        return search
+      }
+    }
+  }
+
+  private func attributes(of itemClass: ItemClass, for text: String) -> [[AttributeName: AttributeValue]] {
+    let place: AttributeName
+    switch itemClass {
+    case .genericPassword: place = .service
+    case .internetPassword: place = .server
+    case .key:
+      return [[.label: .text(text)], [.applicationTag: .text(text)], [.applicationTag: .bytes(Array(text.utf8))]]
+    case .certificate: return [[.label: .text(text)]]
+    }
+    var attributes: [[AttributeName: AttributeValue]] = [[place: .text(text)]]
+    if let name = try? ItemName(parsing: text), !name.account.isEmpty {
+      // Clients may give an account as data.
+      for account in [AttributeValue.text(name.account), .bytes(Array(name.account.utf8))] {
+        attributes.append([place: .text(name.service), .account: account])
+      }
+    }
+    return attributes
+  }
+}
