@@ -123,7 +123,9 @@ struct Measurement {
       environment + [
         "DBUS_SESSION_BUS_ADDRESS=\(try text(of: "\(folder)/bus"))", "XDG_RUNTIME_DIR=\(folder)/run",
       ]
-    func tool(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil) -> ChildProgram {
+    func tool(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil)
+      -> ChildProgram
+    {
       ChildProgram(
         name: "secret-tool \(name), \(size)", arguments: ["/usr/bin/secret-tool"] + words, environment: environment,
         input: input, expected: expected)
@@ -137,7 +139,9 @@ struct Measurement {
 
   private func addPass(_ size: Int, to rounds: inout Rounds) {
     let environment = environment + ["PASSWORD_STORE_DIR=\(work)/pass-\(size)", "GNUPGHOME=\(work)/gnupg"]
-    func pass(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil) -> ChildProgram {
+    func pass(_ name: String, _ words: [String], input: String = "", expected: ChildProgram.Expected? = nil)
+      -> ChildProgram
+    {
       ChildProgram(
         name: "pass \(name), \(size)", arguments: ["/usr/bin/pass"] + words, environment: environment, input: input,
         expected: expected)
