@@ -19,8 +19,7 @@ struct ItemsByName {
   }
 
   private func all(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    let items = try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
-    return items
+    try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
   }
 
   /// Searches whose attributes have an index. What they find may have another name.

@@ -234,6 +234,29 @@ struct OpenSSHTests {
     }
   }
 
+  @Test("a key whose restriction to hosts is for another user, or cannot be read, signs nothing")
+  func otherRules() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--access", "none", "--host", "nobody@host.test")
+      let authorized = String(decoding: try readFile(key), as: UTF8.self)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: authorized)
+      try await RunningAgent.with(store, knownHosts: host.knownHost) { agent in
+        #expect(try await agent.client("ssh", host.arguments("true")).status != 0)
+        try await agent.waits { $0.contains { $0.contains("the key is restricted to hosts") } }
+      }
+      let library = try SecretStore.open(at: store.directory)
+      let stored = try #require(try await library.items(SSHKey.search()).first)
+      for rules in [",", "host.test,", "a>b>c"] {
+        let changed = [AttributeName(rawValue: "whorl.ssh.hosts"): AttributeValue.text(rules)]
+        try await library.update([stored.id], ItemChange(attributes: changed))
+        try await RunningAgent.with(store, knownHosts: host.knownHost) { agent in
+          let signed = try await agent.sign(key)
+          #expect(signed.status != 0, "\(rules)")
+        }
+      }
+    }
+  }
+
   @Test("a key whose lifetime is over is neither listed nor used, and removed")
   func lifetime() async throws {
     try await TestStore.with { store in

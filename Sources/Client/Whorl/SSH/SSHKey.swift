@@ -41,12 +41,20 @@ package struct SSHKey: Sendable, Hashable {
     (self.publicKey, self.type) = (publicKey, type)
     name = if case .text(let label)? = item.attributes[.label] { label } else { "" }
     grantedMinutes = if case .number(let minutes)? = item.attributes[Self.minutes] { Int(minutes) } else { 0 }
-    let rules: [String.SubSequence] =
-      if case .text(let rules)? = item.attributes[Self.hosts] { rules.split(separator: ",") } else { [] }
-    hosts = rules.compactMap { SSHHostRule(String($0)) }
     // A key whose restriction cannot be read must not be used as if it had none.
-    guard hosts.count == rules.count else { return nil }
-    end = if case .date(let end)? = item.attributes[Self.end] { end } else { nil }
+    switch item.attributes[Self.hosts] {
+    case nil: hosts = []
+    case .text(let text)?:
+      let rules = text.split(separator: ",", omittingEmptySubsequences: false).map { SSHHostRule(String($0)) }
+      hosts = rules.compactMap { $0 }
+      guard hosts.count == rules.count else { return nil }
+    default: return nil
+    }
+    switch item.attributes[Self.end] {
+    case nil: end = nil
+    case .date(let date)?: end = date
+    default: return nil
+    }
   }
 
   /// The search for these keys, in a state.

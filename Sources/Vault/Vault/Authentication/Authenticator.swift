@@ -70,7 +70,7 @@ struct Authenticator {
         context.events.yield(.matched)
         return presence
       case .late:
-        // Asks for another touch, once. This one stays charged until that one matches.
+        // Ask for another touch, once. This touch stays charged until the next one matches.
         guard !wasLate else { throw .touchRefused }
         wasLate = true
         context.events.yield(.retry(.general))
