@@ -27,65 +27,65 @@ void whorl_disk_writes_watch(
 
 void whorl_disk_writes_stop(void) { atomic_store(&watching, false); }
 
-static void tell_path(const char *call, const char *path) {
+static void tell_path(whorl_disk_write write) {
   if (!atomic_load(&watching)) return;
   for (int i = 0; i < 2; i++) {
     size_t length = strlen(folders[i]) - 1;
-    if (strncmp(path, folders[i], length) == 0 && (path[length] == '/' || path[length] == 0)) callback(context, call, path);
+    char end = strncmp(write.path, folders[i], length) == 0 ? write.path[length] : 1;
+    if (end == '/' || end == 0) callback(context, &write);
   }
 }
 
-static void tell_descriptor(const char *call, int descriptor) {
+static void tell_descriptor(int descriptor, whorl_disk_write write) {
   if (!atomic_load(&watching)) return;
   char link[64], path[PATH_MAX];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0) return;
   path[length] = 0;
-  tell_path(call, path);
+  write.path = path;
+  tell_path(write);
 }
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
-  tell_descriptor("write", descriptor);
+  // Before the call: where it will write.
+  off_t offset = atomic_load(&watching) ? lseek(descriptor, 0, SEEK_CUR) : 0;
+  if (offset >= 0) tell_descriptor(descriptor, (whorl_disk_write){.call = "write", .bytes = bytes, .count = count, .offset = offset});
   return syscall(SYS_write, descriptor, bytes, count);
 }
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
-  tell_descriptor("pwrite", descriptor);
+  tell_descriptor(descriptor, (whorl_disk_write){.call = "pwrite", .bytes = bytes, .count = count, .offset = offset});
   return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
-  tell_descriptor("pwrite", descriptor);
-  return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+  return pwrite(descriptor, bytes, count, offset);
 }
 
 int fsync(int descriptor) {
-  tell_descriptor("fsync", descriptor);
+  tell_descriptor(descriptor, (whorl_disk_write){.call = "fsync"});
   return (int)syscall(SYS_fsync, descriptor);
 }
 
 int fdatasync(int descriptor) {
-  tell_descriptor("fdatasync", descriptor);
+  tell_descriptor(descriptor, (whorl_disk_write){.call = "fdatasync"});
   return (int)syscall(SYS_fdatasync, descriptor);
 }
 
 int ftruncate(int descriptor, off_t length) {
-  tell_descriptor("ftruncate", descriptor);
+  tell_descriptor(descriptor, (whorl_disk_write){.call = "ftruncate", .count = (size_t)length});
   return (int)syscall(SYS_ftruncate, descriptor, length);
 }
 
-int ftruncate64(int descriptor, off64_t length) {
-  tell_descriptor("ftruncate", descriptor);
-  return (int)syscall(SYS_ftruncate, descriptor, length);
-}
+int ftruncate64(int descriptor, off64_t length) { return ftruncate(descriptor, length); }
 
 int rename(const char *from, const char *to) {
-  tell_path("rename", to);
+  tell_path((whorl_disk_write){.call = "rename", .path = from, .new_path = to});
   return (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int unlink(const char *path) {
-  tell_path("unlink", path);
+  tell_path((whorl_disk_write){.call = "unlink", .path = path});
   return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }

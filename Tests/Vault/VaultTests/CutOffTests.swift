@@ -1,19 +1,14 @@
-import DiskWrites
-import Glibc
 import Keys
 import SecureMemory
-import SoftwareTPM
-import Synchronization
-import TPM
 import Testing
 import VaultDriver
 
 @testable import Vault
 
-/// A change of a store's keys that ends at any of its writes, as if the machine lost its power then, with all writes of
-/// before on the disk, and with those alone that were synced: what is there has the keys of before or those of after, and
-/// opens. With swtpm, which loses its power as well.
-@Suite("A change of the store's keys that is cut off at each of its writes", .serialized)
+/// A change of a store that ends at any of its writes, as if the machine lost its power then: with all writes of before
+/// on the disk, with those alone that were synced, and with some of the others, in any order and torn. With swtpm, which
+/// loses its power as well.
+@Suite("A change of a store that is cut off at each of its writes", .serialized)
 struct CutOffTests {
   enum Kind: String, CaseIterable {
     case toTPM, inTPM, toCredential, fromTPMToCredential, passcode, recoveryKey
@@ -35,7 +30,7 @@ struct CutOffTests {
 
   private static let right = ScratchStore.passcode
 
-  @Test("has the old keys or the new ones, and is no restore", arguments: Kind.allCases)
+  @Test("of its keys has the old keys or the new ones, and is no restore", arguments: Kind.allCases)
   func cutOff(_ kind: Kind) async throws {
     let machine = try MachineWithTPM()
     let credential = try Credential(SecretBytes(count: 32), isSealedByTPM: false)
@@ -60,7 +55,7 @@ struct CutOffTests {
     let vault = try store.open(storage: storage())
     try await vault.put("bank", "1234", .passcode)
     try await vault.put("free", "5678")
-    let images = try DiskImages(of: store, machine)
+    let images = try DiskImages(of: store, machine, "cuts of \(kind)")
     try await images.take { try await change(vault) }
     await vault.close()
     let all = images.all
@@ -91,6 +86,73 @@ struct CutOffTests {
     #expect(tiers.contains(kind.after.rawValue), "the last image has the new keys")
   }
 
+  @Test("keeps the items whose callers have their answer, each whole", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  func items(_ tier: VaultStatus.Tier) async throws {
+    let machine = try MachineWithTPM()
+    let storage = tier == .tpm ? machine.storage : .keyFile
+    let store = try await ScratchStore(storage: storage)
+    let vault = try store.open(storage: storage)
+    let items = (1...6).map { "item \($0)" }
+    let images = try DiskImages(of: store, machine, "cuts of items, \(tier)")
+    try await images.take {
+      for item in items {
+        try await vault.put(item, "secret of \(item)")
+        images.acknowledge()
+      }
+      await vault.close()
+    }
+    let all = images.all
+    try #require(all.count > 30, "the writes were not seen")
+    for image in Campaign.sample(all, short: 12, of: "cuts of items, \(tier)") {
+      try images.putBack(image)
+      let vault = try store.open(storage: tier == .tpm ? machine.storage : .keyFile)
+      #expect(try await !vault.status().restoreDetected, "\(image)")
+      var there = 0
+      for item in items {
+        do {
+          #expect(try await vault.get(item) == "secret of \(item)", "\(image)")
+          there += 1
+        } catch VaultError.itemGone {}
+      }
+      // The item that was being stored is there or not.
+      #expect((image.acknowledged...image.acknowledged + 1).contains(there), "\(image): \(there) items")
+      try await vault.put("later", "1")
+      #expect(try await vault.get("later") == "1", "\(image)")
+      await vault.close()
+    }
+  }
+
+  @Test("forgets no wrong passcode whose caller has its answer", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  func failures(_ tier: VaultStatus.Tier) async throws {
+    let machine = try MachineWithTPM()
+    let storage = tier == .tpm ? machine.storage : .keyFile
+    let store = try await ScratchStore(storage: storage)
+    // The fifth starts a delay.
+    let limit = 5
+    func fail(_ vault: Vault) async {
+      _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+    }
+    let vault = try store.open(storage: storage)
+    let images = try DiskImages(of: store, machine, "cuts of failures, \(tier)")
+    try await images.take {
+      for _ in 1...limit {
+        await fail(vault)
+        images.acknowledge()
+      }
+    }
+    await vault.close()
+    let all = images.all
+    try #require(all.count > 30, "the writes were not seen")
+    for image in Campaign.sample(all, short: 12, of: "cuts of failures, \(tier)") {
+      try images.putBack(image)
+      let vault = try store.open(storage: tier == .tpm ? machine.storage : .keyFile)
+      #expect(try await !vault.status().restoreDetected, "\(image)")
+      for _ in 0..<(limit - image.acknowledged) { await fail(vault) }
+      #expect(try await vault.status().passcodeDelay > 0, "\(image)")
+      await vault.close()
+    }
+  }
+
   private func passcodes(of vault: Vault, among all: [String]) async throws -> [String] {
     var opening: [String] = []
     for passcode in all {
@@ -111,138 +173,5 @@ struct CutOffTests {
       } catch VaultError.wrongRecoveryKey {}
     }
     return count
-  }
-}
-
-/// What the disk and the TPM have before each write of a change.
-private final class DiskImages: Sendable {
-  struct Image: CustomStringConvertible {
-    let folder: String
-    /// The write that is not made any more.
-    let description: String
-  }
-
-  private let store: ScratchStore
-  private let machine: MachineWithTPM
-  private let folder: String
-  private let taken = Mutex<[Image]>([])
-  /// What is sure to be on the disk.
-  private let synced: Mutex<SyncedFiles>
-  private let failure = Mutex<String?>(nil)
-
-  init(of store: ScratchStore, _ machine: MachineWithTPM) throws {
-    (self.store, self.machine) = (store, machine)
-    let files = ["vault.db", "vault.db-wal", "state", "device.key"].map { "\(store.path)/\($0)" } + [machine.file]
-    synced = Mutex(SyncedFiles(files))
-    folder = store.folder + "-images"
-    guard mkdir(folder, 0o700) == 0 else { throw VaultError.inputOutput("no folder for images") }
-  }
-
-  deinit { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
-
-  var all: [Image] { taken.withLock { $0 } }
-
-  /// Makes the change, and takes an image before each of its writes and after the last.
-  func take(of change: () async throws -> Void) async throws {
-    // Not retained: it is there until the watch has ended.
-    whorl_disk_writes_watch(store.path, machine.folder, tellImages, Unmanaged.passUnretained(self).toOpaque())
-    defer { whorl_disk_writes_stop() }
-    try await change()
-    whorl_disk_writes_stop()
-    take("the end", "")
-    if let failure = failure.withLock({ $0 }) { throw VaultError.inputOutput(failure) }
-  }
-
-  fileprivate func take(_ call: String, _ path: String) {
-    let write = "\(call) of \(path.split(separator: "/").last ?? "")"
-    synced.withLock { synced in
-      do {
-        try take("before \(write)") { _ in }
-        try take("without what was not synced before \(write)") { image in
-          for (path, contents) in synced.contents {
-            let place =
-              path == machine.file ? "\(image)/record" : "\(image)/store/\(path.split(separator: "/").last ?? "")"
-            unlink(place)
-            if let contents { try Self.write(contents, to: place) }
-          }
-          unlink("\(image)/store/vault.db-shm")
-        }
-      } catch {
-        failure.withLock { $0 = "\(error)" }
-      }
-      // It is made now.
-      synced.note(call, path)
-    }
-  }
-
-  private func take(_ words: String, changing change: (_ folder: String) throws -> Void) throws {
-    try taken.withLock { taken in
-      let image = Image(folder: "\(folder)/\(taken.count)", description: "image \(taken.count), \(words)")
-      guard mkdir(image.folder, 0o700) == 0 else { throw VaultError.inputOutput("no folder for an image") }
-      try ScratchStore.run("/bin/cp", ["-a", store.path, image.folder + "/store"])
-      if access(machine.file, F_OK) == 0 { try ScratchStore.run("/bin/cp", ["-a", machine.file, image.folder]) }
-      try machine.software.copyState(to: image.folder + "/tpm")
-      try change(image.folder)
-      taken.append(image)
-    }
-  }
-
-  private static func write(_ contents: [UInt8], to path: String) throws {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    defer { close(descriptor) }
-    guard descriptor >= 0, Glibc.write(descriptor, contents, contents.count) == contents.count else {
-      throw VaultError.inputOutput("cannot write \(path)")
-    }
-  }
-
-  func putBack(_ image: Image) throws {
-    try ScratchStore.run("/bin/rm", ["-rf", store.path, machine.file])
-    try ScratchStore.run("/bin/cp", ["-a", image.folder + "/store", store.path])
-    if access(image.folder + "/record", F_OK) == 0 {
-      try ScratchStore.run("/bin/cp", ["-a", image.folder + "/record", machine.file])
-    }
-    try machine.software.loseAllSince(image.folder + "/tpm")
-  }
-}
-
-private nonisolated func tellImages(
-  _ images: UnsafeMutableRawPointer?, _ call: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?
-) {
-  guard let images, let call, let path else { return }
-  // Not retained by the watch; borrowed for the call.
-  Unmanaged<DiskImages>.fromOpaque(images).takeUnretainedValue()
-    .take(String(cString: call), String(cString: path))
-}
-
-/// The contents of files that a loss of power leaves, whatever else the kernel has not written yet.
-private struct SyncedFiles {
-  /// By path; nil for a file that is not there.
-  private(set) var contents: [String: [UInt8]?]
-  /// Files that were synced under the name that they are renamed from, until their folder is synced.
-  private var renamed: [String: [UInt8]] = [:]
-  private var removed: Set<String> = []
-
-  init(_ paths: [String]) {
-    contents = Dictionary(uniqueKeysWithValues: paths.map { ($0, try? ScratchStore.contents(of: $0)) })
-  }
-
-  mutating func note(_ call: String, _ path: String) {
-    let new = ".new"
-    switch call {
-    case "unlink" where contents.keys.contains(path): removed.insert(path)
-    case "fsync", "fdatasync":
-      if contents.keys.contains(path) {
-        contents[path] = .some(try? ScratchStore.contents(of: path))
-      } else if path.hasSuffix(new) {
-        renamed[String(path.dropLast(new.count))] = try? ScratchStore.contents(of: path)
-      } else {
-        // The folder.
-        for (file, bytes) in renamed where file.hasPrefix(path + "/") { contents[file] = .some(bytes) }
-        for file in removed where file.hasPrefix(path + "/") { contents[file] = .some(nil) }
-        renamed = renamed.filter { !$0.key.hasPrefix(path + "/") }
-        removed = removed.filter { !$0.hasPrefix(path + "/") }
-      }
-    default: break
-    }
   }
 }
