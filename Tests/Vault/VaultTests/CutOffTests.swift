@@ -93,7 +93,7 @@ struct CutOffTests {
     let store = try await ScratchStore(storage: storage)
     let vault = try store.open(storage: storage)
     let items = (1...6).map { "item \($0)" }
-    let images = try DiskImages(of: store, machine, "cuts of items, \(tier)")
+    let images = try DiskImages(of: store, machine, "cuts of items, \(tier)", slow: "state")
     try await images.take {
       for item in items {
         try await vault.put(item, "secret of \(item)")

@@ -21,17 +21,21 @@ final class DiskImages: Sendable {
     var acknowledged = 0
     var disk: SimulatedDisk
     var random: Campaign.Generator
+    var slowSyncs = 0
     var failure: String?
   }
 
   private let store: ScratchStore
   private let machine: MachineWithTPM
   private let folder: String
+  private let slow: String?
   private let state: Mutex<State>
 
-  /// - Parameter what: a name for the draws of this test.
-  init(of store: ScratchStore, _ machine: MachineWithTPM, _ what: String) throws {
-    (self.store, self.machine) = (store, machine)
+  /// - Parameters:
+  ///   - what: a name for the draws of this test.
+  ///   - slow: a file of the store whose syncs take long, so that others are made meanwhile.
+  init(of store: ScratchStore, _ machine: MachineWithTPM, _ what: String, slow: String? = nil) throws {
+    (self.store, self.machine, self.slow) = (store, machine, slow)
     let paths = ["vault.db", "vault.db-wal", "state", "device.key"].map { "\(store.path)/\($0)" } + [machine.file]
     let there = try paths.filter { access($0, F_OK) == 0 }.map { ($0, try ScratchStore.contents(of: $0)) }
     let disk = SimulatedDisk(Dictionary(uniqueKeysWithValues: there))
@@ -72,8 +76,22 @@ final class DiskImages: Sendable {
       } catch {
         state.failure = "\(error)"
       }
+      if isSlow(write) { return }
       state.disk.make(write)
     }
+    guard isSlow(write) else { return }
+    let number = state.withLock { state in
+      state.slowSyncs += 1
+      return state.slowSyncs
+    }
+    // Until another is asked for, or for a second.
+    for _ in 0..<1_000 where state.withLock({ $0.slowSyncs }) == number { usleep(1_000) }
+    state.withLock { $0.disk.make(write) }
+  }
+
+  private func isSlow(_ write: DiskWrite) -> Bool {
+    guard let slow, case .sync = write.call else { return false }
+    return write.path == "\(store.path)/\(slow)"
   }
 
   /// - Parameter contents: of the files on the disk; nil for what programs see.
