@@ -176,8 +176,8 @@ package final class SecretServiceServer: Sendable {
       guard let xml = Introspection.xml(ofPath: call.path) else { throw .noSuchObject }
       return [.string(xml)]
     }
-    if call.path == ServiceName.portalPath {
-      return try await PortalCalls(call: context, interface: call.interface).answer()
+    if call.path == ServiceName.portalPath || call.interface == ServiceName.portalRequest {
+      return try await PortalCalls(context, call.interface, call.path).answer()
     }
     guard let path else { throw .noSuchObject }
     if call.interface == ServiceName.properties { return try await PropertyCalls(call: context, path: path).answer() }

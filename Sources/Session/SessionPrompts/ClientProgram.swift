@@ -8,6 +8,8 @@ package struct ClientProgram: Sendable, Hashable {
   /// The path of its executable; nil where the kernel does not tell.
   package let path: String?
   package let arguments: [String]
+  /// The id of the sandboxed program for which it asks, as it says; nil where it asks for itself.
+  package private(set) var application: String?
 
   package init(_ process: pid_t) {
     self.process = process
@@ -22,18 +24,35 @@ package struct ClientProgram: Sendable, Hashable {
     (self.process, self.path, self.arguments) = (process, path, arguments)
   }
 
-  /// What prompts are queued by: all processes of one executable.
-  package var program: String { path ?? "process \(process)" }
+  /// This program, asking for a sandboxed one.
+  package func asking(for application: String) -> ClientProgram {
+    var program = self
+    program.application = application
+    return program
+  }
 
-  /// For people. Behind an interpreter stands the script that it runs, which is the word of the program itself.
+  /// What prompts are queued by: all processes of one executable, or the sandboxed program for which they ask.
+  package var program: String {
+    let own = path ?? "process \(process)"
+    return application.map { "\(own) for \($0)" } ?? own
+  }
+
+  /// For people.
   package var words: String {
+    application.map { "\(Visible.text(Self.shortened($0))), says \(ownWords)" } ?? ownWords
+  }
+
+  /// The program itself. Behind an interpreter stands the script that it runs, which is the word of the program.
+  private var ownWords: String {
     guard let path else { return "process \(process), unverified" }
     guard let script = Interpreter(path)?.script(in: arguments) else { return Visible.text(path) }
-    let scalars = script.unicodeScalars
-    let shown =
-      scalars.count > Self.longest
-      ? "…" + String(String.UnicodeScalarView(scalars.suffix(Self.longest))) : script
-    return "\(Visible.text(path)), which says that it runs “\(Visible.text(shown))”"
+    return "\(Visible.text(path)), which says that it runs “\(Visible.text(Self.shortened(script)))”"
+  }
+
+  /// The end of a client's text.
+  private static func shortened(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    return scalars.count > longest ? "…" + String(String.UnicodeScalarView(scalars.suffix(longest))) : text
   }
 
   /// The most characters shown of a client's text.

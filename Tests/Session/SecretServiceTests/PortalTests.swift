@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import SDBus
+import SecretModel
 import Testing
 
 @Suite("The portal's back end", .serialized)
@@ -8,35 +9,52 @@ struct PortalTests {
   private static let path = "/org/freedesktop/portal/desktop"
   private static let interface = "org.freedesktop.impl.portal.Secret"
 
+  /// A client in the portal's place.
+  private func portal(_ service: RunningSecretService) async throws -> ServiceClient {
+    let portal = try await ServiceClient(service.bus)
+    _ = try await portal.connection.call(
+      MessageBus.target, "RequestName", [.string("org.freedesktop.portal.Desktop"), .uint32(4)])
+    return portal
+  }
+
   /// What a program gets through the portal.
-  private func secret(of application: String, _ portal: ServiceClient) async throws -> [UInt8] {
+  private func secret(of application: String, _ portal: ServiceClient, request: String = "/request") async throws
+    -> [UInt8]
+  {
+    let (response, secret) = try await retrieve(application, portal, request)
+    #expect(response == 0)
+    return secret
+  }
+
+  private func retrieve(_ application: String, _ portal: ServiceClient, _ request: String) async throws
+    -> (response: UInt32?, secret: [UInt8])
+  {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
     defer { close(ends[0]) }
     let answer = try await portal.call(
       Self.path, Self.interface, "RetrieveSecret",
       [
-        .objectPath("/request"), .string(application), .descriptor(BusDescriptor(taking: ends[1])),
-        .dictionary([:]),
+        .objectPath(request), .string(application), .descriptor(BusDescriptor(taking: ends[1])), .dictionary([:]),
       ])
-    #expect(answer == [.uint32(0), .dictionary([:])])
+    #expect(answer.last == .dictionary([:]))
     var bytes = [UInt8](repeating: 0, count: 100)
     let count = read(ends[0], &bytes, bytes.count)
-    return Array(bytes.prefix(max(count, 0)))
+    return (answer.first?.asUInt32, Array(bytes.prefix(max(count, 0))))
   }
 
   @Test("gives each sandboxed program a secret of its own, the same every time")
   func secrets() async throws {
     try await RunningSecretService.with { service in
-      let portal = try await ServiceClient(service.bus)
-      _ = try await portal.connection.call(
-        MessageBus.target, "RequestName", [.string("org.freedesktop.portal.Desktop"), .uint32(4)])
+      let portal = try await portal(service)
       let one = try await secret(of: "org.example.One", portal)
       #expect(one.count == 64)
       #expect(try await secret(of: "org.example.One", portal) == one)
       #expect(try await secret(of: "org.example.Two", portal) != one)
       let atOnce = try await withThrowingTaskGroup { group in
-        for _ in 0..<8 { group.addTask { try await secret(of: "org.example.Three", portal) } }
+        for number in 0..<8 {
+          group.addTask { try await secret(of: "org.example.Three", portal, request: "/request/\(number)") }
+        }
         return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
       }
       #expect(atOnce.count == 1)
@@ -58,10 +76,75 @@ struct PortalTests {
         .descriptor(BusDescriptor(taking: open("/dev/null", O_WRONLY))), .dictionary([:]),
       ]
       #expect(await other.error(Self.path, Self.interface, "RetrieveSecret", arguments) == "AccessDenied")
-      let portal = try await ServiceClient(service.bus)
-      _ = try await portal.connection.call(
-        MessageBus.target, "RequestName", [.string("org.freedesktop.portal.Desktop"), .uint32(4)])
+      _ = try await portal(service)
       #expect(await other.error(Self.path, Self.interface, "RetrieveSecret", arguments) == "AccessDenied")
+    }
+  }
+
+  @Test("asks for each sandboxed program in a prompt of its own, which names it, and a touch opens its secret alone")
+  func gated() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let portal = try await portal(service)
+      let names = ["org.example.One", "org.example.Two"]
+      var secrets: [[UInt8]] = []
+      for name in names {
+        secrets.append(try await secret(of: name, portal))
+        try await service.gate("Secret of \(name)", .anyFinger)
+      }
+      let read = try await withThrowingTaskGroup { group in
+        for name in names {
+          group.addTask { (name, try await secret(of: name, portal, request: "/request/\(name.suffix(3))")) }
+        }
+        return try await group.reduce(into: [String: [UInt8]]()) { $0[$1.0] = $1.1 }
+      }
+      #expect(names.map { read[$0] } == secrets)
+      let prompts = service.agent.prompts
+      #expect(prompts.count == 2)
+      for name in names {
+        #expect(prompts.count { $0.contains("read “Secret of \(name)” (asked by \(name), says /") } == 1, "\(prompts)")
+      }
+    }
+  }
+
+  @Test("takes the prompt away when the portal closes the request, and asks for the next program")
+  func closed() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      _ = try await secret(of: "org.example.One", portal)
+      try await service.gate("Secret of org.example.One", .anyFinger)
+      async let retrieval = retrieve("org.example.One", portal, "/request/1")
+      for _ in 0..<200 where service.agent.prompts.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+      #expect(service.agent.prompts.count == 1)
+      let other = try await ServiceClient(service.bus)
+      let request = "org.freedesktop.impl.portal.Request"
+      #expect(await other.error("/request/1", request, "Close", []) == "NoSuchObject")
+      #expect(try await portal.call("/request/1", request, "Close", []) == [])
+      let closed = try await retrieval
+      #expect(closed.response == 1)
+      #expect(closed.secret.isEmpty)
+      #expect(await portal.error("/request/1", request, "Close", []) == "NoSuchObject")
+    }
+  }
+
+  @Test("lets a sandboxed program wait for eight requests, and others are served meanwhile")
+  func flood() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      _ = try await secret(of: "org.example.One", portal)
+      try await service.gate("Secret of org.example.One", .anyFinger)
+      try await withThrowingTaskGroup { group in
+        for number in 0..<8 {
+          group.addTask { _ = try await retrieve("org.example.One", portal, "/request/\(number)") }
+        }
+        for _ in 0..<200 where service.agent.prompts.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        try await Task.sleep(for: .milliseconds(500))
+        await #expect(throws: (any Error).self) { try await retrieve("org.example.One", portal, "/request/more") }
+        #expect(try await secret(of: "org.example.Two", portal).count == 64)
+        for number in 0..<8 {
+          _ = try await portal.call("/request/\(number)", "org.freedesktop.impl.portal.Request", "Close", [])
+        }
+        try await group.waitForAll()
+      }
     }
   }
 }

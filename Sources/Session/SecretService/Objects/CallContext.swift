@@ -7,7 +7,7 @@ struct CallContext: Sendable {
   let desk: PromptDesk
   let locks: Locks
   let signals: ServiceSignals
-  let client: BusClient
+  var client: BusClient
   let member: String
   /// The D-Bus signature of the arguments.
   let signature: String

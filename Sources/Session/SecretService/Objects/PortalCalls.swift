@@ -7,16 +7,19 @@ internal import SecureMemory
 internal import Whorl
 
 /// The back end of the portal from which sandboxed programs get the one secret that they encrypt others with. Each program
-/// has a secret of its own, an item with its id. One that another keyring has made is found by the same attributes once it
-/// was imported.
+/// has a secret of its own, an item with its id, and prompts of its own, which name it. A secret that another keyring has made
+/// is found by the same attributes once it was imported.
 struct PortalCalls {
-  private static let schema = "org.freedesktop.portal.Secret"
-  /// The length of a secret that is made, in bytes.
-  private static let count = 64
   private static let version = UInt32(1)
 
-  let call: CallContext
-  let interface: String
+  private let call: CallContext
+  private let interface: String
+  /// The path of a request of the portal, where that is called.
+  private let path: String
+
+  init(_ call: CallContext, _ interface: String, _ path: String) {
+    (self.call, self.interface, self.path) = (call, interface, path)
+  }
 
   func answer() async throws(ServiceError) -> [BusValue] {
     switch (interface, call.form) {
@@ -25,6 +28,9 @@ struct PortalCalls {
     case (ServiceName.properties, "GetAll(s)") where call.text(0) == ServiceName.portal:
       return [.dictionary(["version": .uint32(Self.version)])]
     case (ServiceName.portal, "RetrieveSecret(osha{sv})"): return try await retrieve()
+    case (ServiceName.portalRequest, "Close()"):
+      try call.client.closeRequest(path)
+      return []
     default: throw call.unknown
     }
   }
@@ -38,7 +44,16 @@ struct PortalCalls {
     guard !application.isEmpty, let target = call.arguments[2].asDescriptor else {
       throw .invalidArguments("the id of the program is missing")
     }
-    let secret = try await secret(of: application)
+    guard let handle = call.arguments[0].asObjectPath else { throw .invalidArguments("the handle is missing") }
+    var call = call
+    call.client = try call.client.sandboxed(application)
+    let secret: SharedSecret
+    do throws(ServiceError) {
+      secret = try await PortalSecret(call: call, application: application).read(handle)
+    } catch .isLocked {
+      // 1: the person did not want it.
+      return [.uint32(1), .dictionary([:])]
+    }
     // The reader may be slow, which must delay nobody else.
     let isWritten = await Task(executorPreference: BackgroundThread()) {
       (try? secret.bytes.write(to: target.rawValue)) != nil
@@ -47,13 +62,31 @@ struct PortalCalls {
     return [.uint32(isWritten ? 0 : 2), .dictionary([:])]
   }
 
-  private func secret(of application: String) async throws(ServiceError) -> SharedSecret {
+}
+
+/// The secret of one sandboxed program.
+private struct PortalSecret {
+  private static let schema = "org.freedesktop.portal.Secret"
+  /// The length of a secret that is made, in bytes.
+  private static let count = 64
+
+  /// A call of the sandboxed program.
+  let call: CallContext
+  let application: String
+
+  /// Makes the secret where there is none.
+  ///
+  /// - Parameter handle: of the portal's request.
+  func read(_ handle: String) async throws(ServiceError) -> SharedSecret {
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
-    if try await oldest(attributes) == nil { try await make(attributes, for: application) }
+    if try await oldest(attributes) == nil { try await make(attributes) }
     // Another call for the same program may have made one too: the oldest is the one that counts.
     guard let found = try await oldest(attributes) else { throw .noSuchObject }
-    let read = ItemRead(call: call, collection: found.collection, name: found.name)
-    return SharedSecret(try await read.released(waits: true).secret.copy())
+    let item = ItemRead(call: call, collection: found.collection, name: found.name)
+    let released = try await call.client.read(handle) { () async throws(ServiceError) in
+      try await item.released(waits: true)
+    }
+    return SharedSecret(released.secret.copy())
   }
 
   private func oldest(_ attributes: [String: String]) async throws(ServiceError) -> SecretServiceItem? {
@@ -62,7 +95,7 @@ struct PortalCalls {
     return found
   }
 
-  private func make(_ attributes: [String: String], for application: String) async throws(ServiceError) {
+  private func make(_ attributes: [String: String]) async throws(ServiceError) {
     let made: SharedSecret
     do throws(KeysError) {
       made = SharedSecret(try Random.key(Self.count))

@@ -11,6 +11,7 @@ enum ServiceName {
   static let introspectable = "org.freedesktop.DBus.Introspectable"
 
   static let portal = "org.freedesktop.impl.portal.Secret"
+  static let portalRequest = "org.freedesktop.impl.portal.Request"
   static let portalPath = "/org/freedesktop/portal/desktop"
   /// The one program that may call the portal's back end.
   static let portalFrontEnd = "org.freedesktop.portal.Desktop"

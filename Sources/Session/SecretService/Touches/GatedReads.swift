@@ -106,6 +106,11 @@ final class GatedReads: Sendable {
     try result.get()
   }
 
+  /// Whether nothing is asked, granted or refused now.
+  var isIdle: Bool {
+    state.withLock { $0.running == nil && $0.queued.isEmpty && $0.grants.isEmpty && $0.refusals.isEmpty }
+  }
+
   /// Ends what waits, for a client that has gone.
   func end() {
     let (waiting, running) = state.withLock { state in

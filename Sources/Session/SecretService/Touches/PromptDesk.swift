@@ -7,7 +7,7 @@ internal import Whorl
 final class PromptDesk: Sendable {
   private struct Holder: Hashable {
     let item: ItemID
-    /// The path of the executable.
+    /// ``ClientProgram/program``.
     let program: String
   }
 
@@ -19,7 +19,7 @@ final class PromptDesk: Sendable {
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
-  /// The executables that were granted what they read, for their own rule.
+  /// The programs (``ClientProgram/program``) that were granted what they read, for their own rule.
   private let grantedPrograms = Mutex<Set<String>>([])
 
   init(
@@ -36,24 +36,24 @@ final class PromptDesk: Sendable {
 
   /// What a program was granted for as long as this service runs.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
-    guard let path = program.path else { return nil }
-    return sessionGrants.withLock { $0[Holder(item: item, program: path)] }
+    guard program.path != nil else { return nil }
+    return sessionGrants.withLock { $0[Holder(item: item, program: program.program)] }
   }
 
   func keepForSession(_ context: AuthenticationContext, _ item: ItemID, _ program: ClientProgram) {
-    guard let path = program.path else { return }
-    sessionGrants.withLock { $0[Holder(item: item, program: path)] = context }
+    guard program.path != nil else { return }
+    sessionGrants.withLock { $0[Holder(item: item, program: program.program)] = context }
   }
 
   /// Whether a program with a rule of its own was granted what it reads for as long as this service runs.
   func isGrantedForSession(_ program: ClientProgram) -> Bool {
-    guard let path = program.path else { return false }
-    return grantedPrograms.withLock { $0.contains(path) }
+    guard program.path != nil else { return false }
+    return grantedPrograms.withLock { $0.contains(program.program) }
   }
 
   func grantForSession(_ program: ClientProgram) {
-    guard let path = program.path else { return }
-    grantedPrograms.withLock { _ = $0.insert(path) }
+    guard program.path != nil else { return }
+    grantedPrograms.withLock { _ = $0.insert(program.program) }
   }
 
   /// Forgets what was granted for as long as this service runs, for an item, or for all items and programs.
