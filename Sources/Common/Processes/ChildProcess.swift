@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Executors
 internal import Glibc
 package import SecureMemory
@@ -34,54 +33,29 @@ package final class ChildProcess: Sendable {
     descriptors: [Int32] = [], standardInput: Int32, standardOutput: Int32? = nil, keepsTerminal: Bool = false,
     showsDiagnostics: Bool = false
   ) throws(ChildStartError) {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
-    posix_spawn_file_actions_adddup2(&actions, standardInput, 0)
-    if let standardOutput {
-      posix_spawn_file_actions_adddup2(&actions, standardOutput, 1)
-    } else {
-      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    }
-    if !showsDiagnostics { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
-    // dup2 of a descriptor to itself clears its close-on-exec flag.
-    for kept in descriptors { posix_spawn_file_actions_adddup2(&actions, kept, kept) }
+    var start = ChildStart(inOwnSession: !keepsTerminal)
+    start.give(standardInput, as: 0)
+    if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
+    if !showsDiagnostics { start.open("/dev/null", O_WRONLY, as: 2) }
+    for kept in descriptors { start.give(kept, as: kept) }
     // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
     // close-on-exec.
     let open = Set(descriptors + [program.descriptor])
     let highest = open.max() ?? program.descriptor
-    for other in 3..<highest where !open.contains(other) { posix_spawn_file_actions_addclose(&actions, other) }
-    posix_spawn_file_actions_addclosefrom_np(&actions, highest + 1)
-    var none = sigset_t()
-    var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    let session = keepsTerminal ? 0 : whorl_spawn_in_own_session
-    posix_spawnattr_setflags(&attributes, Int16(session | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    for other in 3..<highest where !open.contains(other) { start.close(other) }
+    start.closeAll(from: highest + 1)
 
     // strdup: the copies are ours until the child has its own
-    let arguments = arguments.map { strdup($0) }
     let environment = environment.map { strdup($0) }
-    defer { for string in arguments + environment { free(string) } }
-    var pid: pid_t = 0
+    defer { for string in environment { free(string) } }
     // The pointers stay valid after these calls, as long as `secrets` exists.
     let lent = secrets.map { secret in
       secret.bytes.withUnsafeBytes {
         UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
       }
     }
-    let failure = withExtendedLifetime((program, secrets)) {
-      posix_spawn(
-        &pid, program.executionPath, &actions, &attributes, arguments + [nil], environment + lent + [nil])
-    }
-    guard failure == 0 else { throw ChildStartError(code: failure) }
+    defer { withExtendedLifetime((program, secrets)) {} }
+    let pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
     // Another part of the program may have reaped the child already, and the number may have been reused by a process
     // that is no child of ours.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
@@ -134,11 +108,4 @@ package final class ChildProcess: Sendable {
     case .running, .notOurs: return "end unknown"
     }
   }
-}
-
-/// Why `posix_spawn` started nothing.
-package struct ChildStartError: Error {
-  /// An errno.
-  package let code: Int32
-  package var words: String { String(cString: strerror(code)) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import Recordings
 
 /// A recording that is being made: a folder beside its final place, which is removed if the recording fails.
@@ -26,19 +27,16 @@ struct RecordingInTheMaking {
   /// Has `umockdev-record` describe the device. Returns the serial numbers in the description.
   func describe(_ device: USBDevice) throws(Failure) -> SerialNumbers {
     let path = "\(folder)/device"
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-    let words = [Self.recorder, device.node].map { (word: String) in strdup(word) }
-    defer { for word in words { free(word) } }
-    var (child, status) = (pid_t(), Int32())
-    // posix_spawn: copies what it is given; an empty environment, as for the reader
-    guard posix_spawn(&child, Self.recorder, &actions, nil, words + [nil], [nil]) == 0 else {
+    var start = ChildStart()
+    start.open("/dev/null", O_RDONLY, as: 0)
+    start.open(path, O_WRONLY | O_CREAT | O_EXCL, as: 1, mode: 0o600)
+    // An empty environment, as for the reader.
+    let words = [Self.recorder, device.node]
+    guard let child = try? start.start(.path(Self.recorder), words, environment: [nil]) else {
       throw Failure(
         .unavailable, "\(Self.recorder) cannot be started", advice: "install umockdev; 'make setup' does")
     }
+    var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
     guard status == 0 else { throw Failure(.inputOutput, "\(Self.recorder) could not describe \(device.node)") }
     do throws(RecordingError) {
