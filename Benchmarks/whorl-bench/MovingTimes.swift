@@ -83,14 +83,16 @@ private final class PeakSampler: Sendable {
   init() {
     Task.detached(executorPreference: BackgroundThread()) { [self] in
       while !state.withLock({ $0.isEnded }) {
-        for program in Self.children(of: getpid()) {
+        // Between fork and exec a child counts this process's own memory as its peak.
+        for program in Self.children(of: getpid()) where !Self.runsThisProgram(program) {
           let (own, first) = (Self.peakKiB(program), Self.children(of: program).min().map(Self.peakKiB))
           state.withLock { state in
             state.program = max(state.program, own)
             state.vault = max(state.vault, first ?? 0)
           }
         }
-        usleep(5_000)
+        // Seldom enough to leave the processors to what is measured: a peak stays where it was.
+        usleep(50_000)
       }
     }
   }
@@ -104,6 +106,13 @@ private final class PeakSampler: Sendable {
     return tasks.flatMap { task in
       text("/proc/\(process)/task/\(task)/children").split(separator: " ").compactMap { pid_t($0) }
     }
+  }
+
+  private static func runsThisProgram(_ process: pid_t) -> Bool {
+    let links = ["/proc/\(process)/exe", "/proc/self/exe"].map {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: $0)
+    }
+    return links[0] == links[1]
   }
 
   /// The peak resident memory (`VmHWM`).
