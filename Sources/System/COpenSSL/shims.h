@@ -77,18 +77,28 @@ static inline int whorl_scrypt(
   return result;
 }
 
-// `out` holds the `out_count` bytes of a digest.
-static inline int whorl_hmac(
-    EVP_MAC *mac, const char *hash, const void *key, size_t key_count, const void *bytes, size_t count, unsigned char *out,
-    size_t out_count) {
+// A context of HMAC with a hash function and without a key. The caller owns it. NULL without that function.
+static inline EVP_MAC_CTX *whorl_hmac_context(EVP_MAC *mac, const char *hash) {
   EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
-  if (context == NULL) return 0;
+  if (context == NULL) return NULL;
   OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)hash, 0),
       OSSL_PARAM_construct_end(),
   };
+  if (EVP_MAC_CTX_set_params(context, parameters) == 1) return context;
+  EVP_MAC_CTX_free(context);
+  return NULL;
+}
+
+// `unkeyed` is a context of whorl_hmac_context, which stays as it is: to look up its hash function takes as long as the MAC.
+// `out` holds the `out_count` bytes of a digest.
+static inline int whorl_hmac(
+    const EVP_MAC_CTX *unkeyed, const void *key, size_t key_count, const void *bytes, size_t count, unsigned char *out,
+    size_t out_count) {
+  EVP_MAC_CTX *context = EVP_MAC_CTX_dup(unkeyed);
+  if (context == NULL) return 0;
   size_t written = 0;
-  int result = EVP_MAC_init(context, (const unsigned char *)key, key_count, parameters) == 1 &&
+  int result = EVP_MAC_init(context, (const unsigned char *)key, key_count, NULL) == 1 &&
                EVP_MAC_update(context, (const unsigned char *)bytes, count) == 1 &&
                EVP_MAC_final(context, out, &written, out_count) == 1 && written == out_count;
   EVP_MAC_CTX_free(context);

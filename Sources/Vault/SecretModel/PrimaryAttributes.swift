@@ -12,19 +12,26 @@ package struct PrimaryAttributes: Sendable, Hashable {
 extension ItemClass {
   /// The attributes that identify an item of the class: Apple's primary keys.
   package var primaryAttributes: [AttributeName] {
-    let own: [AttributeName] =
-      switch self {
-      case .genericPassword: [.account, .service]
-      case .internetPassword:
-        [.account, .securityDomain, .server, .networkProtocol, .authenticationType, .port, .path]
-      case .key:
-        [
-          .keyClass, .keyType, .applicationLabel, .applicationTag, .keySizeInBits, .effectiveKeySize, .creator,
-          .startDate, .endDate,
-        ]
-      case .certificate: [.certificateType, .issuer, .serialNumber]
-      }
-    return own + [.accessGroup, .synchronizable]
+    switch self {
+    case .genericPassword: Primary.ofGenericPasswords
+    case .internetPassword: Primary.ofInternetPasswords
+    case .key: Primary.ofKeys
+    case .certificate: Primary.ofCertificates
+    }
+  }
+
+  /// Made once: every read of an item needs one.
+  private enum Primary {
+    static let ofGenericPasswords: [AttributeName] = [.account, .service] + ofAll
+    static let ofInternetPasswords: [AttributeName] =
+      [.account, .securityDomain, .server, .networkProtocol, .authenticationType, .port, .path] + ofAll
+    static let ofKeys: [AttributeName] =
+      [
+        .keyClass, .keyType, .applicationLabel, .applicationTag, .keySizeInBits, .effectiveKeySize, .creator,
+        .startDate, .endDate,
+      ] + ofAll
+    static let ofCertificates: [AttributeName] = [.certificateType, .issuer, .serialNumber] + ofAll
+    private static let ofAll: [AttributeName] = [.accessGroup, .synchronizable]
   }
 }
 

@@ -7,7 +7,10 @@
 package struct CanonicalEncoding: Sendable, Hashable {
   package private(set) var bytes: [UInt8] = []
 
-  package init() {}
+  package init() {
+    // What most of them take, so that they do not grow part by part.
+    bytes.reserveCapacity(256)
+  }
 
   package mutating func append(tag: UInt8, _ part: [UInt8]) {
     appendHeader(tag, count: part.count)
@@ -23,7 +26,8 @@ package struct CanonicalEncoding: Sendable, Hashable {
 
   /// Appends an integer as eight bytes, big-endian.
   package mutating func append(tag: UInt8, _ part: UInt64) {
-    append(tag: tag, Self.bigEndian(part))
+    appendHeader(tag, count: MemoryLayout<UInt64>.size)
+    appendBigEndian(part)
   }
 
   /// Appends a part that may be absent. Absent differs from empty.
@@ -43,13 +47,17 @@ package struct CanonicalEncoding: Sendable, Hashable {
 
   package mutating func appendAbsence(tag: UInt8) {
     bytes.append(tag)
-    bytes += Self.bigEndian(UInt32.max)
+    appendBigEndian(UInt32.max)
   }
 
   private mutating func appendHeader(_ tag: UInt8, count: Int) {
     precondition(count < UInt32.max, "a part is shorter than 4 GiB")
     bytes.append(tag)
-    withUnsafeBytes(of: UInt32(count).bigEndian) { bytes.append(contentsOf: $0) }
+    appendBigEndian(UInt32(count))
+  }
+
+  private mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   static func header(_ tag: UInt8, count: Int) -> [UInt8] {

@@ -15,8 +15,8 @@ package enum Algorithms {
     _ = try? AEAD.open([UInt8](repeating: 0, count: 64), key: derived, aad: [])
   }
 
-  /// `@unchecked Sendable`: a fetched algorithm is immutable and atomically reference-counted, and this reference is
-  /// never released.
+  /// `@unchecked Sendable`: a fetched algorithm, and a context that is only duplicated, is immutable and atomically
+  /// reference-counted, and this reference is never released.
   struct Fetched: @unchecked Sendable {
     private let pointer: OpaquePointer?
     private let name: StaticString
@@ -34,7 +34,7 @@ package enum Algorithms {
       return pointer
     }
 
-    /// The algorithm, for the two that every operation of the store needs. Without them the process stops.
+    /// The algorithm, for those that every operation of the store needs. Without them the process stops.
     func required() -> OpaquePointer {
       guard let pointer else { fatalError("libcrypto has no \(name)") }
       return pointer
@@ -56,4 +56,6 @@ package enum Algorithms {
   static let pbkdf2 = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "PBKDF2", nil), "PBKDF2")
   static let x963 = Fetched(EVP_KDF_fetch(LibraryContext.shared.pointer, "X963KDF", nil), "X9.63 KDF")
   static let hmac = Fetched(EVP_MAC_fetch(LibraryContext.shared.pointer, "HMAC", nil), "HMAC")
+  /// A context without a key, to make others of.
+  static let hmacSHA256 = Fetched(whorl_hmac_context(hmac.required(), "SHA2-256"), "HMAC-SHA256")
 }

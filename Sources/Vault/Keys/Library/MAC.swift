@@ -8,7 +8,8 @@ package enum MAC {
 
   package static func hmacSHA256(key: borrowing SecretBytes, _ bytes: [UInt8]) -> [UInt8] {
     precondition(!key.isEmpty, "an empty key authenticates nothing")
-    guard let mac = key.withUnsafeBytes({ hmac(.sha256, key: $0, bytes) }) else {
+    guard let mac = key.withUnsafeBytes({ hmac(Algorithms.hmacSHA256.required(), .sha256, key: $0, bytes) })
+    else {
       fatalError("libcrypto cannot compute HMAC-SHA256")
     }
     return mac
@@ -17,17 +18,21 @@ package enum MAC {
   /// HMAC with another hash function and a key that is no secret, as OpenSSH hashes the names of hosts. Nil if
   /// libcrypto cannot compute it.
   package static func hmac(_ hash: HashFunction, publicKey key: [UInt8], _ bytes: [UInt8]) -> [UInt8]? {
-    key.withUnsafeBytes { hmac(hash, key: $0, bytes) }
+    guard let context = whorl_hmac_context(Algorithms.hmac.required(), hash.name) else { return nil }
+    defer { EVP_MAC_CTX_free(context) }
+    return key.withUnsafeBytes { hmac(context, hash, key: $0, bytes) }
   }
 
-  private static func hmac(_ hash: HashFunction, key: UnsafeRawBufferPointer, _ bytes: [UInt8]) -> [UInt8]? {
-    let algorithm = Algorithms.hmac.required()
+  /// - Parameter unkeyed: a context for the hash function, borrowed for the call.
+  private static func hmac(
+    _ unkeyed: OpaquePointer, _ hash: HashFunction, key: UnsafeRawBufferPointer, _ bytes: [UInt8]
+  ) -> [UInt8]? {
     var mac = [UInt8](repeating: 0, count: hash.count)
     let result = bytes.withUnsafeBytes { bytes in
       mac.withUnsafeMutableBufferPointer {
         // Borrows everything for the call. `mac` has the size of a digest.
         whorl_hmac(
-          algorithm, hash.name, key.baseAddress, key.count, bytes.baseAddress, bytes.count, $0.baseAddress, $0.count)
+          unkeyed, key.baseAddress, key.count, bytes.baseAddress, bytes.count, $0.baseAddress, $0.count)
       }
     }
     return result == 1 ? mac : nil

@@ -5,8 +5,10 @@ struct ItemRecord: Equatable {
   /// The most an item's attributes may take together, in bytes.
   static let limit = 64 << 10
 
-  var itemClass: ItemClass
-  var attributes: [AttributeName: AttributeValue]
+  let itemClass: ItemClass
+  var attributes: [AttributeName: AttributeValue] { didSet { primary = Self.primary(itemClass, attributes) } }
+  /// The primary attributes, encoded: no two items of a class share them. Absent and empty are the same.
+  private(set) var primary: [UInt8]
   /// Seconds since 1970.
   var created: Double
   /// Seconds since 1970.
@@ -15,9 +17,11 @@ struct ItemRecord: Equatable {
   init(
     itemClass: ItemClass, attributes: [AttributeName: AttributeValue], created: Double, modified: Double
   ) {
+    var attributes = attributes
+    if attributes[.accessGroup] == nil { attributes[.accessGroup] = .text(AccessGroup.commandLine) }
     self.itemClass = itemClass
     self.attributes = attributes
-    if attributes[.accessGroup] == nil { self.attributes[.accessGroup] = .text(AccessGroup.commandLine) }
+    primary = Self.primary(itemClass, attributes)
     self.created = created
     self.modified = modified
   }
@@ -38,8 +42,7 @@ struct ItemRecord: Equatable {
     }
   }
 
-  /// The primary attributes, encoded: no two items of a class share them. Absent and empty are the same.
-  var primary: [UInt8] {
+  private static func primary(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, itemClass.rawValue)
     for name in itemClass.primaryAttributes {
@@ -68,12 +71,14 @@ struct ItemRecord: Equatable {
       self.itemClass = itemClass
       created = Double(bitPattern: try record.number(2))
       modified = Double(bitPattern: try record.number(3))
-      attributes = [:]
+      var attributes: [AttributeName: AttributeValue] = [:]
       while !record.isAtEnd {
         let name = AttributeName(rawValue: try record.string(4))
         guard let value = AttributeValue(encoded: try record.bytes(5)) else { return nil }
         attributes[name] = value
       }
+      self.attributes = attributes
+      primary = Self.primary(itemClass, attributes)
     } catch {
       return nil
     }

@@ -5,10 +5,12 @@ import Keys
 extension Moment {
   /// The item with the primary attributes of this record, or nil. Throws `itemDamaged` where the row was changed since
   /// it was written.
-  func item(like record: ItemRecord) throws -> ItemRow? {
+  ///
+  /// - Parameter index: ``Store/nameIndex(_:)`` of the record, where that is known.
+  func item(like record: ItemRecord, _ index: [UInt8]? = nil) throws -> ItemRow? {
     let row = try ItemRow.fetchOne(
       db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
-      arguments: [store.owner, store.nameIndex(record).data])
+      arguments: [store.owner, (index ?? store.nameIndex(record)).data])
     guard let row else { return nil }
     guard store.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
     return row

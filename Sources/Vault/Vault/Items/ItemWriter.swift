@@ -32,12 +32,13 @@ struct ItemWriter {
   func insert(
     _ new: ItemRecord, _ protection: ItemProtection, secret: borrowing SecretBytes, replacing: Bool
   ) throws -> Item {
-    let old = try replaceable(new, replacing)
+    let nameIndex = store.nameIndex(new)
+    let old = try replaceable(new, nameIndex, replacing)
     if let old, !old.dead, !replacing { throw VaultError.duplicateItem }
     var record = new
     record.modified = secondsSince1970()
     var row = ItemRow(
-      row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
+      row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: nameIndex, revision: 1,
       access: Int64(bitPattern: protection.access.flags.rawValue), accessibility: protection.accessibility.rawValue,
       dead: false, attributes: [], derivation: protection.password?.parameters.encoded)
     let earlier = old.flatMap { store.record(of: $0) }
@@ -84,7 +85,7 @@ struct ItemWriter {
       throw VaultError.invalidRequest("this key is used in the vault and never leaves it")
     }
     row.nameIndex = store.nameIndex(record)
-    if row.nameIndex != item.row.nameIndex, let other = try replaceable(record, false) {
+    if row.nameIndex != item.row.nameIndex, let other = try replaceable(record, row.nameIndex, false) {
       guard other.dead, let place = other.row else { throw VaultError.duplicateItem }
       try change.removeFromIndex(place, store.record(of: other))
       try ItemRow.delete(place, db)
@@ -121,11 +122,10 @@ struct ItemWriter {
   }
 
   /// The row that a new item replaces. A damaged row can only be replaced.
-  private func replaceable(_ record: ItemRecord, _ replace: Bool) throws -> ItemRow? {
+  private func replaceable(_ record: ItemRecord, _ index: [UInt8], _ replace: Bool) throws -> ItemRow? {
     do {
-      return try change.item(like: record)
+      return try change.item(like: record, index)
     } catch VaultError.itemDamaged where replace {
-      let index = store.nameIndex(record)
       if let row = try Int64.fetchOne(
         db.cachedStatement(sql: "SELECT row FROM item WHERE owner = ? AND name_index = ?"),
         arguments: [store.owner, index.data])
