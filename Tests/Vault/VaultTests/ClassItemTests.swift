@@ -83,6 +83,20 @@ struct ClassItemTests {
     #expect(try await found(["number": "new"]).isEmpty)
   }
 
+  @Test("many attributes of a client's own find an item, each of them", arguments: [1, 8, 9, 40, 700])
+  func manyLookups(_ count: Int) async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let numbers = 0..<count
+    let id = try await add(
+      vault, Dictionary(uniqueKeysWithValues: numbers.map { (.lookup("number \($0)"), .text("\($0)")) })
+    ).id
+    for number in numbers {
+      let search = ItemSearch(.genericPassword, [.lookup("number \(number)"): .text("\(number)")])
+      #expect(try await vault.items(search).map(\.id) == [id])
+    }
+  }
+
   @Test("items of the command line and of the library are the same items")
   func sameItems() async throws {
     let store = try await ScratchStore()

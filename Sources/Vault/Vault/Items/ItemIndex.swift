@@ -5,9 +5,18 @@ import Keys
 // and of combinations, with the rows that have them. It is not trusted: each row that it finds is opened and compared.
 extension Change {
   func addToIndex(_ row: Int64, _ record: ItemRecord) throws {
-    let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES (?, ?)")
-    for tag in store.tags(of: record) { try statement.execute(arguments: [tag.data, row]) }
+    let tags = store.tags(of: record)
+    // Several in one statement, which is prepared once for each number of tags: of few numbers, as an item may have
+    // thousands.
+    for start in stride(from: 0, to: tags.count, by: Self.tagsTogether) {
+      let some = tags[start..<min(start + Self.tagsTogether, tags.count)]
+      let values = some.map { _ in "(?, ?)" }.joined(separator: ", ")
+      try db.cachedStatement(sql: "INSERT OR IGNORE INTO item_index (tag, row) VALUES \(values)").execute(
+        arguments: StatementArguments(some.flatMap { [$0.data.databaseValue, row.databaseValue] }))
+    }
   }
+
+  private static let tagsTogether = 8
 
   /// Removes an item's tags; all tags of the row if its attributes cannot be read.
   func removeFromIndex(_ row: Int64, _ record: ItemRecord?) throws {
