@@ -88,25 +88,13 @@ struct CutOffTests {
 
   @Test("keeps the items whose callers have their answer, each whole", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func items(_ tier: VaultStatus.Tier) async throws {
-    let machine = try MachineWithTPM()
-    let storage = tier == .tpm ? machine.storage : .keyFile
-    let store = try await ScratchStore(storage: storage)
-    let vault = try store.open(storage: storage)
     let items = (1...6).map { "item \($0)" }
-    let images = try DiskImages(of: store, machine, "cuts of items, \(tier)", slow: "state")
-    try await images.take {
+    try await cut("items, \(tier)", tier, slow: "state") { (vault, acknowledge) async throws in
       for item in items {
         try await vault.put(item, "secret of \(item)")
-        images.acknowledge()
+        acknowledge()
       }
-      await vault.close()
-    }
-    let all = images.all
-    try #require(all.count > 30, "the writes were not seen")
-    for image in Campaign.sample(all, short: 12, of: "cuts of items, \(tier)") {
-      try images.putBack(image)
-      let vault = try store.open(storage: tier == .tpm ? machine.storage : .keyFile)
-      #expect(try await !vault.status().restoreDetected, "\(image)")
+    } check: { (vault, image) async throws in
       var there = 0
       for item in items {
         do {
@@ -118,37 +106,49 @@ struct CutOffTests {
       #expect((image.acknowledged...image.acknowledged + 1).contains(there), "\(image): \(there) items")
       try await vault.put("later", "1")
       #expect(try await vault.get("later") == "1", "\(image)")
-      await vault.close()
     }
   }
 
   @Test("forgets no wrong passcode whose caller has its answer", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func failures(_ tier: VaultStatus.Tier) async throws {
-    let machine = try MachineWithTPM()
-    let storage = tier == .tpm ? machine.storage : .keyFile
-    let store = try await ScratchStore(storage: storage)
     // The fifth starts a delay.
     let limit = 5
     func fail(_ vault: Vault) async {
       _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
     }
-    let vault = try store.open(storage: storage)
-    let images = try DiskImages(of: store, machine, "cuts of failures, \(tier)")
-    try await images.take {
+    try await cut("failures, \(tier)", tier) { (vault, acknowledge) async throws in
       for _ in 1...limit {
         await fail(vault)
-        images.acknowledge()
+        acknowledge()
       }
-    }
-    await vault.close()
-    let all = images.all
-    try #require(all.count > 30, "the writes were not seen")
-    for image in Campaign.sample(all, short: 12, of: "cuts of failures, \(tier)") {
-      try images.putBack(image)
-      let vault = try store.open(storage: tier == .tpm ? machine.storage : .keyFile)
-      #expect(try await !vault.status().restoreDetected, "\(image)")
+    } check: { (vault, image) async throws in
       for _ in 0..<(limit - image.acknowledged) { await fail(vault) }
       #expect(try await vault.status().passcodeDelay > 0, "\(image)")
+    }
+  }
+
+  /// Cuts off a change at each of its writes, and opens what is left, which is no restore.
+  private func cut(
+    _ what: String, _ tier: VaultStatus.Tier, slow: String? = nil,
+    _ change: (Vault, _ acknowledge: () -> Void) async throws -> Void,
+    check: (Vault, DiskImages.Image) async throws -> Void
+  ) async throws {
+    let machine = try MachineWithTPM()
+    func storage() -> RootStorage { tier == .tpm ? machine.storage : .keyFile }
+    let store = try await ScratchStore(storage: storage())
+    let vault = try store.open(storage: storage())
+    let images = try DiskImages(of: store, machine, "cuts of \(what)", slow: slow)
+    try await images.take {
+      try await change(vault, images.acknowledge)
+      await vault.close()
+    }
+    let all = images.all
+    try #require(all.count > 30, "the writes were not seen")
+    for image in Campaign.sample(all, short: 12, of: "cuts of \(what)") {
+      try images.putBack(image)
+      let vault = try store.open(storage: storage())
+      #expect(try await !vault.status().restoreDetected, "\(image)")
+      try await check(vault, image)
       await vault.close()
     }
   }
