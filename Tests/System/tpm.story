@@ -1,44 +1,9 @@
 # A store whose keys the machine's TPM has sealed: what a restart, another machine, a lost TPM and an earlier copy do to it,
 # and each way back (rows 5 and 15 of README.md). swtpm stands in for the TPM.
 . /usr/share/whorl-tests/common.sh
+. /usr/share/whorl-tests/software-tpm.sh
 
 user alice
-cat >/etc/systemd/system/software-tpm.service <<'END'
-[Service]
-RuntimeDirectory=software-tpm
-StateDirectory=software-tpm
-ExecStart=/usr/bin/swtpm socket --tpm2 --tpmstate dir=/var/lib/software-tpm --flags not-need-init,startup-clear \
-  --server type=unixio,path=/run/software-tpm/socket,mode=0666 \
-  --ctrl type=unixio,path=/run/software-tpm/socket.ctrl,mode=0666
-END
-systemctl daemon-reload
-
-# power_off: ends the service and the machine's TPM in order. A TPM that just loses power counts a wrong passcode.
-power_off() {
-  systemctl stop whorld.service 2>/dev/null || :
-  # systemd refuses a service that starts five times in ten seconds.
-  systemctl reset-failed whorld.service whorld.socket 2>/dev/null || :
-  [ ! -S /run/software-tpm/socket ] || python3 - <<'END'
-import socket
-tpm = socket.socket(socket.AF_UNIX)
-tpm.connect("/run/software-tpm/socket")
-# TPM2_Shutdown(TPM_SU_CLEAR), as the kernel sends it
-tpm.sendall(bytes.fromhex("8001 0000000c 00000145 0000"))
-assert tpm.recv(10).hex() == "80010000000a00000000"
-END
-  systemctl stop software-tpm.service
-}
-
-# power_on: starts the machine's TPM, and the service without anything in memory.
-power_on() {
-  power_off
-  systemctl start software-tpm.service
-  for _ in $(seq 100); do
-    [ ! -S /run/software-tpm/socket.ctrl ] || return 0
-    sleep 0.1
-  done
-  fail "swtpm did not start"
-}
 # uses_tpm PLACE: what whorld.conf says of the TPM.
 uses_tpm() {
   printf 'tpm = %s\nrequire-passcode-after-boot = no\n' "$1" >/etc/whorl/whorld.conf.d/tpm.conf
@@ -53,7 +18,7 @@ opens() {
 mkdir -p /etc/whorl/whorld.conf.d
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
 own_password_is_typed
-uses_tpm swtpm:/run/software-tpm/socket
+uses_tpm "swtpm:$tpm"
 power_on
 elsewhere alice 'umask 077; echo "open sesame, please" >passcode; echo "sesame, open again" >next'
 expect 0 "" elsewhere alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
@@ -102,7 +67,7 @@ expect 69 "" elsewhere alice 'whorl get note/mine'
 expect 0 "" elsewhere alice 'whorl recover --accept-restore --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 [ -e "$store/device.key" ] || fail "there is no key file"
 opens passcode
-uses_tpm swtpm:/run/software-tpm/socket
+uses_tpm "swtpm:$tpm"
 power_on
 opens passcode
 expect 0 "" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
