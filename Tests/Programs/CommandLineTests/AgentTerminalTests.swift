@@ -102,6 +102,38 @@ struct ClientTerminalTests {
     }
   }
 
+  @Test("shows nothing on the terminal that has the same name as that of a client in another mount namespace")
+  func otherNamespace() async throws {
+    let tried = try await Invocation(
+      program: "/usr/bin/unshare",
+      arguments: ["-U", "-r", "-m", "mount", "-t", "devpts", "-o", "newinstance,ptmxmode=0666", "devpts", "/dev/pts"]
+    ).run()
+    guard tried.status == 0 else {
+      print("skipped: a namespace with terminals of its own is not allowed here: \(tried.failure)")
+      return
+    }
+    try await with(access: "presence", [.right]) { agent, key, _ in
+      let other = try PseudoTerminal(["-c", "tty; echo ready; exec sleep 60"], program: "/bin/sh")
+      defer { other.signal(SIGKILL) }
+      try await other.waits(for: "ready")
+      let name = try #require(other.shown.split(whereSeparator: \.isWhitespace).first)
+      let number = try #require(name.split(separator: "/").last)
+      // The terminals before take the lower numbers.
+      let script = """
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts
+        for _ in $(seq \(number)); do exec {terminal}<>/dev/ptmx; done
+        exec script -qec "tty; ssh-keygen -Y sign -n file -f \(key) \(key)" /dev/null
+        """
+      let terminal = try PseudoTerminal(
+        ["-U", "-r", "-m", "bash", "-ec", script], program: "/usr/bin/unshare",
+        environment: ["SSH_AUTH_SOCK": agent.socket])
+      #expect(try await terminal.status() == 0, "\(terminal.shown) \(agent.lines)")
+      #expect(terminal.shown.contains(name))
+      #expect(agent.lines.contains { $0.contains("Swipe the reader") })
+      #expect(!other.shown.contains("the reader"))
+    }
+  }
+
   @Test("has pinentry ask there for the passcode")
   func passcode() async throws {
     let script = { (folder: String) in
