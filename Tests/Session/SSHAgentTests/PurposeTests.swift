@@ -98,6 +98,19 @@ struct PurposeTests {
     #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
   }
 
+  @Test("behind a host whose key cannot be checked, every host is unknown")
+  func uncheckableHop() throws {
+    var binds = SessionBinds()
+    var writer = SSHWriter()
+    writer.append(text: "sk-ssh-ed25519@openssh.com")
+    let hop = SessionBind(hostKey: writer.bytes, session: Self.other, signature: [1], isForwarding: true)
+    #expect(throws: SessionBinds.Refusal.unknownHostKey) { try binds.add(hop) }
+    try binds.add(try SessionBind(host, session: Self.session))
+    let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
+    let purpose = try SignaturePurpose(of: SignatureRequest(key: try key.publicKey, data: data, flags: 0), binds)
+    #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
+  }
+
   @Test("a connection that signs in is bound once, and a session to one host")
   func contradictions() throws {
     var binds = SessionBinds()

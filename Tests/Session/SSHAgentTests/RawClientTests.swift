@@ -3,6 +3,7 @@ import Glibc
 import KeySchemes
 import ProgramDriver
 import SSHAgent
+import Synchronization
 import Testing
 
 /// A client that sends what it is told.
@@ -65,6 +66,33 @@ private final class RawClient: Sendable {
   }
 }
 
+/// An agent that answers one message on each connection, with a failure, and ends it.
+private final class OneAnswerAgent: Sendable {
+  private let listener: Int32
+  private let count = Mutex(0)
+
+  /// The connections so far.
+  var connections: Int { count.withLock { $0 } }
+
+  init(_ path: String) throws {
+    listener = try UnitLauncher.listen(at: path)
+    let listener = listener
+    startThread { [weak self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        self?.count.withLock { $0 += 1 }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        _ = recv(connection, &bytes, bytes.count, 0)
+        _ = [0, 0, 0, 1, 5].withUnsafeBytes { Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        close(connection)
+      }
+    }
+  }
+
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
 @Suite("whorl-agent and clients that break the rules")
 struct RawClientTests {
   private static let failure: UInt8 = 5
@@ -96,6 +124,61 @@ struct RawClientTests {
         #expect(liar.bind(bind) == Self.failure)
         #expect(liar.sign(key, request) == Self.failure)
         try await agent.waits { $0.contains { $0.contains("told of a session that is not believed: wrongSignature") } }
+      }
+    }
+  }
+
+  @Test("a connection to the other agent that ended is not replaced: a new one would not know the sessions")
+  func lostUpstream() async throws {
+    try await TestStore.with { store in
+      let socket = "\(store.folder)/other"
+      let upstream = try OneAnswerAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        let client = try RawClient(agent.socket)
+        for _ in 1...3 { #expect(client.answer { $0.append(byte: 200) } == Self.failure) }
+        #expect(upstream.connections == 1)
+        // Other clients have their own.
+        #expect(try RawClient(agent.socket).answer { $0.append(byte: 200) } == Self.failure)
+        #expect(upstream.connections == 2)
+      }
+    }
+  }
+
+  @Test("is not locked: the other agent alone would be")
+  func lock() async throws {
+    try await TestStore.with { store in
+      let socket = "\(store.folder)/other"
+      let upstream = try OneAnswerAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        let client = try RawClient(agent.socket)
+        let answer = client.answer {
+          $0.append(byte: 22)
+          $0.append(text: "password")
+        }
+        #expect(answer == Self.failure)
+        #expect(upstream.connections == 0)
+        try await agent.waits { $0.contains { $0.contains("asks to lock the agent") } }
+      }
+    }
+  }
+
+  @Test("one process has 16 connections at most, and the others go on")
+  func connections() async throws {
+    try await TestStore.with { store in
+      try await RunningAgent.with(store) { agent in
+        let list: [UInt8] = [0, 0, 0, 1, 11]
+        var clients = try (1...16).map { _ in try RawClient(agent.socket) }
+        for client in clients { #expect(client.send(list)?.first == 12) }
+        #expect(try RawClient(agent.socket).send(list) == nil)
+        #expect(try await agent.client("ssh-add", ["-L"]).status == 1)
+        // Those that end make room.
+        clients.removeLast()
+        var isServed = false
+        for _ in 0..<1_000 where !isServed {
+          isServed = try RawClient(agent.socket).send(list)?.first == 12
+          if !isServed { try await Task.sleep(for: .milliseconds(10)) }
+        }
+        #expect(isServed)
       }
     }
   }

@@ -20,6 +20,9 @@ package struct SessionBinds: Sendable {
   package private(set) var verified: [SessionBind] = []
   /// Whether a bind was a lie. What is said of later sessions is not believed then.
   package private(set) var isBroken = false
+  /// Whether the connection was handed on to a host whose key cannot be checked. Who tells of later sessions is unknown
+  /// then.
+  package private(set) var hasUnknownHop = false
 
   package init() {}
 
@@ -27,7 +30,7 @@ package struct SessionBinds: Sendable {
     do throws(Refusal) {
       try check(bind)
     } catch {
-      if error != .unknownHostKey { isBroken = true }
+      if error == .unknownHostKey { hasUnknownHop = hasUnknownHop || bind.isForwarding } else { isBroken = true }
       throw error
     }
     guard !verified.contains(where: { $0.session == bind.session && $0.isForwarding == bind.isForwarding }) else {

@@ -12,13 +12,22 @@ final class AgentConversation {
   private let peer: ClientProgram
   private let signer: Signer
   private let store: SecretStore
-  private let upstreamPath: String?
-  private var upstream: AgentSocket?
+  private var upstream: Upstream
   private var binds = SessionBinds()
+
+  /// The conversation's connection to the other agent.
+  private enum Upstream {
+    /// Made with the first message that is for it.
+    case awaited(path: String)
+    case connected(AgentSocket)
+    /// There is none, or it ended. A new one would not know the sessions that were told on the one before, and its keys
+    /// may be restricted to some.
+    case none
+  }
 
   init(_ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ store: SecretStore, upstream: String?) {
     (self.socket, self.peer, self.signer, self.store) = (socket, peer, signer, store)
-    upstreamPath = upstream
+    self.upstream = upstream.map { .awaited(path: $0) } ?? .none
   }
 
   /// Answers the client's messages until it ends. Blocks its thread.
@@ -31,6 +40,11 @@ final class AgentConversation {
   private func answer(_ message: SharedSecret) async -> [UInt8] {
     // What another agent gets may be a private key: it is handed on as it is.
     let type = message.bytes.withUnsafeBytes { $0[0] }
+    if type == AgentMessage.lock {
+      // The other agent alone would be locked, and the vault's keys would not.
+      signer.log("\(peer.words) asks to lock the agent, which whorl-agent does not do")
+      return AgentAnswer.failure
+    }
     guard [AgentMessage.requestIdentities, AgentMessage.signRequest, AgentMessage.extension].contains(type) else {
       return handedOn(message)
     }
@@ -47,10 +61,13 @@ final class AgentConversation {
 
   /// The other agent's answer; a failure without one.
   private func handedOn(_ message: SharedSecret) -> [UInt8] {
-    guard let upstreamPath else { return AgentAnswer.failure }
-    if upstream == nil { upstream = AgentSocket(connectingTo: upstreamPath) }
-    guard let answer = upstream?.exchange(message) else {
-      upstream = nil
+    if case .awaited(let path) = upstream {
+      upstream = AgentSocket(connectingTo: path).map { .connected($0) } ?? .none
+    }
+    guard case .connected(let connection) = upstream else { return AgentAnswer.failure }
+    guard let answer = connection.exchange(message) else {
+      upstream = .none
+      signer.log("the other agent does not answer \(peer.words)")
       return AgentAnswer.failure
     }
     return answer
@@ -63,14 +80,14 @@ final class AgentConversation {
   }
 
   private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
+    // The other agent judges for itself what it means for its own keys.
+    _ = handedOn(message)
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
     } catch {
       signer.log("\(peer.words) told of a session that is not believed: \(error)")
       return AgentAnswer.failure
     }
-    // The other agent needs it for its own keys, whether it understands it or not.
-    _ = handedOn(message)
     return AgentAnswer.success
   }
 

@@ -32,10 +32,13 @@ package final class AgentServer: Sendable {
 
   /// The most clients at a time. Each has a thread and a connection to the vault.
   private static let limit = 64
+  /// The most of one process. An `ssh` that hands the agent on has one for each program there.
+  private static let limitOfProcess = 16
 
   private let configuration: Configuration
   private let signer: Signer
-  private let clients = Mutex(0)
+  /// The number of connections of each process.
+  private let clients = Mutex<[pid_t: Int]>([:])
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
@@ -71,13 +74,10 @@ package final class AgentServer: Sendable {
     let peer = ClientProgram(whorl_socket_peer(socket.descriptor))
     // Handing on to itself would never end.
     guard peer.process != getpid() else { return }
-    guard
-      clients.withLock({ clients in
-        guard clients < Self.limit else { return false }
-        clients += 1
-        return true
-      })
-    else { return configuration.log("\(peer.words) is refused: \(Self.limit) clients are connected") }
+    guard admits(peer.process) else {
+      return configuration.log(
+        "\(peer.words) is refused: at most \(Self.limitOfProcess) connections of a process and \(Self.limit) of all")
+    }
     let (signer, configuration) = (signer, configuration)
     Task.detached(executorPreference: BackgroundThread()) {
       do throws(VaultError) {
@@ -87,7 +87,23 @@ package final class AgentServer: Sendable {
       } catch {
         configuration.log("the store cannot be opened: \(error)")
       }
-      self.clients.withLock { $0 -= 1 }
+      self.leave(peer.process)
+    }
+  }
+
+  private func admits(_ process: pid_t) -> Bool {
+    clients.withLock { clients in
+      let own = clients[process, default: 0]
+      guard own < Self.limitOfProcess, clients.values.reduce(0, +) < Self.limit else { return false }
+      clients[process] = own + 1
+      return true
+    }
+  }
+
+  private func leave(_ process: pid_t) {
+    clients.withLock { clients in
+      guard let own = clients[process] else { return }
+      clients[process] = own > 1 ? own - 1 : nil
     }
   }
 }

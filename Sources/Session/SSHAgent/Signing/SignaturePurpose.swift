@@ -47,21 +47,23 @@ package struct SignaturePurpose: Sendable, Hashable {
     case .unknown: target = .unknown
     case .signIn(let signIn):
       guard signIn.key == request.key, signIn.algorithm == algorithm else { throw .otherKey }
-      target = try Self.target(signIn, binds.verified)
+      target = try Self.target(signIn, binds)
     }
   }
 
-  private static func target(_ signIn: SignInRequest, _ binds: [SessionBind]) throws(Refusal) -> Target {
-    let via = binds.filter(\.isForwarding)
+  private static func target(_ signIn: SignInRequest, _ binds: SessionBinds) throws(Refusal) -> Target {
+    let via = binds.verified.filter(\.isForwarding)
     // A session that the agent was handed on through has signed in already.
     guard !via.contains(where: { $0.session == signIn.session }) else { throw .otherSession }
-    guard let bind = binds.last, !bind.isForwarding else {
+    guard let bind = binds.verified.last, !bind.isForwarding else {
       // Without a bind of its own, nobody has said whose session this is.
       return .signIn(user: signIn.user, host: nil, via: via.map(\.hostKey))
     }
     guard bind.session == signIn.session else { throw .otherSession }
     guard signIn.hostKey == nil || signIn.hostKey == bind.hostKey else { throw .otherHost }
-    return .signIn(user: signIn.user, host: bind.hostKey, via: via.map(\.hostKey))
+    // Over a host that nobody can name, any of its users may have told of this session.
+    let host = binds.hasUnknownHop ? nil : bind.hostKey
+    return .signIn(user: signIn.user, host: host, via: via.map(\.hostKey))
   }
 
   /// SSH's name of the algorithm that the flags choose. Nil for SHA-1 and for flags that are not known here.
