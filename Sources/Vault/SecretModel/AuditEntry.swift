@@ -20,6 +20,7 @@ package struct AuditEntry: Sendable, Hashable {
     case recover = "recover"
     case newRecoveryKey = "new-recovery-key"
     case reseal = "reseal"
+    case setFirstUnlock = "set-first-unlock"
     case acceptRestore = "accept-restore"
     case backUp = "back-up"
     case restore = "restore"

@@ -2,6 +2,9 @@ public import SecureMemory
 
 /// An item and its released secret, which is zeroed when this object is freed.
 public final class ReleasedItem: Sendable {
+  /// The most bytes of the secrets of one call together.
+  package static let sizeLimit = 256 << 20
+
   /// The item as it was when the secret was released.
   public let item: Item
   /// The secret itself.

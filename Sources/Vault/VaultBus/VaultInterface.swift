@@ -88,8 +88,6 @@ package enum VaultInterface {
   package static let requestLimit = 16 << 20
   /// The most that the results of a call may cost. D-Bus allows 64 MiB in an array.
   package static let answerLimit = 64 << 20
-  /// The most bytes that the secrets of one answer may have together.
-  package static let releaseLimit = 256 << 20
 }
 
 extension VaultInterface.Method {

@@ -7,8 +7,8 @@ package final class Person: Sendable {
   struct Answers {
     var passcodes: [String] = []
     var newPasscode: String?
-    /// What happens when the new passcode is asked for, before it is given.
-    var beforeNewPasscode: (@Sendable () -> Void)?
+    /// What happens before a secret that is asked for is given.
+    var before: (@Sendable (SecretRequest) async throws -> Void)?
     var recoveryKey: String?
     var applicationPassword: String?
     /// What the person does each time the reader is armed, in order; nothing after the last one.
@@ -21,12 +21,12 @@ package final class Person: Sendable {
   package init(
     passcodes: [String] = [], newPasscode: String? = nil, recoveryKey: String? = nil,
     applicationPassword: String? = nil, touches: [@Sendable () async throws -> Void] = [],
-    beforeNewPasscode: (@Sendable () -> Void)? = nil
+    before: (@Sendable (SecretRequest) async throws -> Void)? = nil
   ) {
     answers = Mutex(
       Answers(
-        passcodes: passcodes, newPasscode: newPasscode, beforeNewPasscode: beforeNewPasscode,
-        recoveryKey: recoveryKey, applicationPassword: applicationPassword, touches: touches))
+        passcodes: passcodes, newPasscode: newPasscode, before: before, recoveryKey: recoveryKey,
+        applicationPassword: applicationPassword, touches: touches))
   }
 
   /// All events of the context.
@@ -79,7 +79,7 @@ package final class Person: Sendable {
     heard.withLock { $0.append(event) }
     switch event {
     case .secretWanted(let request):
-      if case .newPasscode = request { answers.withLock { $0.beforeNewPasscode }?() }
+      try? await answers.withLock { $0.before }?(request)
       let text = answers.withLock { answers -> String? in
         switch request {
         case .passcode: answers.passcodes.isEmpty ? nil : answers.passcodes.removeFirst()

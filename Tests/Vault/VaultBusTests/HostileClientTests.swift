@@ -156,6 +156,29 @@ struct HostileClientTests {
     }
   }
 
+  @Test("cannot have one secret copied again and again")
+  func overlappingSecrets() async throws {
+    let stub = StubVault()
+    let client = try RawClient(to: stub)
+    try await client.open()
+    // An item without attributes, in the layout of the interface's XML.
+    let item: [[UInt8]] = [
+      [3, 4, 0, 0, 0] + Array("keys".utf8), [4, 0, 0, 0, 0], [5, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8),
+      [6, 13, 0, 0, 0] + Array("when-unlocked".utf8),
+    ]
+    let entry = BusValue.structure([
+      .bytes(Array(item.joined())), .int64(0), .int64(Int64(ItemToAdd.sizeLimit)),
+    ])
+    let file = try SealedFile.make(of: SecretBytes(count: ItemToAdd.sizeLimit))
+    let error = await client.error(
+      "AddAll",
+      [
+        .array(of: "(ayxx)", Array(repeating: entry, count: 100)),
+        .descriptor(BusDescriptor(taking: dup(file.descriptor))),
+      ])
+    #expect(error?.name == Self.prefix + "SecretTooLong")
+  }
+
   @Test("has 64 calls and 64 contexts, and can still end what it waits for")
   func limits() async throws {
     let gate = Gate()
@@ -166,8 +189,11 @@ struct HostileClientTests {
     var contexts: [BusValue] = []
     for _ in 0..<64 { contexts += try await client.call("OpenContext", [options]) }
     #expect(await client.error("OpenContext", [options])?.name == Self.prefix + "Busy")
-    try await client.call("CloseContext", [contexts[0], .string("program")])
-    contexts[0] = try await client.call("OpenContext", [options])[0]
+    // A context that was closed counts no more, from the answer on.
+    for _ in 0..<200 {
+      try await client.call("CloseContext", [contexts[0], .string("program")])
+      contexts[0] = try await client.call("OpenContext", [options])[0]
+    }
     let waiting = (0..<64).map { number in
       Task { try await client.call("Unlock", [Self.asking], number: 5_000 + UInt64(number)) }
     }

@@ -73,6 +73,20 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
+  @Test("secrets of more than 256 MiB together are refused, however often an item is named", arguments: Way.allCases)
+  func releaseLimit(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let large = ItemToAdd(
+      NewItem(named: try ItemName(parsing: "large"), access: .none),
+      secret: SharedSecret(SecretBytes(count: NewItem.secretLimit)))
+    #expect(try await open.vault.add([large]).isEmpty)
+    let id = try #require(try await open.vault.allItems(.everything).first?.id)
+    await #expect(throws: VaultError.invalidRequest("the secrets have more than 256 MiB together")) {
+      try await open.vault.secrets(.ids(Array(repeating: id, count: 257)), .nobody)
+    }
+    await open.connection.close()
+  }
+
   @Test("the first secrets up to a size are released, and one at least", arguments: Way.allCases)
   func release(_ way: Way) async throws {
     let open = try await OpenScratch(way)
@@ -87,6 +101,9 @@ struct ManyItemsContractTests {
     #expect(try await count(0) == 1)
     #expect(try await count(2_500) == 2)
     #expect(try await count(1 << 20) == 5)
+    for size in [-1, .min] {
+      await #expect(throws: VaultError.invalidRequest("secrets of \(size) bytes cannot be read")) { try await count(size) }
+    }
     #expect(try await open.vault.secrets(of: [], upTo: 100, .nobody).isEmpty)
     await #expect(throws: VaultError.itemGone) {
       _ = try await open.vault.secrets(of: [ItemID(bytes: [1])], upTo: 100, .nobody)

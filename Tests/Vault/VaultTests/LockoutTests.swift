@@ -20,6 +20,16 @@ struct LockoutTests {
     #expect(throws: VaultError.biometryLockout) { try lockout.arm([6]) }
   }
 
+  @Test("counts and delays out of a forged backup, as large as they can be, end nothing")
+  func largestNumbers() {
+    let clock = clock(boot: "one", now: 1)
+    var tries = Tries(failures: .max, boot: "one", until: .max)
+    #expect(tries.remainingDelay(clock) == 18_446_744_074)
+    tries.charge(clock)
+    #expect(tries.failures == .max)
+    #expect(tries.remainingDelay(clock) == 3_600)
+  }
+
   @Test("a scan that is armed is counted already, so a crash in the middle cannot make it free")
   func chargedAhead() throws {
     var lockout = Lockout()

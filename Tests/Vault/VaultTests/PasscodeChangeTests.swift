@@ -45,6 +45,17 @@ struct PasscodeChangeTests {
     }
   }
 
+  @Test("ends what was waiting for the old one: it authorizes nothing and clears no count")
+  func meanwhile() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    await #expect(throws: VaultError.busy("the passcode was changed meanwhile")) {
+      let person = Person(
+        passcodes: [Self.right], before: { _ in try await change(vault, from: Self.right, to: "another") })
+      try await person.with(vault) { try await vault.unlock(in: $0) }
+    }
+  }
+
   @Test("the old passcode key opens nothing of what was stored before or after, and no row holds the root key under it")
   func oldKey() async throws {
     let store = try await ScratchStore()

@@ -75,6 +75,35 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: key, to: "another")
   }
 
+  @Test("ends what was waiting for the one before, where no passcode was set: the two never stand for different keys")
+  func meanwhile() async throws {
+    let store = try await ScratchStore(passcode: nil)
+    let vault = try store.open()
+    let (key, other) = (try newKey(), try newKey())
+    // It is replaced while the first passcode is asked for.
+    await #expect(throws: VaultError.busy("the recovery key was replaced meanwhile")) {
+      let person = Person(
+        newPasscode: "passcode", recoveryKey: store.recoveryKey,
+        before: { request in
+          guard case .newPasscode = request else { return }
+          try await replace(vault, by: key, as: Person(recoveryKey: store.recoveryKey))
+        })
+      try await person.with(vault) { try await vault.changePasscode(in: $0) }
+    }
+    // A passcode is set while the recovery key is asked for.
+    let person = Person(
+      recoveryKey: key,
+      before: { _ in
+        try await Person(newPasscode: "passcode", recoveryKey: key).with(vault) { try await vault.changePasscode(in: $0) }
+      })
+    await #expect(throws: VaultError.busy("a passcode was set meanwhile")) {
+      try await replace(vault, by: other, as: person)
+    }
+    try await vault.put("bank", "1234", .passcode)
+    try await recover(vault, with: key, to: "another")
+    #expect(try await vault.get("bank", by: Person(passcodes: ["another"])) == "1234")
+  }
+
   @Test("closes what is stored later to the one before, also with a copy of the database from before")
   func oldCopy() async throws {
     let store = try await ScratchStore()

@@ -70,6 +70,7 @@ struct SessionLogTests {
       .changePasscode: { try await session.changePasscode(asking) },
       .removePasscode: { _ = try await session.removePasscode(asking) },
       .reseal: { try await session.reseal(to: [], asking) },
+      .setFirstUnlock: { try await session.setFirstUnlock(.login, asking) },
       .recover: { _ = try await session.recover(accepting: nil, asking) },
       .newRecoveryKey: { try await session.keepRecoveryKey(asking) },
       .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },

@@ -72,6 +72,26 @@ struct WholeRestoreTests {
     #expect(try await again.get("bank", by: Person(passcodes: ["a third"])) == "1234")
   }
 
+  @Test("a copy that went another way, with more commits than today's: its passcode and its counts are not taken")
+  func otherWay() async throws {
+    let machine = try MachineWithTPM()
+    let store = try await makeStore(machine)
+    let early = try store.snapshot()
+    let vault = try store.open(storage: machine.storage)
+    for number in 1...20 { try await vault.put("another", "\(number)", replace: true) }
+    await vault.close()
+    let late = try store.snapshot()
+    // Only items differ, which nothing notices.
+    try store.restore(Self.files, from: early)
+    try await changePasscode(store, machine.storage, to: "a new one")
+    try store.restore(Self.files, from: late)
+    let again = try store.open(storage: machine.storage)
+    #expect(try await again.status().restore == .recoveryKeyAndNewPasscode)
+    await #expect(throws: VaultError.restoreDetected) {
+      try await again.get("bank", by: Person(passcodes: [Self.right]))
+    }
+  }
+
   @Test("the folder of all stores with its record: every store waits until its passcode accepts it")
   func wholeFolder() async throws {
     let machine = try MachineWithTPM()

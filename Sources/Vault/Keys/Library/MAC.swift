@@ -40,9 +40,12 @@ package enum MAC {
 
   /// Whether `mac` is the MAC of `bytes`. The time does not depend on how many bytes are right.
   package static func verify(_ mac: [UInt8], key: borrowing SecretBytes, _ bytes: [UInt8]) -> Bool {
-    let expected = hmacSHA256(key: key, bytes)
-    guard mac.count == expected.count else { return false }
+    areEqual(mac, hmacSHA256(key: key, bytes))
+  }
+
+  /// Whether two MACs, or the beginnings of two, are the same. The time does not depend on how many bytes are.
+  package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     // Borrows both for the call.
-    return CRYPTO_memcmp(mac, expected, expected.count) == 0
+    left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
   }
 }

@@ -57,7 +57,7 @@ struct Backups {
     let shown = try contents(of: file)
     guard shown.id == id else { throw .backupChanged }
     var passcode: ProvenPasscode?
-    var recoveryKey: SecretBox?
+    var recoveryKey: ProvenRecoveryKey?
     switch shown.proof {
     case .passcode: passcode = try await passcodes.prove(context)
     case .recoveryKey: recoveryKey = try await passcodes.proveRecoveryKey(context)
@@ -69,9 +69,10 @@ struct Backups {
         try Self.requireWhole(now)
         guard try BackupComparison(now: now, backup: old).id() == id else { throw VaultError.backupChanged }
         try passcode?.requireCurrent(now)
+        try recoveryKey?.requireCurrent(now)
         // Also after the recovery key: the right one clears every count, as the passcode does.
         now.authority.lockout.clear()
-        return try now.replaceItems(by: old, recoveryKey: recoveryKey)
+        return try now.replaceItems(by: old, recoveryKey: recoveryKey?.key)
       }
     }
     // Otherwise the log would still hold the replaced secrets and their keys.

@@ -105,7 +105,8 @@ struct ItemCatalogue {
   /// The first of these items: as many as have secrets of `size` bytes together, and one at least. Their sealed secrets
   /// are counted, which are a little longer.
   func first(of ids: [ItemID], upTo size: Int) throws(VaultError) -> [ItemID] {
-    try store.read { moment in
+    guard size >= 0 else { throw .invalidRequest("secrets of \(size) bytes cannot be read") }
+    return try store.read { moment in
       var left = size
       let fitting = try ids.prefix { id in
         let length = try Int.fetchOne(

@@ -25,7 +25,7 @@ extension Store {
   func place(of cursor: ItemCursor, in search: ItemSearch) throws(VaultError) -> ItemPlace {
     let part = Array(cursor.bytes.dropFirst(Self.macSize))
     var decoder = CanonicalDecoder(part)
-    guard mac(part, search) == Array(cursor.bytes.prefix(Self.macSize)),
+    guard MAC.areEqual(mac(part, search), Array(cursor.bytes.prefix(Self.macSize))),
       let group = try? decoder.number(1), let row = try? decoder.number(2), decoder.isAtEnd
     else { throw .invalidRequest("this is no place in what the search finds") }
     return ItemPlace(group: Int(truncatingIfNeeded: group), row: Int64(bitPattern: row))

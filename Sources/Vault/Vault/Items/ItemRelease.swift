@@ -1,4 +1,5 @@
 import SecretModel
+import SecureMemory
 
 extension Moment {
   /// The only place where an item's key is unwrapped. It reads the rows again: row, revision and set must be those that
@@ -14,8 +15,14 @@ extension Moment {
     }
     try evidence.passcode?.requireCurrent(self)
     let keys = ItemKeys(self)
+    var room = ReleasedItem.sizeLimit
     return try wanted.map { item in
-      try release(item, wereJustRead ? item.row : current(item), evidence, keys)
+      let released = try release(item, wereJustRead ? item.row : current(item), evidence, keys)
+      room -= released.secret.count
+      guard room >= 0 else {
+        throw VaultError.invalidRequest("the secrets have more than \(ReleasedItem.sizeLimit >> 20) MiB together")
+      }
+      return released
     }
   }
 

@@ -23,6 +23,16 @@ struct ItemRow {
 
   var reference: ItemReference { ItemReference(id: id, revision: revision) }
 
+  /// The revision after a change.
+  ///
+  /// - Throws: `itemDamaged` after the last number, which only an item out of a forged backup can have.
+  var nextRevision: Int64 {
+    get throws(VaultError) {
+      guard revision < .max else { throw .itemDamaged(nil) }
+      return revision + 1
+    }
+  }
+
   /// Nil where the stored flags are invalid, after an edit.
   var accessControl: AccessControl? {
     try? AccessControl(.init(rawValue: UInt64(bitPattern: access)))

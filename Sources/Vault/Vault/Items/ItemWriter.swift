@@ -45,7 +45,7 @@ struct ItemWriter {
     if let old, !old.dead {
       row.row = old.row
       row.id = old.id
-      row.revision = old.revision + 1
+      row.revision = try old.nextRevision
       record.created = earlier?.created ?? record.created
     }
     let bound = try protection.bound.map { try current($0) }
@@ -90,7 +90,7 @@ struct ItemWriter {
       try change.removeFromIndex(place, store.record(of: other))
       try ItemRow.delete(place, db)
     }
-    row.revision += 1
+    row.revision = try row.nextRevision
     row.access = Int64(bitPattern: access.flags.rawValue)
     row.accessibility = accessibility.rawValue
     let requirement = Requirement(access)

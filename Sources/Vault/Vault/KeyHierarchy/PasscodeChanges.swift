@@ -92,8 +92,11 @@ struct PasscodeChanges {
         try await lock(stretched, in: store.seal), after: .passcode(proven), slots: [slot], recoveryPublicKey: publicKey
       )
     } else {
-      _ = try await passcodes.proveRecoveryKey(context)
-      try store.commit { change in try change.put(slot) }
+      let recoveryKey = try await passcodes.proveRecoveryKey(context)
+      try store.commit { change in
+        try recoveryKey.requireCurrentAlone(change)
+        try change.put(slot)
+      }
       store.database.forgetOldPages()
     }
   }
@@ -121,10 +124,13 @@ struct PasscodeChanges {
       try store.cover(by: rollback)
       _ = try put(locked, after: .passcode(proven), slots: [device])
     } else {
-      _ = try await passcodes.proveRecoveryKey(context)
+      let recoveryKey = try await passcodes.proveRecoveryKey(context)
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: store.directory, seal)
       try store.cover(by: rollback)
-      try store.commit { change in try change.put(device) }
+      try store.commit { change in
+        try recoveryKey.requireCurrentAlone(change)
+        try change.put(device)
+      }
       store.database.forgetOldPages()
     }
     store.isSealed(in: seal)
@@ -134,7 +140,7 @@ struct PasscodeChanges {
   /// What allows a new passcode to be set.
   private enum PasscodeProof {
     case passcode(ProvenPasscode)
-    case recoveryKey(SecretBox)
+    case recoveryKey(ProvenRecoveryKey)
   }
 
   /// Asks for the new passcode, makes a new passcode key, and reseals for it what the old one opens, in one
@@ -185,11 +191,12 @@ struct PasscodeChanges {
       try passcode.requireCurrent(moment)
       return (passcode.key, try moment.recoveryPublicKey(passcode.key.secret))
     case .recoveryKey(let recoveryKey):
+      try recoveryKey.requireCurrent(moment)
       let old: SecretBox? =
-        if let key = try moment.passcodeKey(byRecovery: recoveryKey.secret) { SecretBox(key) } else {
+        if let key = try moment.passcodeKey(byRecovery: recoveryKey.key.secret) { SecretBox(key) } else {
           nil
         }
-      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.secret, moment.store.keys.databaseID))
+      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.key.secret, moment.store.keys.databaseID))
     }
   }
 }

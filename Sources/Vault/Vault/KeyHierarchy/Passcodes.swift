@@ -40,9 +40,12 @@ struct Passcodes {
     if try isSet {
       _ = try await prove(context)
     } else {
-      _ = try await proveRecoveryKey(context)
+      let recoveryKey = try await proveRecoveryKey(context)
       // The right recovery key clears every count of failures, as the right passcode does.
-      try store.commit(evenRestored: true) { change in change.authority.lockout.clear() }
+      try store.commit(evenRestored: true) { change in
+        try recoveryKey.requireCurrentAlone(change)
+        change.authority.lockout.clear()
+      }
     }
   }
 
@@ -89,13 +92,11 @@ struct Passcodes {
             SecretBox(try lock.key(of: stretched.secret, id, seal))
           }
         let key = try slot.unwrap(under: opening.secret, databaseID: id, otherwise: .wrongPasscode)
-        try accept(key)
+        let proven = ProvenPasscode(key: SecretBox(key), slot: slot.digest())
+        try accept(proven)
         // The call may have been cancelled while scrypt ran.
         try context.requireRunning()
-        return (
-          ProvenPasscode(key: SecretBox(key), slot: slot.digest()),
-          StretchedPasscode(parameters: lock.scrypt, key: stretched)
-        )
+        return (proven, StretchedPasscode(parameters: lock.scrypt, key: stretched))
       } catch .wrongPasscode {
         context.events.noteWrongPasscode()
         let delay = try store.read { moment in moment.authority.lockout.passcode.remainingDelay(store.clock) }
@@ -110,7 +111,7 @@ struct Passcodes {
 
   /// Asks for the recovery key and returns the key of the recovery slot. It is too long to guess, so wrong ones are not
   /// counted.
-  func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> SecretBox {
+  func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError) -> ProvenRecoveryKey {
     let slot = try store.read { moment in
       guard evenRestored || !moment.authority.restored else { throw VaultError.restoreDetected }
       return try moment.slot(.recovery)
@@ -119,7 +120,7 @@ struct Passcodes {
     guard let text = try await context.ask(.recoveryKey) else { throw .interactionNotAllowed }
     let key = try RecoveryKey.slotKey(of: text.secret)
     _ = try slot.unwrap(under: key, databaseID: store.keys.databaseID, otherwise: .wrongRecoveryKey)
-    return SecretBox(key)
+    return ProvenRecoveryKey(key: SecretBox(key), slot: slot.digest())
   }
 
   /// Keeps the key of `after-first-unlock`, which the passcode has opened.
@@ -128,11 +129,12 @@ struct Passcodes {
   }
 
   /// The right passcode clears every count of failures, and opens the classes that are closed until then.
-  private func accept(_ passcodeKey: borrowing SecretBytes) throws(VaultError) {
+  private func accept(_ passcode: ProvenPasscode) throws(VaultError) {
     let (first, sealed) = try store.commit(evenRestored: true) { change in
+      try passcode.requireCurrent(change)
       change.authority.lockout.clear()
       let before = change.authority.digest(of: .slots)
-      let first = try change.openClassKeys(with: passcodeKey)
+      let first = try change.openClassKeys(with: passcode.key.secret)
       return (first, change.authority.digest(of: .slots) != before)
     }
     // Otherwise the log would still hold the wrappings that need no passcode.
@@ -168,5 +170,25 @@ struct ProvenPasscode {
     guard try moment.slot(.passcode)?.digest() == slot else {
       throw VaultError.busy("the passcode was changed meanwhile")
     }
+  }
+}
+
+/// The key of the recovery slot, and that slot.
+struct ProvenRecoveryKey {
+  let key: SecretBox
+  /// The digest of the recovery slot.
+  let slot: [UInt8]
+
+  /// Throws if the recovery key was replaced since.
+  func requireCurrent(_ moment: Moment) throws {
+    guard try moment.slot(.recovery)?.digest() == slot else {
+      throw VaultError.busy("the recovery key was replaced meanwhile")
+    }
+  }
+
+  /// Throws also if a passcode was set since: then it takes the passcode.
+  func requireCurrentAlone(_ moment: Moment) throws {
+    try requireCurrent(moment)
+    guard try moment.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }
   }
 }

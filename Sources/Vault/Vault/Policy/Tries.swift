@@ -28,7 +28,8 @@ struct Tries: Equatable {
     guard boot == clock.bootID() else { return Int(full) }
     let now = clock.awake()
     guard until > now else { return 0 }
-    return Int((until - now + 999_999_999) / 1_000_000_000)
+    let left = until - now
+    return Int(left / 1_000_000_000) + (left % 1_000_000_000 > 0 ? 1 : 0)
   }
 
   /// Whether the delay was started in another boot and must be restarted.
@@ -42,7 +43,8 @@ struct Tries: Equatable {
 
   /// Counts a try as wrong before it is made, so that a crash does not make it free.
   mutating func charge(_ clock: BootClock) {
-    failures += 1
+    // A count out of a backup may be any number.
+    failures = max(failures, failures &+ 1)
     startDelay(clock)
   }
 

@@ -243,7 +243,9 @@ extension VaultSession {
   }
 
   package func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
-    try await vault.setFirstUnlock(rule, request(asking))
+    try await logged(.setFirstUnlock, in: asking.context) { () throws(VaultError) in
+      try await vault.setFirstUnlock(rule, request(asking))
+    }
   }
 
   package func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {

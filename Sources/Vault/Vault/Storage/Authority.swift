@@ -16,6 +16,11 @@ struct Authority: Equatable {
   var rows: [String: [UInt8]] = [:]
   /// The adapter that `auto` means, recorded at the first enrolment.
   var adapter: ReaderAdapter?
+  /// Random bytes that each commit with a number in the machine's record renews. Copies of a store that went different
+  /// ways since differ in them, however many commits each has. Empty before the first such commit.
+  var lineage: [UInt8] = []
+  /// The lineage that the machine's record had at that commit.
+  var recordedLineage: [UInt8] = []
   /// Wrong application passwords in a row, by the id of the item.
   var passwords: [[UInt8]: Tries] = [:]
 
@@ -62,6 +67,8 @@ struct Authority: Equatable {
     static let doubts: UInt8 = 13
     static let passwords: UInt8 = 14
     static let item: UInt8 = 15
+    static let lineage: UInt8 = 16
+    static let recordedLineage: UInt8 = 17
   }
 
   private static func aad(_ keys: borrowing RootKeys) -> [UInt8] {
@@ -98,6 +105,10 @@ struct Authority: Equatable {
         record.append(tag: Tag.delayUntil, tries.until)
       }
     }
+    if !lineage.isEmpty {
+      record.append(tag: Tag.lineage, lineage)
+      record.append(tag: Tag.recordedLineage, recordedLineage)
+    }
     return try sealRecord(record.bytes, key: keys.authority, aad: Self.aad(keys))
   }
 
@@ -120,6 +131,10 @@ struct Authority: Equatable {
         guard adapter != nil else { return nil }
       }
       if record.nextTag == Tag.passwords { passwords = try Self.passwords(&record) }
+      if record.nextTag == Tag.lineage {
+        lineage = try record.bytes(Tag.lineage)
+        recordedLineage = try record.bytes(Tag.recordedLineage)
+      }
       guard record.isAtEnd else { return nil }
     } catch {
       return nil

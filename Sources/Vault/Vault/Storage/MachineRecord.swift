@@ -24,6 +24,8 @@ struct MachineRecord {
   struct Entry {
     /// What the manifest of the store was.
     var manifest: Manifest
+    /// ``Authority/lineage`` of that state.
+    var lineage: [UInt8]
     /// Whether touches may have failed since that are not recorded.
     var areTouchesUnknown = false
   }
@@ -107,6 +109,7 @@ extension MachineRecord {
     static let store: UInt8 = 5
     static let manifest: UInt8 = 6
     static let areTouchesUnknown: UInt8 = 7
+    static let lineage: UInt8 = 8
   }
 
   private static let format = "whorl machine record 1"
@@ -136,8 +139,10 @@ extension MachineRecord {
       guard let manifest = Manifest(payload: try decoder.bytes(Tag.manifest)) else {
         throw CanonicalDecoder.Unexpected()
       }
-      entries[store] = Entry(
-        manifest: manifest, areTouchesUnknown: try decoder.number(Tag.areTouchesUnknown) != 0)
+      let areTouchesUnknown = try decoder.number(Tag.areTouchesUnknown) != 0
+      // Missing before the first commit with a number.
+      let lineage = decoder.nextTag == Tag.lineage ? try decoder.bytes(Tag.lineage) : []
+      entries[store] = Entry(manifest: manifest, lineage: lineage, areTouchesUnknown: areTouchesUnknown)
     }
     guard decoder.isAtEnd else { throw CanonicalDecoder.Unexpected() }
   }
@@ -153,6 +158,7 @@ extension MachineRecord {
       encoding.append(tag: Tag.store, store)
       encoding.append(tag: Tag.manifest, entry.manifest.payload)
       encoding.append(tag: Tag.areTouchesUnknown, UInt64(entry.areTouchesUnknown ? 1 : 0))
+      if !entry.lineage.isEmpty { encoding.append(tag: Tag.lineage, entry.lineage) }
     }
     return encoding.bytes + MAC.hmacSHA256(key: keys.file.secret, encoding.bytes)
   }

@@ -55,7 +55,8 @@ package final class NewStore: Sendable {
       guard state == .unkept else { throw .invalidRequest("this new store is no longer there to be kept") }
       // Before it is moved: a store that nothing vouches for is a restore.
       if let covering = covering.withLock({ $0 }) {
-        try covering.rollback.record(covering.manifest, of: covering.databaseID, as: .changes)
+        let entry = MachineRecord.Entry(manifest: covering.manifest, lineage: [])
+        try covering.rollback.record(entry, of: covering.databaseID, as: .changes)
       }
       try Self.move(directory.path, to: place)
       state = .kept

@@ -34,13 +34,15 @@ struct Restores {
   func accept(_ id: DetectedRestore.ID, _ context: Context) async throws(VaultError) -> [ItemName] {
     guard let restore = try detected(), restore.id == id else { throw VaultError.restoreChanged }
     var proven: ProvenPasscode?
+    var recoveryKey: ProvenRecoveryKey?
     switch restore.acceptance {
     case .passcode: proven = try await passcodes.prove(context, evenRestored: true)
-    case .recoveryKey: _ = try await passcodes.proveRecoveryKey(context, evenRestored: true)
+    case .recoveryKey: recoveryKey = try await passcodes.proveRecoveryKey(context, evenRestored: true)
     case .recoveryKeyAndNewPasscode: throw .recoveryKeyRequired
     }
     let (lost, first) = try store.commit(evenRestored: true) { change in
       try proven?.requireCurrent(change)
+      try recoveryKey?.requireCurrent(change)
       change.authority.lockout.clear()
       let lost = try change.accept(id)
       return (lost, try proven.flatMap { try change.openClassKeys(with: $0.key.secret) })

@@ -40,15 +40,17 @@ package final class RollbackGuard: Sendable {
   func prepare() throws(VaultError) { _ = try turn.withLock { _ throws(VaultError) in try last() } }
 
   /// Records the state of a store. When this returns, no earlier one is taken for the last one any more.
-  func record(_ manifest: Manifest, of store: [UInt8], as number: MachineRecord.Number) throws(VaultError) {
-    try turn.withLock { _ throws(VaultError) in try move(number, recording: manifest, of: store) }
+  func record(
+    _ entry: MachineRecord.Entry, of store: [UInt8], as number: MachineRecord.Number
+  ) throws(VaultError) {
+    try turn.withLock { _ throws(VaultError) in try move(number, recording: entry, of: store) }
   }
 
   private func move(
-    _ number: MachineRecord.Number, recording manifest: Manifest, of store: [UInt8]
+    _ number: MachineRecord.Number, recording entry: MachineRecord.Entry, of store: [UInt8]
   ) throws(VaultError) {
     var next = try last()
-    next.record.entries[store] = MachineRecord.Entry(manifest: manifest)
+    next.record.entries[store] = entry
     next.record[number].value += 1
     do throws(VaultError) {
       try next.record.write(in: folder, next.keys)

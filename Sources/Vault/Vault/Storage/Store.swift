@@ -26,7 +26,7 @@ final class Store {
   /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
   private var rollback: RollbackGuard?
   /// A state that could not be recorded there; the next commit records it first.
-  private var unrecorded: (manifest: Manifest, number: MachineRecord.Number)?
+  private var unrecorded: (entry: MachineRecord.Entry, number: MachineRecord.Number)?
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
@@ -77,7 +77,7 @@ final class Store {
     defer { withExtendedLifetime(lock) {} }
     try recordLeft()
     let made = try transact(evenRestored: evenRestored, charge: charge, items: items, body)
-    if let number = made.number { try record(made.manifest, as: number, orFail: charge) }
+    if let number = made.number { try record(made.entry, as: number, orFail: charge) }
     return made.result
   }
 
@@ -85,8 +85,12 @@ final class Store {
   private struct Made<T> {
     let result: T
     let manifest: Manifest
+    /// ``Authority/lineage`` after it.
+    let lineage: [UInt8]
     /// What it moves in the machine's record.
     let number: MachineRecord.Number?
+
+    var entry: MachineRecord.Entry { MachineRecord.Entry(manifest: manifest, lineage: lineage) }
   }
 
   /// The commit without the machine's record.
@@ -105,14 +109,18 @@ final class Store {
           let change = Change(of: self, db, current)
           let result = try body(change)
           var authority = change.authority
-          authority.sequence = highest + 1
+          let (next, overflow) = highest.addingReportingOverflow(1)
+          guard !overflow else { throw VaultError.storeDamaged("its number of commits is the last one") }
+          authority.sequence = next
+          let number = try number(of: authority, after: current)
+          if number != nil { try beginLineage(of: &authority) }
           let box = try authority.sealed(keys)
           try db.cachedStatement(sql: "UPDATE store SET authority = ?").execute(arguments: [box.data])
           let digest = Digest.sha256(box)
           stored = (box, authority, digest)
           return Made(
-            result: result, manifest: Manifest(of: authority, digest: digest),
-            number: try number(of: authority, after: current))
+            result: result, manifest: Manifest(of: authority, digest: digest), lineage: authority.lineage,
+            number: number)
         }
       }
       let written = Result { try made.manifest.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
@@ -167,13 +175,17 @@ final class Store {
     let entry = try rollback.entry(of: keys.databaseID)
     // Without an entry, or after a loss of power, touches that failed may not be counted.
     if entry?.areTouchesUnknown ?? true { authority.lockout.assumeWorstOfTouches() }
-    guard let last = entry?.manifest else {
+    guard let entry else {
       authority.restored = true
       return (authority, highest, nil)
     }
-    let isLast =
-      last.sequence < found.sequence || (last.sequence == found.sequence && last.digest == Digest.sha256(box))
-    guard !isLast else { return (authority, highest, lagging) }
+    let last = entry.manifest
+    let isSame = last.sequence == found.sequence && last.digest == Digest.sha256(box)
+    // Only items were changed since, or power was lost between a commit and its record.
+    let isLater =
+      last.sequence < found.sequence
+      && (found.lineage == entry.lineage || (!found.lineage.isEmpty && found.recordedLineage == entry.lineage))
+    guard !isSame, !isLater else { return (authority, highest, lagging) }
     authority.isOlder(than: last)
     return (authority, max(highest, last.sequence), nil)
   }
@@ -216,9 +228,10 @@ extension Store {
   /// Has a store that moves to the TPM recorded there, as it is, before it moves.
   func cover(by rollback: RollbackGuard?) throws(VaultError) {
     guard self.rollback == nil, let rollback else { return }
+    let lineage = try read { moment in moment.authority.lineage }
     self.rollback = rollback
     do throws(VaultError) {
-      try record(lastManifest(), as: .changes)
+      try record(MachineRecord.Entry(manifest: lastManifest(), lineage: lineage), as: .changes)
     } catch {
       self.rollback = nil
       unrecorded = nil
@@ -235,9 +248,11 @@ extension Store {
 
   /// Records the state after a commit. A failure is an error of a charge alone: another change is made, and is later than
   /// what is recorded.
-  private func record(_ manifest: Manifest, as number: MachineRecord.Number, orFail: Bool) throws(VaultError) {
+  private func record(
+    _ entry: MachineRecord.Entry, as number: MachineRecord.Number, orFail: Bool
+  ) throws(VaultError) {
     do throws(VaultError) {
-      try record(manifest, as: number)
+      try record(entry, as: number)
     } catch {
       if orFail { throw error }
     }
@@ -245,13 +260,18 @@ extension Store {
 
   /// Records a state that could not be recorded after its commit.
   private func recordLeft() throws(VaultError) {
-    if let unrecorded { try record(unrecorded.manifest, as: unrecorded.number) }
+    if let unrecorded { try record(unrecorded.entry, as: unrecorded.number) }
   }
 
-  private func record(_ manifest: Manifest, as number: MachineRecord.Number) throws(VaultError) {
-    unrecorded = (manifest, number)
-    try rollback?.record(manifest, of: keys.databaseID, as: number)
+  private func record(_ entry: MachineRecord.Entry, as number: MachineRecord.Number) throws(VaultError) {
+    unrecorded = (entry, number)
+    try rollback?.record(entry, of: keys.databaseID, as: number)
     unrecorded = nil
+  }
+
+  private func beginLineage(of authority: inout Authority) throws(VaultError) {
+    authority.recordedLineage = try rollback?.entry(of: keys.databaseID)?.lineage ?? []
+    authority.lineage = randomID()
   }
 
   /// The manifest beside the database.

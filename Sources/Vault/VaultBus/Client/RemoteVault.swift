@@ -105,7 +105,7 @@ final class RemoteVault: VaultService {
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     let values = try await wire.call(.useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.useKey) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: VaultInterface.releaseLimit)
+      try SecretBytes(sealed: values[0], limit: ReleasedItem.sizeLimit)
     }
   }
 

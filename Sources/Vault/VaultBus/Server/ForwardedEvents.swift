@@ -7,6 +7,8 @@ final class ForwardedEvents {
   /// The number of the last event that was sent.
   var sent = 0
   var isFinished = false
+  /// Whether the client has closed the context. Its last events may still be on their way.
+  var isClosed = false
   /// Answers that wait until earlier events have been sent.
   var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -77,7 +77,9 @@ extension VaultObject {
       await (try service).setApplicationPassword(password, of: try ContextHandle(bus: values[0]))
       return []
     case .closeContext:
-      await (try service).closeContext(try ContextHandle(bus: values[0]), reason: try ContextEnd(bus: values[1]))
+      let handle = try ContextHandle(bus: values[0])
+      await (try service).closeContext(handle, reason: try ContextEnd(bus: values[1]))
+      contexts[handle]?.isClosed = true
       return []
 
     case .items:
@@ -196,7 +198,7 @@ extension VaultObject {
   private func openContext(
     _ options: ContextOptions, over connection: BusConnection
   ) async throws(VaultError) -> ContextHandle {
-    guard contexts.count + openingContexts < Self.limit else {
+    guard contexts.values.count(where: { !$0.isClosed }) + openingContexts < Self.limit else {
       throw .busy("\(Self.limit) contexts are open on this connection")
     }
     openingContexts += 1

@@ -37,17 +37,25 @@ struct ItemsToAdd {
       throw VaultError(error)
     }
     var items: [ItemToAdd] = []
-    for entry in entries { items.append(try ItemToAdd(entry, in: file)) }
+    // The places may overlap, so that the file's own size limits nothing.
+    var room = ItemToAdd.sizeLimit
+    for entry in entries {
+      let item = try ItemToAdd(entry, in: file, upTo: room)
+      room -= item.secret.bytes.count
+      items.append(item)
+    }
     self.items = items
   }
 }
 
 extension ItemToAdd {
-  fileprivate init(_ value: BusValue, in file: borrowing SealedFile) throws(VaultError) {
+  /// - Parameter room: the most bytes that the secret may have.
+  fileprivate init(_ value: BusValue, in file: borrowing SealedFile, upTo room: Int) throws(VaultError) {
     guard let parts = value.asStructure, parts.count == 3, let packed = parts[0].asBytes else {
       throw .unreadable(Self.self)
     }
     let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
+    guard place.count <= room else { throw .secretTooLong(limit: ItemToAdd.sizeLimit) }
     let secret: SharedSecret
     do throws(SealedFile.Failure) {
       secret = SharedSecret(try file.secret(at: place))

@@ -49,9 +49,6 @@ struct ReleasedItems {
   var busValues: [BusValue] {
     get throws(VaultError) {
       guard !items.isEmpty else { return [.array(of: "(ayxx)", []), .array(of: "h", [])] }
-      guard items.reduce(0, { $0 + $1.secret.count }) <= VaultInterface.releaseLimit else {
-        throw .invalidRequest("the secrets have more than \(VaultInterface.releaseLimit >> 20) MiB together")
-      }
       do throws(SealedFile.Failure) {
         var writer = try SealedFile.Writer()
         var records: [BusValue] = []
@@ -80,7 +77,7 @@ struct ReleasedItems {
     }
     let file: SealedFile
     do throws(SealedFile.Failure) {
-      file = try SealedFile(value, limit: VaultInterface.releaseLimit)
+      file = try SealedFile(value, limit: ReleasedItem.sizeLimit)
     } catch {
       throw VaultError(error)
     }
