@@ -55,6 +55,12 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
+    case .touchWanted, .secretWanted:
+      // A context may ask again, for another call than the one that has finished.
+      state.withLock { $0.isOver = false }
+    default: break
+    }
+    switch event {
     case .touchWanted(let request): await ask(request, in: session)
     case .retry(let reason): await tell(PromptText.retry(reason))
     case .noMatch(let remaining): await tell(PromptText.noMatch(remaining: remaining))
@@ -93,10 +99,15 @@ package final class AgentPrompt: AuthenticationPrompt {
       state.actions = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
     }
     if state.withLock({ $0.notification == nil }) {
-      let notification = await Notification(onBus: surroundings.bus) { action in
-        Task { await self.chosen(action, in: session) }
+      let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
+        Task { await self?.chosen(action, in: session) }
       }
-      state.withLock { $0.notification = notification }
+      // The call may have ended meanwhile.
+      let isOver = state.withLock { state in
+        if !state.isOver { state.notification = notification }
+        return state.isOver
+      }
+      if isOver { await notification?.close() }
     }
     await show(text)
   }

@@ -16,7 +16,7 @@ package struct ClientProgram: Sendable, Hashable {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.
     let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
-    path = count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    path = count > 0 ? Self.withoutMark(String(decoding: buffer.prefix(count), as: UTF8.self)) : nil
     arguments = Self.arguments(of: process)
   }
 
@@ -57,6 +57,13 @@ package struct ClientProgram: Sendable, Hashable {
 
   /// The most characters shown of a client's text.
   private static let longest = 64
+
+  /// The path of an executable without what the kernel adds when the file was replaced or removed since. A program is the
+  /// same one when it was upgraded while it runs.
+  private static func withoutMark(_ path: String) -> String {
+    let mark = " (deleted)"
+    return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
+  }
 
   private static func arguments(of process: pid_t) -> [String] {
     let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)

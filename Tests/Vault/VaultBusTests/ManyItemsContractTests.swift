@@ -102,7 +102,9 @@ struct ManyItemsContractTests {
     #expect(try await count(2_500) == 2)
     #expect(try await count(1 << 20) == 5)
     for size in [-1, .min] {
-      await #expect(throws: VaultError.invalidRequest("secrets of \(size) bytes cannot be read")) { try await count(size) }
+      await #expect(throws: VaultError.invalidRequest("secrets of \(size) bytes cannot be read")) {
+        try await count(size)
+      }
     }
     #expect(try await open.vault.secrets(of: [], upTo: 100, .nobody).isEmpty)
     await #expect(throws: VaultError.itemGone) {

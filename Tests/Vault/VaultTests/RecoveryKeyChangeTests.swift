@@ -94,7 +94,9 @@ struct RecoveryKeyChangeTests {
     let person = Person(
       recoveryKey: key,
       before: { _ in
-        try await Person(newPasscode: "passcode", recoveryKey: key).with(vault) { try await vault.changePasscode(in: $0) }
+        try await Person(newPasscode: "passcode", recoveryKey: key).with(vault) {
+          try await vault.changePasscode(in: $0)
+        }
       })
     await #expect(throws: VaultError.busy("a passcode was set meanwhile")) {
       try await replace(vault, by: other, as: person)

@@ -139,7 +139,8 @@ struct TPMStoreTests {
     let before = try store.passcodeLock().sealed
     await #expect(throws: VaultError.self) {
       let person = Person(
-        passcodes: [Self.right], newPasscode: "a new one", before: { request in if case .newPasscode = request { machine.powerOff() } })
+        passcodes: [Self.right], newPasscode: "a new one",
+        before: { request in if case .newPasscode = request { machine.powerOff() } })
       try await person.with(vault) { try await vault.changePasscode(in: $0) }
     }
     try machine.powerOn()

@@ -51,6 +51,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
       case .text(let word)? = item.attributes[.service], let kind = Kind(rawValue: word),
       case .text(let name)? = item.attributes[.account]
     else { return nil }
+    guard kind != .collection || name.isObjectPathElement else { return nil }
     (self.kind, self.name) = (kind, name)
     label = if case .text(let label)? = item.attributes[.label] { label } else { "" }
     access =
@@ -63,6 +64,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
         names.split(separator: ",").map(String.init)
       } else { [] }
     (created, modified) = (item.created, item.modified)
+    guard ([label] + aliases).allSatisfy(\.fitsIntoMessage) else { return nil }
   }
 
   /// The search for all records.

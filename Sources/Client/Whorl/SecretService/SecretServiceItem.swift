@@ -39,7 +39,8 @@ package struct SecretServiceItem: Sendable, Hashable {
   /// Nil for an item that is none of the Secret Service.
   package init?(_ item: Item) {
     guard item.itemClass == .genericPassword, item.attributes[.accessGroup] == .text(Self.accessGroup),
-      case .text(let collection)? = item.attributes[.service], case .text(let name)? = item.attributes[.account]
+      case .text(let collection)? = item.attributes[.service], case .text(let name)? = item.attributes[.account],
+      collection.isObjectPathElement, name.isObjectPathElement
     else { return nil }
     (id, self.collection, self.name, access, state) = (item.id, collection, name, item.access, item.state)
     (created, modified) = (item.created, item.modified)
@@ -52,6 +53,9 @@ package struct SecretServiceItem: Sendable, Hashable {
       if let name = name.lookup, case .text(let value) = value { attributes[name] = value }
     }
     self.attributes = attributes
+    // Another program of the user may have stored it with any text.
+    let texts = [label, contentType] + attributes.keys + attributes.values
+    guard texts.allSatisfy(\.fitsIntoMessage) else { return nil }
   }
 
   /// Whether its secret is given out only after a touch or the passcode.

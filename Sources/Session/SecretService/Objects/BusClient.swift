@@ -19,7 +19,7 @@ final class BusClient: Sendable {
   private let desk: PromptDesk
   private let keeper: ItemKeeper
 
-  private typealias Request = Task<Result<ReleasedItem, ServiceError>, Never>
+  private typealias Request = Task<Result<[BusValue], ServiceError>, Never>
 
   private struct State {
     var sessions: [String: TransferSession] = [:]
@@ -79,45 +79,52 @@ final class BusClient: Sendable {
 
   // MARK: Sandboxed programs
 
-  /// The sandboxed program for which this portal asks. It shares no prompt and no touch with another.
-  func sandboxed(_ application: String) throws(ServiceError) -> BusClient {
-    let client: BusClient? = state.withLock { state in
-      if let known = state.sandboxed[application] { return known }
-      state.sandboxed = state.sandboxed.filter { !$0.value.isIdle }
-      guard state.sandboxed.count < Self.limit else { return nil }
-      let client = BusClient(named: name, program.asking(for: application), at: desk, in: keeper)
+  /// Serves a request of this portal for a sandboxed program, which shares no prompt and no touch with another, until the
+  /// portal closes the request.
+  ///
+  /// - Parameters:
+  ///   - request: the path of the request.
+  ///   - body: serves the program as a client of its own. May be cancelled.
+  func serve(
+    _ request: String, for application: String,
+    _ body: @Sendable @escaping (BusClient) async throws(ServiceError) -> [BusValue]
+  ) async throws(ServiceError) -> [BusValue] {
+    let (client, serving) = try state.withLock { state throws(ServiceError) in
+      if state.sandboxed[application] == nil { state.sandboxed = state.sandboxed.filter { !$0.value.isIdle } }
+      let client =
+        state.sandboxed[application]
+        ?? BusClient(named: name, program.asking(for: application), at: desk, in: keeper)
+      guard state.sandboxed[application] != nil || state.sandboxed.count < Self.limit else {
+        throw .limitsExceeded("too many sandboxed programs are waiting")
+      }
+      // A client without a request may be dropped at any time.
+      let serving = try client.begin(request, body)
       state.sandboxed[application] = client
-      return client
+      return (client, serving)
     }
-    guard let client else { throw .limitsExceeded("too many sandboxed programs are waiting") }
-    return client
+    defer { client.state.withLock { _ = $0.requests.removeValue(forKey: request) } }
+    return try await serving.value.get()
   }
 
   private var isIdle: Bool { reads.isIdle && state.withLock { $0.requests.isEmpty } }
 
-  /// Reads for this sandboxed program, until the portal closes its request.
-  ///
-  /// - Parameters:
-  ///   - request: the path of the request.
-  ///   - body: may be cancelled.
-  func read(
-    _ request: String, _ body: @Sendable @escaping () async throws(ServiceError) -> ReleasedItem
-  ) async throws(ServiceError) -> ReleasedItem {
-    let reading: Request? = state.withLock { state in
-      guard state.requests.count < Self.requestLimit, state.requests[request] == nil else { return nil }
-      let reading = Request(executorPreference: LoopTasks.shared) {
+  private func begin(
+    _ request: String, _ body: @Sendable @escaping (BusClient) async throws(ServiceError) -> [BusValue]
+  ) throws(ServiceError) -> Request {
+    try state.withLock { state throws(ServiceError) in
+      guard state.requests.count < Self.requestLimit, state.requests[request] == nil else {
+        throw .limitsExceeded("too many requests of this program are waiting")
+      }
+      let serving = Request(executorPreference: LoopTasks.shared) {
         do throws(ServiceError) {
-          return .success(try await body())
+          return .success(try await body(self))
         } catch {
           return .failure(error)
         }
       }
-      state.requests[request] = reading
-      return reading
+      state.requests[request] = serving
+      return serving
     }
-    guard let reading else { throw .limitsExceeded("too many requests of this program are waiting") }
-    defer { state.withLock { _ = $0.requests.removeValue(forKey: request) } }
-    return try await reading.value.get()
   }
 
   /// Ends a request of this portal, for whichever sandboxed program it is.
@@ -125,9 +132,9 @@ final class BusClient: Sendable {
   /// - Throws: `noSuchObject`.
   func closeRequest(_ path: String) throws(ServiceError) {
     let sandboxed = state.withLock { Array($0.sandboxed.values) }
-    let reading = sandboxed.lazy.compactMap { client in client.state.withLock { $0.requests[path] } }.first
-    guard let reading else { throw .noSuchObject }
-    reading.cancel()
+    let serving = sandboxed.lazy.compactMap { client in client.state.withLock { $0.requests[path] } }.first
+    guard let serving else { throw .noSuchObject }
+    serving.cancel()
   }
 
   /// Ends what runs for it, when it has left the bus.

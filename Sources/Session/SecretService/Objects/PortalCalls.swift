@@ -36,32 +36,58 @@ struct PortalCalls {
   }
 
   private func retrieve() async throws(ServiceError) -> [BusValue] {
-    // Every other program could name the id of any program.
-    guard await call.signals.owner(of: ServiceName.portalFrontEnd) == call.client.name else {
-      throw .accessDenied("only the portal may ask for a program's secret")
-    }
     let application = call.text(1)
     guard !application.isEmpty, let target = call.arguments[2].asDescriptor else {
       throw .invalidArguments("the id of the program is missing")
     }
     guard let handle = call.arguments[0].asObjectPath else { throw .invalidArguments("the handle is missing") }
-    var call = call
-    call.client = try call.client.sandboxed(application)
-    let secret: SharedSecret
-    do throws(ServiceError) {
-      secret = try await PortalSecret(call: call, application: application).read(handle)
-    } catch .isLocked {
-      // 1: the person did not want it.
-      return [.uint32(1), .dictionary([:])]
+    return try await call.client.serve(handle, for: application) { [call] client async throws(ServiceError) in
+      // Every other program could name the id of any program.
+      guard await call.signals.owner(of: ServiceName.portalFrontEnd) == client.name else {
+        throw .accessDenied("only the portal may ask for a program's secret")
+      }
+      var call = call
+      call.client = client
+      let secret: SharedSecret
+      do throws(ServiceError) {
+        secret = try await PortalSecret(call: call, application: application).read()
+      } catch .isLocked {
+        // 1: the person did not want it.
+        return [.uint32(1), .dictionary([:])]
+      }
+      // The reader may be slow, which must delay nobody else.
+      let isWritten = await Task(executorPreference: BackgroundThread()) { Self.write(secret, to: target.rawValue) }
+        .value
+      // 2: it ended in another way.
+      return [.uint32(isWritten ? 0 : 2), .dictionary([:])]
     }
-    // The reader may be slow, which must delay nobody else.
-    let isWritten = await Task(executorPreference: BackgroundThread()) {
-      (try? secret.bytes.write(to: target.rawValue)) != nil
-    }.value
-    // 2: it ended in another way.
-    return [.uint32(isWritten ? 0 : 2), .dictionary([:])]
   }
 
+  /// How long the program may take to read its secret, in milliseconds.
+  private static let writeLimit: Int32 = 5_000
+
+  /// Writes into the program's pipe, or whatever else the program has passed. False where it is not read in time.
+  private static func write(_ secret: SharedSecret, to target: Int32) -> Bool {
+    let flags = fcntl(target, F_GETFL)
+    guard flags >= 0, fcntl(target, F_SETFL, flags | O_NONBLOCK) == 0 else { return false }
+    return secret.bytes.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+        // Borrows the bytes for the call.
+        let count = Glibc.write(target, rest.baseAddress, rest.count)
+        if count > 0 {
+          written += count
+        } else if errno == EAGAIN {
+          var waiting = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
+          guard poll(&waiting, 1, writeLimit) == 1 else { return false }
+        } else if errno != EINTR {
+          return false
+        }
+      }
+      return true
+    }
+  }
 }
 
 /// The secret of one sandboxed program.
@@ -75,17 +101,13 @@ private struct PortalSecret {
   let application: String
 
   /// Makes the secret where there is none.
-  ///
-  /// - Parameter handle: of the portal's request.
-  func read(_ handle: String) async throws(ServiceError) -> SharedSecret {
+  func read() async throws(ServiceError) -> SharedSecret {
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
     if try await oldest(attributes) == nil { try await make(attributes) }
     // Another call for the same program may have made one too: the oldest is the one that counts.
     guard let found = try await oldest(attributes) else { throw .noSuchObject }
     let item = ItemRead(call: call, collection: found.collection, name: found.name)
-    let released = try await call.client.read(handle) { () async throws(ServiceError) in
-      try await item.released(waits: true)
-    }
+    let released = try await item.released(waits: true)
     return SharedSecret(released.secret.copy())
   }
 

@@ -98,16 +98,25 @@ struct ServiceCalls {
     return [CallContext.paths(locked), .objectPath(ObjectPath.none)]
   }
 
+  /// The most bytes of the secrets of one answer.
+  private static let answerLimit = 16 << 20
+
   private func secrets() async throws(ServiceError) -> [BusValue] {
     let session = try call.client.session(call.text(1))
-    let paths = call.paths(0)
+    var named: Set<String> = []
+    let paths = call.paths(0).filter { named.insert($0).inserted }
     var entries: [BusValue] = []
+    var size = 0
     for path in paths {
       guard case .item(let collection, let name)? = ObjectPath(path) else { continue }
       let read = ItemRead(call: call, collection: collection, name: name)
       do throws(ServiceError) {
         // Several are read by searches, which never wait for a person.
         let released = try await read.released(waits: paths.count == 1)
+        size += released.secret.count
+        guard size <= Self.answerLimit else {
+          throw .limitsExceeded("the secrets have more than \(Self.answerLimit >> 20) MiB together")
+        }
         entries.append(
           .entry(key: .objectPath(path), try read.encoded(released, session, path: call.text(1))))
       } catch .isLocked, .noSuchObject {

@@ -49,7 +49,9 @@ final class GatedReads: Sendable {
 
   /// A context in which the person has shown what the item requires. It asks nobody again.
   func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
-    state.withLock { $0.grants[item.id] } ?? desk.sessionGrant(item.id, program)
+    state.withLock { $0.grants[item.id] }
+      // The rule may have been changed since.
+      ?? (item.grant == .session ? desk.sessionGrant(item.id, program) : nil)
   }
 
   /// Forgets what was shown for an item, or for all.
@@ -229,7 +231,7 @@ final class GatedReads: Sendable {
       // What was shown for those counts here, too.
       if gated.count < items.count, let rule = try await rule.current() {
         try await context.evaluate(rule.access, reason: reason)
-        if rule.grant == .session { desk.grantForSession(program) }
+        if rule.grant == .session { desk.grant(program, rule.access) }
       }
     } catch {
       desk.log("refused to \(reason): \(error)")

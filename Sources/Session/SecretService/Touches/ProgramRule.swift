@@ -10,6 +10,14 @@ final class ProgramRule: Sendable {
   struct Value: Sendable {
     let access: AccessControl
     let grant: SecretServiceItem.Grant
+
+    init(access: AccessControl, grant: SecretServiceItem.Grant) { (self.access, self.grant) = (access, grant) }
+
+    /// Nil for a record without a rule.
+    init?(_ folder: SecretServiceFolder) {
+      guard let access = folder.access, access != .none else { return nil }
+      self.init(access: AccessControl(access), grant: folder.grant)
+    }
   }
 
   /// How long a rule counts that was read, in microseconds: the command line may change it.
@@ -26,13 +34,24 @@ final class ProgramRule: Sendable {
 
   /// Nil where the program has none, or was granted what it reads until the service ends.
   func current() async throws(VaultError) -> Value? {
-    guard let path = program.path, !desk.isGrantedForSession(program) else { return nil }
+    guard let rule = try await stored(), !(rule.grant == .session && desk.isGranted(program, rule.access)) else {
+      return nil
+    }
+    return rule
+  }
+
+  /// The rule in the store, as it was a moment ago.
+  private func stored() async throws(VaultError) -> Value? {
     if let known = state.withLock({ $0.until > BusLoop.now ? $0 : nil }) { return known.value }
-    let search = SecretServiceFolder.search(.program, path)
-    let folder = try await keeper.store.items(search).first.flatMap(SecretServiceFolder.init)
-    var value: Value?
-    if let folder, let access = folder.access, access != .none {
-      value = Value(access: AccessControl(access), grant: folder.grant)
+    let value: Value?
+    if let path = program.path {
+      let found = try await keeper.store.items(SecretServiceFolder.search(.program, path))
+      value = found.compactMap(SecretServiceFolder.init).compactMap(Value.init).first
+    } else {
+      // It may be any program: where one has a rule, the person has to be there.
+      let found = try await keeper.store.items(SecretServiceFolder.search)
+      let isAny = found.compactMap(SecretServiceFolder.init).contains { $0.kind == .program && Value($0) != nil }
+      value = isAny ? Value(access: AccessControl(.presence), grant: .brief) : nil
     }
     state.withLock { $0 = (value, BusLoop.now + Self.age) }
     return value

@@ -19,8 +19,8 @@ final class PromptDesk: Sendable {
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
-  /// The programs (``ClientProgram/program``) that were granted what they read, for their own rule.
-  private let grantedPrograms = Mutex<Set<String>>([])
+  /// The programs (``ClientProgram/program``) that were granted what they read, with the rule of theirs that was met.
+  private let grantedPrograms = Mutex<[String: AccessControl]>([:])
 
   init(
     openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
@@ -45,20 +45,20 @@ final class PromptDesk: Sendable {
     sessionGrants.withLock { $0[Holder(item: item, program: program.program)] = context }
   }
 
-  /// Whether a program with a rule of its own was granted what it reads for as long as this service runs.
-  func isGrantedForSession(_ program: ClientProgram) -> Bool {
+  /// Whether a program with this rule of its own was granted what it reads for as long as this service runs.
+  func isGranted(_ program: ClientProgram, _ rule: AccessControl) -> Bool {
     guard program.path != nil else { return false }
-    return grantedPrograms.withLock { $0.contains(program.program) }
+    return grantedPrograms.withLock { $0[program.program] == rule }
   }
 
-  func grantForSession(_ program: ClientProgram) {
+  func grant(_ program: ClientProgram, _ rule: AccessControl) {
     guard program.path != nil else { return }
-    grantedPrograms.withLock { _ = $0.insert(program.program) }
+    grantedPrograms.withLock { $0[program.program] = rule }
   }
 
   /// Forgets what was granted for as long as this service runs, for an item, or for all items and programs.
   func forget(_ item: ItemID?) {
-    if item == nil { grantedPrograms.withLock { $0 = [] } }
+    if item == nil { grantedPrograms.withLock { $0 = [:] } }
     sessionGrants.withLock { grants in
       guard let item else { return grants = [:] }
       grants = grants.filter { $0.key.item != item }
