@@ -2,6 +2,8 @@ import Glibc
 import ProgramDriver
 import SDBus
 import SecretModel
+import SecureMemory
+import SessionPrompts
 import Testing
 import Whorl
 
@@ -207,6 +209,78 @@ struct GateTests {
       // Another program is asked for itself.
       let client = try await ServiceClient(service.bus)
       #expect(try await client.search(["name": "Chat"]).unlocked.isEmpty)
+    }
+  }
+
+  @Test("a new rule ends what was granted for the session, of an item and of a program")
+  func changedRules() async throws {
+    try await RunningSecretService.with([.right, .right, .right, .right]) { service in
+      let tool = "/usr/bin/secret-tool"
+      for name in ["Chat", "Mail"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
+      func prompts(reading name: String) async throws -> Int {
+        #expect(try await service.run(tool, "lookup", "name", name).text == "of \(name)")
+        return service.agent.prompts.count
+      }
+      try await service.gate("Chat", .anyFinger, .session)
+      #expect(try await prompts(reading: "Chat") == 1)
+      // Replaced: a change of the rule alone takes a touch of its own.
+      try await service.withStore { store in
+        let found = try await store.items(SecretServiceItem.search(["name": "Chat"])).compactMap(SecretServiceItem.init)
+        let chat = try #require(found.first)
+        let brief = SecretServiceItem.item(
+          named: chat.name, in: chat.collection, label: chat.label, attributes: chat.attributes,
+          access: chat.access)
+        _ = try await store.put(brief, secret: SharedSecret(SecretBytes(copying: Array("of Chat".utf8).span)))
+      }
+      #expect(try await prompts(reading: "Chat") == 2)
+      try await service.gate(program: tool, .anyFinger, .session)
+      #expect(try await prompts(reading: "Mail") == 3)
+      #expect(try await prompts(reading: "Mail") == 3)
+      try await service.gate(program: tool, .presence, .session)
+      #expect(try await prompts(reading: "Mail") == 4)
+    }
+  }
+
+  @Test("a rule of the program that wants the passcode is asked for after the finger for the item")
+  func fingerAndPasscode() async throws {
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r word rest; do
+        case $word in GETPIN) echo "D \(TestStore.passcode)" ;; esac
+        echo OK
+      done
+      """
+    try await RunningSecretService.with([.right], pinentry: script) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await gated(service, client)
+      let plain = try await client.create("plain", label: "Plain", ["name": "Plain"], session: session)
+      try await service.gate(program: try executable(), .passcode)
+      // A rule that was read holds for two seconds.
+      try await Task.sleep(for: .milliseconds(2_100))
+      let shown = try await client.show(try await client.change("Unlock", [bank, plain]).prompt)
+      #expect(shown == (false, [bank, plain]), "\(service.agent.lines)")
+      #expect(try await client.secret(plain, session: session).text == "plain")
+    }
+  }
+
+  @Test("a program that was replaced by another version while it runs is the same program")
+  func upgraded() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/program"
+      func install() throws {
+        try writeFile("\(path).new", readFile("/bin/sleep"))
+        chmod("\(path).new", 0o755)
+        #expect(rename("\(path).new", path) == 0)
+      }
+      try install()
+      let running = try Invocation(program: path, arguments: ["60"]).start()
+      startThread { _ = running.finish { _, _ in } }
+      defer { running.signal(SIGKILL) }
+      while ClientProgram(running.pid).path != path { try await Task.sleep(for: .milliseconds(5)) }
+      try install()
+      #expect(ClientProgram(running.pid).path == path)
     }
   }
 

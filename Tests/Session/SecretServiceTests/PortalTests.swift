@@ -126,6 +126,38 @@ struct PortalTests {
     }
   }
 
+  @Test("gives up a program that does not read its secret, and counts its requests until then", .timeLimit(.minutes(2)))
+  func unread() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      var ends: [Int32] = [-1, -1]
+      try #require(pipe(&ends) == 0)
+      defer { for end in ends { close(end) } }
+      // The pipe is full.
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+      let filling = [UInt8](repeating: 0, count: 4_096)
+      while write(ends[1], filling, filling.count) > 0 {}
+      _ = fcntl(ends[1], F_SETFL, 0)
+      let target = ends[1]
+      func retrieve(_ number: Int) async throws -> UInt32? {
+        try await portal.call(
+          Self.path, Self.interface, "RetrieveSecret",
+          [
+            .objectPath("/request/\(number)"), .string("org.example.One"),
+            .descriptor(BusDescriptor(taking: dup(target))), .dictionary([:]),
+          ]
+        ).first?.asUInt32
+      }
+      try await withThrowingTaskGroup { group in
+        for number in 1...8 { group.addTask { try await retrieve(number) } }
+        try await Task.sleep(for: .seconds(1))
+        await #expect(throws: (any Error).self) { try await retrieve(9) }
+        #expect(try await secret(of: "org.example.Two", portal).count == 64)
+        for try await response in group { #expect(response == 2) }
+      }
+    }
+  }
+
   @Test("lets a sandboxed program wait for eight requests, and others are served meanwhile")
   func flood() async throws {
     try await RunningSecretService.with { service in

@@ -141,6 +141,53 @@ struct ProtocolTests {
     }
   }
 
+  @Test("GetSecrets gives the secret of an item once, and refuses more than 16 MiB together")
+  func secretsLimit() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let large = String(repeating: "x", count: 1 << 20)
+      var paths: [String] = []
+      for number in 1...17 {
+        paths.append(try await client.create(large, label: "l", ["n": "\(number)"], session: session))
+      }
+      #expect(try await service.secrets(of: Array(repeating: paths[0], count: 70)) == [large])
+      let all: [BusValue] = [.array(of: "o", paths.map { .objectPath($0) }), .objectPath(session)]
+      #expect(await client.error(ServiceClient.root, "Service", "GetSecrets", all) == "LimitsExceeded")
+      #expect(try await client.secret(paths[16], session: session).text == large)
+    }
+  }
+
+  @Test("what another program has put into the vault and D-Bus cannot carry is left out, and the service goes on")
+  func foreignItems() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      func stored(_ name: String, in collection: String = "login", label: String = "l", _ attributes: [String: String])
+        -> NewItem
+      {
+        SecretServiceItem.item(named: name, in: collection, label: label, attributes: attributes, access: .none)
+      }
+      try await service.withStore { store in
+        for foreign in [
+          stored("a b", ["a": "b"]), stored("a", in: "no/collection", ["a": "b"]), stored("", ["a": "b"]),
+          stored("one", label: "l\0", ["a": "b"]), stored("two", ["a": "b", "c\0": "d"]),
+          stored("three", ["a": "b", "c": "\0"]),
+          SecretServiceFolder(.collection, "a b").item, SecretServiceFolder(.collection, "fine", label: "\0").item,
+        ] {
+          _ = try await store.put(foreign, secret: SharedSecret(SecretBytes(count: 0)))
+        }
+      }
+      #expect(try await client.search(["a": "b"]).unlocked == [item])
+      let items = try await client.property(ServiceClient.login, "Collection", "Items")
+      #expect(items.asArray?.compactMap(\.asObjectPath) == [item])
+      let collections = try await client.property(ServiceClient.root, "Service", "Collections")
+      #expect(collections.asArray?.contains(.objectPath(ServiceClient.login)) == true)
+      #expect(collections.asArray?.contains { $0.asObjectPath?.contains("fine") == true } == false)
+    }
+  }
+
   @Test("what a program locks is closed until the person has shown a finger or the passcode")
   func locking() async throws {
     try await RunningSecretService.with([.right, .right]) { service in

@@ -1,3 +1,4 @@
+import Glibc
 import ProgramDriver
 import SecretModel
 import SecureMemory
@@ -12,11 +13,20 @@ struct RunningSecretService {
 
   /// Runs it for as long as `body`, over a store with an enrolled finger.
   ///
-  /// - Parameter touches: fingers to press, one for each prompt.
-  static func with(_ touches: [Touches.Touch] = [], _ body: (RunningSecretService) async throws -> Void) async throws {
+  /// - Parameters:
+  ///   - touches: fingers to press, one for each prompt.
+  ///   - pinentry: a script in the place of the user's pinentry.
+  static func with(
+    _ touches: [Touches.Touch] = [], pinentry: String? = nil, _ body: (RunningSecretService) async throws -> Void
+  ) async throws {
     try await PrivateBus.with { bus in
       try await TestStore.enrolled { store in
-        let environment = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+        var environment = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+        if let pinentry {
+          try writeFile("\(store.folder)/pinentry", Array(pinentry.utf8))
+          chmod("\(store.folder)/pinentry", 0o700)
+          environment["PATH"] = "\(store.folder):/usr/bin:/bin"
+        }
         try await RunningAgent.with(store, touches, environment: environment, started: "serves") { _ in
           ["--secret-service"]
         } _: { agent in
