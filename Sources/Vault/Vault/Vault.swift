@@ -45,14 +45,13 @@ package actor Vault {
   /// Opens the store of `owner`. The reader process starts when a finger is first needed. No finger is asked for if
   /// `gate` refuses the caller's login session. Vaults in one process share one `scrypt`, and may share a `desk`. The
   /// caller may keep `classKeys` longer than the vault, so that unlocked classes stay open. `quota` is the largest size
-  /// of the store in bytes; nil: no limit. A new passcode has at least `shortestPasscode` bytes. `readerUser` returns
-  /// the user whose fingers fprintd is asked for; nil: no reader is opened. `storage` opens the device slot. `clock`, `touchClock` and `floor` are for
-  /// tests.
+  /// of the store in bytes; nil: no limit. `readerUser` returns the user whose fingers fprintd is asked for; nil: no
+  /// reader is opened. `storage` opens the device slot. `clock`, `touchClock` and `floor` are for tests.
   package init(
     at path: String, desk: ReaderDesk, owner: UInt32 = geteuid(), clock: BootClock = .system,
     touchClock: @escaping @Sendable () -> UInt64 = ScanClock.now, floor: Scrypt.Floor = .standard,
     scrypt: ScryptQueue = ScryptQueue(), gate: any SessionGate = NoSessionGate(), arming: ArmingPolicy = .atOnce,
-    classKeys: ClassKeys = ClassKeys(), quota: Int? = nil, shortestPasscode: Int = Vault.shortestPasscode,
+    classKeys: ClassKeys = ClassKeys(), quota: Int? = nil, passcodeRule: PasscodeRule = PasscodeRule(),
     readerUser: ReaderUser? = .own, storage: RootStorage = .keyFile
   ) throws(VaultError) {
     let directory = try StoreDirectory.open(at: path)
@@ -78,7 +77,7 @@ package actor Vault {
     sets = EnrolmentSets(store: store)
     fprintd = FprintdSets(readers: readers, sets: sets)
     fingers = CurrentFingers(readers: readers, sets: sets, fprintd: fprintd)
-    passcodes = Passcodes(store: store, scrypt: scrypt, shortest: shortestPasscode)
+    passcodes = Passcodes(store: store, scrypt: scrypt, rule: passcodeRule)
     passcodeChanges = PasscodeChanges(passcodes: passcodes)
     restores = Restores(passcodes: passcodes)
     backups = Backups(passcodes: passcodes)

@@ -119,8 +119,9 @@ actor UserStore {
       vault = try Vault(
         at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
         gate: configuration.sessions ?? NoSessionGate(), arming: .whenPromptStands, classKeys: classKeys(at: place),
-        quota: configuration.quota, shortestPasscode: configuration.shortestPasscode, readerUser: readerUser(),
-        storage: configuration.storage)
+        quota: configuration.quota,
+        passcodeRule: PasscodeRule(shortest: configuration.shortestPasscode, isRequired: true),
+        readerUser: readerUser(), storage: configuration.storage)
     } catch .storeNotFound {
       if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
         throw .unsafeDirectory(

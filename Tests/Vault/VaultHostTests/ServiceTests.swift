@@ -207,6 +207,22 @@ struct ServiceTests {
     try await service.end()
   }
 
+  @Test("keeps the passcode of a store, also of one that is open from the start")
+  func keptPasscode() async throws {
+    let service = try RunningService(firstUnlock: .none)
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let refused = VaultError.invalidRequest("every store of the service has a passcode: 'whorl passcode' changes it")
+    await #expect(throws: refused) {
+      _ = try await Person(passcodes: [RunningService.passcode]).with(vault) {
+        try await vault.removePasscode(Asking(in: $0))
+      }
+    }
+    await connection.close()
+    try await service.end()
+  }
+
   @Test(
     "makes stores that are open from the start where the administrator wants it so",
     arguments: [FirstUnlock.none, .passcode])

@@ -29,6 +29,9 @@ struct PasscodeChanges {
 
   /// Removes the passcode. Items that need it, or need one to be set, die. Returns their names.
   func remove(_ context: Context) async throws(VaultError) -> [ItemName] {
+    guard !passcodes.rule.isRequired else {
+      throw .invalidRequest("every store of the service has a passcode: 'whorl passcode' changes it")
+    }
     try store.read { moment in try Self.requireRemovable(moment) }
     let passcode = try await passcodes.prove(context)
     let lost = try store.commit { change in
@@ -149,7 +152,7 @@ struct PasscodeChanges {
     _ context: Context, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil
   ) async throws(VaultError) -> [ItemName] {
     guard let passcode = try await context.ask(.newPasscode) else { throw .interactionNotAllowed }
-    try Passcodes.check(passcode.secret, shortest: passcodes.shortest)
+    try Passcodes.check(passcode.secret, shortest: passcodes.rule.shortest)
     return try put(try await passcodes.lockNew(passcode), after: proof, accepting: restore)
   }
 

@@ -9,8 +9,7 @@ struct Passcodes {
   let store: Store
   /// The queue that runs scrypt on passcodes and passwords.
   let scrypt: ScryptQueue
-  /// The fewest bytes of a new passcode.
-  let shortest: Int
+  let rule: PasscodeRule
 
   /// Refuses a new passcode that is too short or too long.
   static func check(_ passcode: borrowing SecretBytes, shortest: Int) throws(VaultError) {
