@@ -67,8 +67,11 @@ package final class BusCall: Sendable {
   }
 
   /// Sends the method return. Signals emitted before are sent before it.
-  package func answer(_ values: [BusValue] = []) {
-    finish(.success(values))
+  ///
+  /// - Parameter kept: released when the caller has read all that was sent to it, at most 100 milliseconds later, or when
+  ///   the connection has ended.
+  package func answer(_ values: [BusValue] = [], keeping kept: (any AnyObject & Sendable)? = nil) {
+    finish(.success(values), keeping: kept)
   }
 
   /// Sends a D-Bus error as the answer.
@@ -78,9 +81,9 @@ package final class BusCall: Sendable {
     finish(.failure(.remote(name: name, message: message, details: details)))
   }
 
-  private func finish(_ result: Result<[BusValue], BusError>) {
+  private func finish(_ result: Result<[BusValue], BusError>, keeping kept: (any AnyObject & Sendable)? = nil) {
     guard !answered.exchange(true, ordering: .relaxed) else { return }
-    connection.answer(id, result)
+    connection.answer(id, result, keeping: kept)
   }
 
   deinit {

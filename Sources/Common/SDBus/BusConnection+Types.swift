@@ -8,6 +8,8 @@ extension BusConnection {
     package var messageBytes = 16 << 20
     /// The most calls of the peer that may be unanswered at a time.
     package var openCalls = 64
+    /// The most descriptors in one incoming message.
+    package var descriptors = 16
     /// The most outgoing messages that may wait for the peer to read them, and the memory they may take in bytes,
     /// roughly.
     package var unreadMessages = 4_096

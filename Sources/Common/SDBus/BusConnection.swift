@@ -17,7 +17,10 @@ package actor BusConnection: BusLoopSource {
   private var unread = UnreadMessages()
   private var input: PartialInput
   private var waiting = WaitingCalls()
-  private var openCalls: [BusCall.ID: BusMessage] = [:]
+  private var openCalls: [BusCall.ID: OpenCall] = [:]
+  /// What is kept until the peer has read all answers.
+  private var kept: [any AnyObject & Sendable] = []
+  private var isWatchingReads = false
   private var isReady = false
   private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
@@ -123,7 +126,7 @@ package actor BusConnection: BusLoopSource {
 
   private func begin(_ call: WaitingCalls.Call, _ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
     // Before the handshake is complete, sd-bus blocks the thread that sends a message with a descriptor.
-    if !isReady, bus != nil, arguments.contains(where: \.carriesDescriptor) {
+    if !isReady, bus != nil, !arguments.descriptors.isEmpty {
       return waitingForReady.append { $0.begin(call, target, member, arguments) }
     }
     if call.cancellation?.isRequested == true { return call.answered(.failure(.cancelled)) }
@@ -150,10 +153,12 @@ package actor BusConnection: BusLoopSource {
   package nonisolated func emit(_ target: BusTarget, _ member: String, _ arguments: [BusValue]) {
     BusLoop.shared.post {
       self.assumeIsolated { connection in
-        connection.sendOrClose(arguments) { bus, message in
-          let result = sd_bus_message_new_signal(bus, &message, target.path, target.interface, member)
-          guard result >= 0, let destination = target.destination else { return result }
-          return sd_bus_message_set_destination(message, destination)
+        connection.sendOrClose { connection throws(BusError) in
+          _ = try connection.send(arguments) { bus, message in
+            let result = sd_bus_message_new_signal(bus, &message, target.path, target.interface, member)
+            guard result >= 0, let destination = target.destination else { return result }
+            return sd_bus_message_set_destination(message, destination)
+          }
         }
       }
     }
@@ -164,36 +169,59 @@ package actor BusConnection: BusLoopSource {
     BusLoop.shared.post { self.assumeIsolated { $0.end() } }
   }
 
-  nonisolated func answer(_ id: BusCall.ID, _ result: Result<[BusValue], BusError>) {
-    BusLoop.shared.post { self.assumeIsolated { $0.sendAnswer(id, result) } }
+  nonisolated func answer(
+    _ id: BusCall.ID, _ result: Result<[BusValue], BusError>, keeping kept: (any AnyObject & Sendable)? = nil
+  ) {
+    BusLoop.shared.post {
+      self.assumeIsolated { connection in
+        // Before more is sent that has to be read first.
+        connection.releaseRead()
+        connection.sendAnswer(id, result)
+        guard let kept else { return }
+        connection.kept.append(kept)
+        connection.releaseRead()
+      }
+    }
   }
 
   private func sendAnswer(_ id: BusCall.ID, _ result: WaitingCalls.Answer) {
     guard let call = openCalls.removeValue(forKey: id), call.wantsAnswer else { return }
-    switch result {
-    case .success(let values):
-      sendOrClose(values) { _, message in sd_bus_message_new_method_return(call.pointer, &message) }
-    case .failure(.remote(let name, let text, let details)):
-      sendOrClose(details) { _, message in
-        name.withCString { name in
-          text.withCString { text in
-            // sd-bus copies both strings
-            var error = sd_bus_error(name: name, message: text, _need_free: 0)
-            return sd_bus_message_new_method_error(call.pointer, &message, &error)
-          }
-        }
-      }
-    case .failure:
-      end()
+    sendOrClose { connection throws(BusError) in
+      guard let bus = connection.bus else { throw .disconnected }
+      let answer = try call.answer(result, on: bus)
+      _ = try connection.send(answer.values, answer.make)
     }
+  }
+
+  /// Releases what is kept for answers if the peer has read them all. The kernel does not report that a peer has read,
+  /// so this is repeated as long as something is kept.
+  private func releaseRead() {
+    guard !kept.isEmpty else { return }
+    if !hasUnread { kept = [] }
+    guard !kept.isEmpty, !isWatchingReads else { return }
+    isWatchingReads = true
+    _ = LoopTimer(after: .milliseconds(100)) {
+      self.assumeIsolated { connection in
+        connection.isWatchingReads = false
+        connection.releaseRead()
+      }
+    }
+  }
+
+  /// Whether the peer has not read all that was sent to it.
+  private var hasUnread: Bool {
+    guard let bus else { return false }
+    var bytes: Int32 = 0
+    // The kernel writes the size of what waits in the socket.
+    return queuedMessages > 0 || ioctl(sd_bus_get_fd(bus), UInt(TIOCOUTQ), &bytes) != 0 || bytes > 0
   }
 
   private typealias Maker = (_ bus: OpaquePointer, _ message: inout OpaquePointer?) -> Int32
 
   /// Sends a message, or ends the connection if that fails: otherwise the peer would wait for an answer for ever.
-  private func sendOrClose(_ values: [BusValue], _ make: Maker) {
+  private func sendOrClose(_ send: (isolated BusConnection) throws(BusError) -> Void) {
     guard bus != nil else { return }
-    do throws(BusError) { _ = try send(values, make) } catch { end() }
+    do throws(BusError) { try send(self) } catch { end() }
   }
 
   private func send(_ values: [BusValue], _ make: Maker) throws(BusError) -> UInt64 {
@@ -312,9 +340,9 @@ package actor BusConnection: BusLoopSource {
       else { return }
       do throws(BusError) {
         if message.kind == .error {
-          finish(cookie, .failure(try message.remoteError(limit: limits.messageBytes)))
+          finish(cookie, .failure(try message.remoteError(limits)))
         } else {
-          finish(cookie, .success(try message.values(limit: limits.messageBytes, secrets: limits.secrets)))
+          finish(cookie, .success(try message.values(limits, secrets: limits.secrets)))
         }
       } catch  where kind == .member {
         finish(cookie, .failure(error))
@@ -325,7 +353,7 @@ package actor BusConnection: BusLoopSource {
       handlers.signal(
         BusSignal(
           sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-          arguments: try message.values(limit: limits.messageBytes), connection: self))
+          arguments: try message.values(limits), connection: self))
     case .call:
       guard let cookie = message.cookie else { throw .malformed }
       // Members of a bus number their calls each for itself.
@@ -333,17 +361,17 @@ package actor BusConnection: BusLoopSource {
       guard openCalls[id] == nil, openCalls.count < limits.openCalls else { throw .tooLarge }
       let arguments: [BusValue]
       do throws(BusError) {
-        arguments = try message.values(limit: limits.messageBytes, secrets: limits.secrets)
+        arguments = try message.values(limits, secrets: limits.secrets)
       } catch  where kind == .member {
         // Without an answer the caller would wait for its own limit.
-        openCalls[id] = message
+        openCalls[id] = OpenCall(id, message)
         return sendAnswer(
           id,
           .failure(
             .remote(
               name: "org.freedesktop.DBus.Error.InvalidArgs", message: "the arguments cannot be read", details: [])))
       }
-      openCalls[id] = message
+      openCalls[id] = OpenCall(id, message)
       handlers.call(
         BusCall(
           sender: message.sender, path: message.path, interface: message.interface, member: message.member,
@@ -362,6 +390,7 @@ package actor BusConnection: BusLoopSource {
     self.bus = nil
     BusLoop.shared.remove(self)
     openCalls = [:]
+    kept = []
     // transfer full: our reference, and with it the socket
     sd_bus_close_unref(bus)
     // Call `closed` before the calls fail, so that their callers find the end handled already.

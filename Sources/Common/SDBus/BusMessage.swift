@@ -52,13 +52,13 @@ final class BusMessage {
   /// The D-Bus error in this message. Its text comes from the peer and may be shown in a terminal, so it is cut at
   /// 1,000 bytes.
   ///
-  /// - Parameter limit: as for ``values(limit:)``.
-  func remoteError(limit: Int) throws(BusError) -> BusError {
+  /// - Parameter limits: as for ``values(_:secrets:)``.
+  func remoteError(_ limits: BusConnection.Limits) throws(BusError) -> BusError {
     // transfer none: the struct and its strings belong to the message
     guard let error = sd_bus_message_get_error(pointer), let name = error.pointee.name else { return .malformed }
     // sd-bus reads the text when the message arrives, so start at the beginning.
     try checked(sd_bus_message_rewind(pointer, 1))
-    var details = try values(limit: limit)
+    var details = try values(limits)
     var message = ""
     if let text = details.first?.asString {
       message = String(decoding: text.utf8.prefix(1_000), as: UTF8.self)
@@ -156,13 +156,13 @@ extension BusMessage {
 // MARK: - Reading
 
 extension BusMessage {
-  /// All values of the body, up to a total cost of `limit` bytes. Every value has a minimum cost, so that a message
-  /// with a million empty arrays is refused like any other large one.
+  /// All values of the body, up to the limits for the cost and the descriptors of a message. Every value has a minimum
+  /// cost, so that a message with a million empty arrays is refused like any other large one.
   ///
   /// - Parameter secrets: the memory for arrays of bytes, which are then read as secrets.
-  func values(limit: Int, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
+  func values(_ limits: BusConnection.Limits, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
     if secrets != nil { try checked(sd_bus_message_sensitive(pointer)) }
-    var budget = Budget(left: limit, secrets: secrets)
+    var budget = Budget(left: limits.messageBytes, descriptors: limits.descriptors, secrets: secrets)
     var values: [BusValue] = []
     while try checked(sd_bus_message_at_end(pointer, 1)) == 0 {
       values.append(try read(&budget))
@@ -173,11 +173,17 @@ extension BusMessage {
   /// What may still be read of a message, and how.
   private struct Budget {
     var left: Int
+    var descriptors: Int
     let secrets: (any WipedBytes.Type)?
 
     mutating func spend(_ cost: Int) throws(BusError) {
       guard cost <= left else { throw .tooLarge }
       left -= cost
+    }
+
+    mutating func spendDescriptor() throws(BusError) {
+      guard descriptors > 0 else { throw .tooLarge }
+      descriptors -= 1
     }
   }
 
@@ -200,6 +206,7 @@ extension BusMessage {
     case "s": return .string(try readString(&budget))
     case "o": return .objectPath(try readString(&budget, "o"))
     case "h":
+      try budget.spendDescriptor()
       // transfer none: the descriptor belongs to the message, so it is duplicated
       let copy = fcntl(try readBasic(type, Int32(-1)), F_DUPFD_CLOEXEC, 3)
       guard copy >= 0 else { throw .system(errno) }

@@ -72,13 +72,13 @@ extension BusValue {
     }
   }
 
-  var carriesDescriptor: Bool {
+  fileprivate var descriptors: [BusDescriptor] {
     switch self {
-    case .descriptor: true
-    case .array(_, let values), .structure(let values): values.contains(where: \.carriesDescriptor)
-    case .dictionary(let entries): entries.values.contains(where: \.carriesDescriptor)
-    case .entry(_, let value), .variant(let value): value.carriesDescriptor
-    default: false
+    case .descriptor(let descriptor): [descriptor]
+    case .array(_, let values), .structure(let values): values.descriptors
+    case .dictionary(let entries): entries.values.flatMap(\.descriptors)
+    case .entry(_, let value), .variant(let value): value.descriptors
+    default: []
     }
   }
 }
@@ -86,6 +86,9 @@ extension BusValue {
 extension [BusValue] {
   /// The sum of their costs.
   package var cost: Int { reduce(0) { $0 + $1.cost } }
+
+  /// The descriptors in them.
+  package var descriptors: [BusDescriptor] { flatMap(\.descriptors) }
 
   /// The concatenation of their D-Bus signatures.
   package var signature: String { map(\.signature).joined() }

@@ -95,6 +95,40 @@ struct BackPressureTests {
     }
   }
 
+  @Test(
+    "has what is kept for its answers released when it has read them, or when its connection ends",
+    .timeLimit(.minutes(1)), arguments: [true, false])
+  func keptForAnswers(reads: Bool) async throws {
+    final class Kept: Sendable {
+      let released: Counter
+      init(_ released: Counter) { self.released = released }
+      deinit { released.add() }
+    }
+    let (mine, theirs) = try socketPair()
+    let (released, answered) = (Counter(), Counter())
+    let server = try BusConnection(
+      socket: theirs, role: .server,
+      handlers: .init(call: {
+        $0.answer([.bytes([1, 2, 3])], keeping: Kept(released))
+        answered.add()
+      }))
+    defer { server.close() }
+    let peer = RawPeer(socket: mine)
+    #expect(peer.send(RawPeer.greeting + RawPeer.call(1) + RawPeer.call(2)))
+    #expect(try await eventually { answered.value == 2 })
+    try await Task.sleep(for: .milliseconds(250))
+    #expect(released.value == 0)
+    if reads {
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      #expect(recv(mine, &buffer, buffer.count, 0) > 0)
+      #expect(try await eventually { released.value == 2 })
+      close(mine)
+    } else {
+      close(mine)
+      #expect(try await eventually { released.value == 2 })
+    }
+  }
+
   @Test("costs another client nothing", .timeLimit(.minutes(1)))
   func others() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))

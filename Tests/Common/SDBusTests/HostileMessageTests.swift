@@ -165,4 +165,43 @@ struct HostileMessageTests {
       }
     }
   }
+
+  @Test("costs only the descriptors that its body names while it is open, and at most 16")
+  func openCallDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let file = open("/dev/null", O_RDONLY)
+      let (mine, theirs) = try socketPair()
+      let held = Collected<BusCall>()
+      let server = try BusConnection(socket: theirs, role: .server, handlers: .init(call: { held.append($0) }))
+      let peer = RawPeer(socket: mine)
+      #expect(peer.send(RawPeer.greeting + RawPeer.call(100)))
+      // From here on the loop has its own descriptors open.
+      #expect(try await eventually { held.elements.count == 1 })
+      let before = try openDescriptors()
+      for number in 1...8 as ClosedRange<UInt32> {
+        // The header has to tell the number of descriptors that came.
+        peer.send(RawPeer.call(number, descriptors: 253), descriptors: Array(repeating: file, count: 253))
+      }
+      #expect(try await eventually { held.elements.count == 9 })
+      #expect(try openDescriptors() <= before + 8)
+      for call in held.elements { call.answer() }
+      #expect(peer.hasAnswer())
+      for count in [16, 17] {
+        var body = Bytes()
+        body.number(UInt32(4 * count))
+        for index in 0..<count { body.number(UInt32(index)) }
+        peer.send(
+          RawPeer.call(UInt32(count), signature: "ah", body: body.bytes, descriptors: UInt32(count)),
+          descriptors: Array(repeating: file, count: count))
+        if count == 16 {
+          #expect(try await eventually { held.elements.count == 10 })
+        } else {
+          #expect(peer.isClosed())
+        }
+      }
+      #expect(held.elements.last?.arguments.descriptors.count == 16)
+      close(mine)
+      server.close()
+    }
+  }
 }

@@ -130,6 +130,48 @@ struct ProtocolTests {
     }
   }
 
+  @Test("SetSecret changes the secret and its content type, and nothing else, with a rule and without one")
+  func setSecret() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      for label in ["Open", "Gated"] {
+        let item = try await client.create("old", label: label, ["of": label], session: session)
+        if label == "Gated" { try await service.gate(label, .currentSet) }
+        for type in ["application/json", "text/plain"] {
+          try await client.call(item, "Item", "SetSecret", [ServiceClient.structure("new", type, session)])
+        }
+        let found = try await client.search(["of": label])
+        #expect(found.unlocked == (label == "Open" ? [item] : []))
+        #expect(found.locked == (label == "Gated" ? [item] : []))
+        #expect(try await client.property(item, "Item", "Label").asString == label)
+        if label == "Open" {
+          let secret = try await client.secret(item, session: session)
+          #expect(secret == ("new", "text/plain"))
+        }
+      }
+    }
+  }
+
+  @Test("SetSecret does not bring back an item that is deleted at the same time", arguments: [false, true])
+  func setSecretOfDeleted(gated: Bool) async throws {
+    try await RunningSecretService.with { service in
+      let (one, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await one.plainSession()
+      for round in 0..<30 {
+        let item = try await one.create("old", label: "\(round)", ["round": "\(round)"], session: session)
+        if gated { try await service.gate("\(round)", .currentSet) }
+        let secret = ServiceClient.structure("new", "text/plain", session)
+        async let set = one.error(item, "Item", "SetSecret", [secret])
+        async let deleted = other.error(item, "Item", "Delete")
+        #expect([nil, "NoSuchObject"].contains(await set))
+        #expect(await deleted == nil)
+        let left = try await one.search([:])
+        #expect(left.unlocked.isEmpty && left.locked.isEmpty, "round \(round)")
+      }
+    }
+  }
+
   @Test("GetSecrets gives the secrets of all items that are there")
   func several() async throws {
     try await RunningSecretService.with { service in

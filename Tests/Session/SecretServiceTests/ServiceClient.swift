@@ -87,7 +87,7 @@ final class ServiceClient: Sendable {
     return answer.first?.asObjectPath ?? ""
   }
 
-  static func structure(_ secret: String, _ type: String = "text/plain", _ session: String) -> BusValue {
+  static func structure(_ secret: String, _ type: String, _ session: String) -> BusValue {
     .structure([.objectPath(session), .bytes([]), .bytes(Array(secret.utf8)), .string(type)])
   }
 

@@ -28,6 +28,7 @@ final class RunningService: Sendable {
   ///   - idleTime: how long an unused store stays open.
   ///   - connections: the most connections of one user.
   ///   - callBytes: the memory of one user's open calls.
+  ///   - answerBytes: the memory of the answers that one user's programs have not read.
   ///   - quota: the most bytes of a store.
   ///   - shortestPasscode: the fewest bytes of a new passcode.
   ///   - firstUnlock: the least that opens a store after a start.
@@ -42,7 +43,8 @@ final class RunningService: Sendable {
   ///   - callers: replaces the caller that connected, to simulate several users.
   ///   - journal: replaces the system's journal.
   init(
-    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, quota: Int = 256 << 20,
+    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
+    quota: Int = 256 << 20,
     shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login, storage: RootStorage = .keyFile,
     reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
     callers: @escaping @Sendable (Caller) -> Caller = { $0 },
@@ -78,6 +80,7 @@ final class RunningService: Sendable {
     var limits = VaultBusListener.Limits()
     limits.connectionsOfOneUser = connections
     limits.callBytesOfOneUser = callBytes
+    limits.answerBytesOfOneUser = answerBytes
     listener = try VaultBusListener(socket: try Self.listen(at: folder + "/bus"), limits: limits) {
       vaults.connection(for: callers($0))
     }

@@ -1,6 +1,7 @@
 import SecretModel
 import SecureMemory
 import Testing
+import VaultBus
 import VaultDriver
 
 @Suite("How much of the system service one user can take")
@@ -89,6 +90,42 @@ struct ServiceLimitTests {
         }
       })
     await third.close()
+    try await service.end()
+  }
+
+  @Test("bounds the memory of the answers that the programs of one user have not read")
+  func unreadAnswers() async throws {
+    let service = try RunningService(answerBytes: 3 << 20)
+    try await service.makeStore()
+    let relay = try StallingRelay(to: service.folder + "/bus")
+    let relaying = Task { await relay.run() }
+    let idle = try VaultBusClient(socket: relay.client)
+    let stalled = try await idle.open(.own)
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    let secret = SecretBytes(text: String(repeating: "x", count: 1 << 20))
+    let large = try await vault.add(note, secret: secret, replacing: false, .nobody)
+    // Answers that are read count for a moment only.
+    for _ in 1...5 {
+      #expect(try await eventually { (try? await vault.secrets(.ids([large.id]), .nobody).count) == 1 })
+    }
+    relay.stall()
+    let unread = (1...3).map { _ in Task { try await stalled.secrets(.ids([large.id]), .nobody) } }
+    let busy = VaultError.busy("programs of this user leave more than 3 MiB of answers unread")
+    #expect(
+      try await eventually {
+        do {
+          _ = try await vault.secrets(.ids([large.id]), .nobody)
+          return false
+        } catch {
+          return error as? VaultError == busy
+        }
+      })
+    relaying.cancel()
+    for call in unread { await #expect(throws: (any Error).self) { try await call.value } }
+    #expect(try await eventually { (try? await vault.secrets(.ids([large.id]), .nobody).count) == 1 })
+    await idle.close()
+    await connection.close()
     try await service.end()
   }
 }

@@ -106,6 +106,11 @@ package struct SecretServiceItem: Sendable, Hashable {
     ItemChange(attributes: [sessionName: grant == .session ? .number(1) : nil], access: access)
   }
 
+  /// The change that gives an item's secret another content type.
+  package static func change(contentType: String) -> ItemChange {
+    ItemChange(attributes: [contentTypeName: contentType == usualContentType ? nil : .text(contentType)])
+  }
+
   /// The change that gives an item another label.
   package static func change(label: String) -> ItemChange {
     ItemChange(attributes: [.label: label.isEmpty ? nil : .text(label)])

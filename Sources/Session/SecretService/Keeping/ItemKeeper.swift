@@ -71,8 +71,10 @@ struct ItemKeeper: Sendable {
 
   /// Removes a collection with all of its items.
   func delete(collection name: String) async throws(ServiceError) {
-    try await delete(SecretServiceItem.search(in: name))
-    try await delete(SecretServiceFolder.search(.collection, name))
+    try await changing(name) { () throws(ServiceError) in
+      try await delete(SecretServiceItem.search(in: name))
+      try await delete(SecretServiceFolder.search(.collection, name))
+    }
   }
 
   /// Removes the items of a session that is over.
@@ -173,42 +175,62 @@ struct ItemKeeper: Sendable {
   func create(
     _ new: NewSecret, in collection: SecretServiceFolder, replacing: Bool, program: SecretServiceFolder?
   ) async throws(ServiceError) -> (item: SecretServiceItem, isNew: Bool) {
-    let created = await changes.run(for: collection.name) {
-      () async -> Result<(SecretServiceItem, Bool), ServiceError> in
-      do throws(ServiceError) {
-        var old: SecretServiceItem?
-        if replacing {
-          try await each(new.attributes, in: collection.name) { item in
-            if old == nil, item.attributes == new.attributes { old = item }
-          }
+    try await changing(collection.name) { () throws(ServiceError) in
+      var old: SecretServiceItem?
+      if replacing {
+        try await each(new.attributes, in: collection.name) { item in
+          if old == nil, item.attributes == new.attributes { old = item }
         }
-        let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
-        let item = SecretServiceItem.item(
-          named: old?.name ?? SecretServiceItem.newName(), in: collection.name, label: new.label,
-          attributes: new.attributes, contentType: new.contentType,
-          access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
-          grant: old?.grant ?? rule?.grant ?? collection.grant)
-        return .success((try await put(item, new.secret), old == nil))
-      } catch {
-        return .failure(error)
       }
+      let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
+      let item = SecretServiceItem.item(
+        named: old?.name ?? SecretServiceItem.newName(), in: collection.name, label: new.label,
+        attributes: new.attributes, contentType: new.contentType,
+        access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
+        grant: old?.grant ?? rule?.grant ?? collection.grant)
+      return (try await put(item, new.secret), old == nil)
     }
-    guard let created else { throw .failed("the call was cancelled") }
-    return try created.get()
   }
 
   /// Gives an item another secret. Asks for nothing, as replacing it does not either.
+  ///
+  /// - Throws: `noSuchObject` where the item was removed meanwhile, `isLocked` where it has got a rule.
   func replaceSecret(of item: SecretServiceItem, with secret: SharedSecret, contentType: String)
     async throws(ServiceError)
   {
-    let new = SecretServiceItem.item(
-      named: item.name, in: item.collection, label: item.label, attributes: item.attributes, contentType: contentType,
-      access: item.access, grant: item.grant)
-    _ = try await put(new, secret)
+    try await changing(item.collection) { () throws(ServiceError) in
+      guard item.isGated else {
+        // The vault changes the item only if it is there and still has no rule.
+        return try await explained { () async throws(VaultError) in
+          try await store.update(
+            [item.id], SecretServiceItem.change(contentType: contentType), secret: secret.copy(),
+            using: silentContext())
+        }
+      }
+      // Changing it in the vault would ask for a touch, so it is replaced.
+      let item = try await self.item(item.name, in: item.collection)
+      let new = SecretServiceItem.item(
+        named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
+        contentType: contentType, access: item.access, grant: item.grant)
+      _ = try await put(new, secret)
+    }
   }
 
   func delete(_ item: SecretServiceItem) async throws(ServiceError) {
-    try await explained { () async throws(VaultError) in try await store.delete([item.id]) }
+    try await changing(item.collection) { () throws(ServiceError) in
+      try await explained { () async throws(VaultError) in try await store.delete([item.id]) }
+    }
+  }
+
+  /// Runs one change of a collection at a time.
+  private func changing<Value: Sendable>(
+    _ collection: String, _ body: @Sendable () async throws(ServiceError) -> Value
+  ) async throws(ServiceError) -> Value {
+    let changed = await changes.run(for: collection) { () async -> Result<Value, ServiceError> in
+      do throws(ServiceError) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    guard let changed else { throw .failed("the call was cancelled") }
+    return try changed.get()
   }
 
   private func put(_ item: NewItem, _ secret: SharedSecret) async throws(ServiceError) -> SecretServiceItem {

@@ -12,6 +12,8 @@ package final class VaultBusListener: Sendable {
     package var connectionsOfOneUser = 64
     /// The memory that the open calls of one user may take, in bytes.
     package var callBytesOfOneUser = 128 << 20
+    /// The memory that secrets in answers may take, in bytes, as long as the programs of one user have not read them.
+    package var answerBytesOfOneUser = 512 << 20
 
     package init() {}
   }
@@ -63,7 +65,7 @@ private final class Clients: Sendable {
 
   private struct User {
     var connections = 0
-    let budget: CallBudget
+    let budgets: UserBudgets
   }
 
   private struct State {
@@ -80,15 +82,15 @@ private final class Clients: Sendable {
   func handlers(
     for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?
   ) -> BusConnection.Handlers {
-    let budget = state.withLock { state -> CallBudget? in
-      var user = state.users[caller.user] ?? User(budget: CallBudget(limit: limits.callBytesOfOneUser))
+    let budgets = state.withLock { state -> UserBudgets? in
+      var user = state.users[caller.user] ?? User(budgets: UserBudgets(limits))
       guard user.connections < limits.connectionsOfOneUser else { return nil }
       user.connections += 1
       state.users[caller.user] = user
-      return user.budget
+      return user.budgets
     }
-    guard let budget else { return refusal }
-    let object = VaultObject(serving: serve(caller), budget: budget) { self.end(caller.user) }
+    guard let budgets else { return refusal }
+    let object = VaultObject(serving: serve(caller), budgets: budgets) { self.end(caller.user) }
     return .init(
       call: { call in
         if let login, call.interface == LoginInterface.target.interface {

@@ -21,7 +21,7 @@ package final class VaultBusServer: Sendable {
     settlingLimit: Duration = .seconds(10), onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
     let object = VaultObject(
-      serving: vault, budget: CallBudget(limit: VaultBusListener.Limits().callBytesOfOneUser),
+      serving: vault, budgets: UserBudgets(VaultBusListener.Limits()),
       settlingLimit: settlingLimit, onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(

@@ -12,7 +12,7 @@ actor VaultObject {
   static let limit = 64
 
   let vaults: any VaultConnection
-  private let budget: CallBudget
+  private let budgets: UserBudgets
   private let settlingLimit: Duration
   /// Nil after it was called.
   private var onClosed: (@Sendable () -> Void)?
@@ -43,14 +43,14 @@ actor VaultObject {
   var openingContexts = 0
 
   /// - Parameters:
-  ///   - budget: the memory for calls of this client's user.
+  ///   - budgets: the memory for calls of this client's user, and for the answers.
   ///   - settlingLimit: how long to wait for the vault and running calls at the end.
   init(
-    serving vaults: any VaultConnection, budget: CallBudget, settlingLimit: Duration = .seconds(10),
+    serving vaults: any VaultConnection, budgets: UserBudgets, settlingLimit: Duration = .seconds(10),
     onClosed: @escaping @Sendable () -> Void
   ) {
     self.vaults = vaults
-    self.budget = budget
+    self.budgets = budgets
     self.settlingLimit = settlingLimit
     self.onClosed = onClosed
   }
@@ -115,14 +115,15 @@ actor VaultObject {
   private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
       // Calls that end other calls' waits take no share: they give memory back.
-      let share: CallBudget.Share? = method.endsWaiting ? nil : try budget.share(of: call.arguments)
+      let share = method.endsWaiting ? nil : try budgets.share(ofCall: call.arguments)
       defer { withExtendedLifetime(share) {} }
       let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
       guard values.cost <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
       }
+      let unread = try budgets.share(ofAnswer: values)
       await eventsAreSent()
-      call.answer(values)
+      call.answer(values, keeping: unread)
     } catch {
       await eventsAreSent()
       call.fail(error)
