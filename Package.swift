@@ -383,7 +383,9 @@ let package = Package(
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
     .testTarget(
       name: "SSHAgentTests",
-      dependencies: ["KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SessionPrompts", "Whorl"],
+      dependencies: [
+        "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SessionPrompts", "Whorl",
+      ],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
     .testTarget(

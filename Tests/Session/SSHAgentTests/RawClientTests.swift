@@ -3,8 +3,10 @@ import Glibc
 import KeySchemes
 import ProgramDriver
 import SSHAgent
+import SecretModel
 import Synchronization
 import Testing
+import Whorl
 
 /// A client that sends what it is told.
 private final class RawClient: Sendable {
@@ -91,6 +93,17 @@ private final class OneAnswerAgent: Sendable {
   }
 
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+}
+
+private struct WeakStore: Sendable {
+  private(set) weak var store: SecretStore?
+
+  init(_ store: SecretStore) { self.store = store }
+}
+
+/// For keys that are only listed.
+private struct NoPrompt: AuthenticationPrompt {
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {}
 }
 
 @Suite("whorl-agent and clients that break the rules")
@@ -180,6 +193,52 @@ struct RawClientTests {
         }
         #expect(isServed)
       }
+    }
+  }
+
+  @Test("a client that asks for nothing keeps no connection to the vault")
+  func unusedStore() async throws {
+    try await TestStore.with { store in
+      let folder = store.folder
+      let opened = Mutex<[WeakStore]>([])
+      let (directory, configuration) = (store.directory, "\(folder)/in-process.json")
+      try writeFile(configuration, Array(#"{"vaultProgram":"\#(try Programs.path("whorld"))"}"#.utf8))
+      var agent = AgentServer.Configuration(
+        openStore: { () throws(VaultError) in
+          let store = try SecretStore.open(at: directory, reader: "auto", configuration: configuration)
+          opened.withLock { $0.append(WeakStore(store)) }
+          return store
+        }, prompt: { _ in NoPrompt() }, log: { _ in }, knownHosts: KnownHosts(files: []), upstream: nil)
+      agent.unusedStoreTime = .milliseconds(50)
+      let server = AgentServer(agent)
+      server.begin(try UnitLauncher.listen(at: folder + "/in-process"))
+      // A process of its own: the agent refuses its own process.
+      let client = Task {
+        try await Invocation(
+          program: "/usr/bin/python3",
+          arguments: [
+            "-c",
+            """
+            import os, socket, sys, time
+            agent = socket.socket(socket.AF_UNIX)
+            agent.connect(sys.argv[1] + '/in-process')
+            for request in range(3):
+                agent.sendall(bytes([0, 0, 0, 1, 11]))
+                print(agent.recv(4096)[4], flush=True)
+                while not os.path.exists(f'{sys.argv[1]}/go-on-{request}'): time.sleep(0.01)
+            """, folder,
+          ]
+        ).run()
+      }
+      for request in 0..<3 {
+        for _ in 0..<1_000
+        where opened.withLock({ $0.count <= request || $0.contains { $0.store != nil } }) {
+          try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(opened.withLock { $0.map { $0.store == nil } } == Array(repeating: true, count: request + 1))
+        try writeFile("\(folder)/go-on-\(request)", [])
+      }
+      #expect(try await client.value.text == "12\n12\n12\n")
     }
   }
 

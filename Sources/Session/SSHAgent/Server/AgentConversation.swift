@@ -6,12 +6,15 @@ internal import SessionPrompts
 internal import Whorl
 
 /// The conversation with one client, from its first message to the end of its connection. It has a connection to the
-/// vault and one to the other agent of its own, so that no two clients share a touch or a session.
+/// vault and one to the other agent of its own, so that no two clients share a touch or a session. A client may stay for
+/// days, so the connection to the vault is closed after a time without requests.
 final class AgentConversation {
   private let socket: AgentSocket
   private let peer: ClientProgram
   private let signer: Signer
-  private let store: SecretStore
+  private let configuration: AgentServer.Configuration
+  /// Open since the last request that was for the vault.
+  private var store: SecretStore?
   private var upstream: Upstream
   private var binds = SessionBinds()
 
@@ -25,16 +28,24 @@ final class AgentConversation {
     case none
   }
 
-  init(_ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ store: SecretStore, upstream: String?) {
-    (self.socket, self.peer, self.signer, self.store) = (socket, peer, signer, store)
-    self.upstream = upstream.map { .awaited(path: $0) } ?? .none
+  init(_ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentServer.Configuration) {
+    (self.socket, self.peer, self.signer, self.configuration) = (socket, peer, signer, configuration)
+    upstream = configuration.upstream.map { .awaited(path: $0) } ?? .none
   }
 
   /// Answers the client's messages until it ends. Blocks its thread.
   func run() async {
-    while let message = socket.read() {
-      guard socket.write(await answer(message)) else { return }
+    while true {
+      if !socket.hasInput(within: configuration.unusedStoreTime) { store = nil }
+      guard let message = socket.read(), socket.write(await answer(message)) else { return }
     }
+  }
+
+  private func openedStore() throws(VaultError) -> SecretStore {
+    if let store { return store }
+    let opened = try configuration.openStore()
+    store = opened
+    return opened
   }
 
   private func answer(_ message: SharedSecret) async -> [UInt8] {
@@ -94,6 +105,7 @@ final class AgentConversation {
   /// The keys that may be used. Removes those whose lifetime is over.
   private func keys() async -> [SSHKey] {
     do throws(VaultError) {
+      let store = try openedStore()
       let keys = try await store.items(SSHKey.search()).compactMap(SSHKey.init)
       let now = Double(SystemClock.calendar.nanoseconds) / 1e9
       let ended = keys.filter { $0.hasEnded(at: now) }
@@ -110,7 +122,7 @@ final class AgentConversation {
 
   /// Nil for a key that is not in the vault.
   private func signature(_ request: SignatureRequest) async -> [UInt8]? {
-    guard let key = await keys().first(where: { $0.publicKey == request.key }) else { return nil }
+    guard let key = await keys().first(where: { $0.publicKey == request.key }), let store else { return nil }
     let purpose: SignaturePurpose
     do throws(SignaturePurpose.Refusal) {
       purpose = try SignaturePurpose(of: request, binds)
@@ -122,7 +134,7 @@ final class AgentConversation {
       signer.log("\(peer.words) is refused a signature of \(Visible.text(key.name)): the key is restricted to hosts")
       return AgentAnswer.failure
     }
-    let (signer, store, peer) = (signer, store, peer)
+    let (signer, peer) = (signer, peer)
     let signing = Task(executorPreference: BackgroundThread()) {
       await signer.turns.run(for: peer.program) {
         await signer.signature(request, for: purpose, with: key, of: store, to: peer)

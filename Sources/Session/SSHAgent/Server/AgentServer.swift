@@ -9,7 +9,7 @@ package import Whorl
 /// Serves the clients of a listening socket, each on a thread of its own.
 package final class AgentServer: Sendable {
   package struct Configuration: Sendable {
-    /// Opens the store, once for each client.
+    /// Opens the store, for each client alone.
     package var openStore: @Sendable () throws(VaultError) -> SecretStore
     /// Makes the prompt of a signature for a client.
     package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
@@ -18,6 +18,8 @@ package final class AgentServer: Sendable {
     package var knownHosts: KnownHosts
     /// The socket of the agent that has the other keys; nil where there is none.
     package var upstream: String?
+    /// How long a store stays open for a client that asks for nothing.
+    package var unusedStoreTime = Duration.seconds(60)
 
     package init(
       openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
@@ -80,13 +82,7 @@ package final class AgentServer: Sendable {
     }
     let (signer, configuration) = (signer, configuration)
     Task.detached(executorPreference: BackgroundThread()) {
-      do throws(VaultError) {
-        let conversation = AgentConversation(
-          socket, with: peer, signer, try configuration.openStore(), upstream: configuration.upstream)
-        await conversation.run()
-      } catch {
-        configuration.log("the store cannot be opened: \(error)")
-      }
+      await AgentConversation(socket, with: peer, signer, configuration).run()
       self.leave(peer.process)
     }
   }

@@ -21,6 +21,18 @@ final class AgentSocket: Sendable {
     guard address.with({ connect(descriptor, $0, $1) }) == 0 else { return nil }
   }
 
+  /// Whether a message, or the end of the connection, comes within the time. Blocks.
+  func hasInput(within time: Duration) -> Bool {
+    let end = BusLoop.now + time.microseconds
+    while true {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let left = end > BusLoop.now ? end - BusLoop.now : 0
+      // Rounded up, so that it does not poll again and again in the last millisecond.
+      let result = poll(&waiting, 1, Int32(clamping: (left + 999) / 1_000))
+      guard result < 0, errno == EINTR else { return result != 0 }
+    }
+  }
+
   /// The next message; nil where the connection ends, or a message is empty or too long. Messages may hold private keys
   /// for another agent. Blocks.
   func read() -> SharedSecret? {
