@@ -142,7 +142,8 @@ let package = Package(
 
     // Layer 7 and 8: what other programs keep secrets in, and the Apple-shaped API
     .target(
-      name: "OtherStores", dependencies: ["CExpat", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      name: "OtherStores",
+      dependencies: ["CExpat", "Processes", "SDBus", "SecretModel", "SecureMemory", "VaultBus", "Whorl"],
       path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
     .target(
       name: "KeychainServices",
@@ -164,7 +165,7 @@ let package = Package(
     .target(
       name: "SecretService",
       dependencies: [
-        "Executors", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Whorl",
+        "Executors", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "VaultBus", "Whorl",
       ],
       path: "Sources/Session/SecretService", swiftSettings: onTheWay),
     .target(

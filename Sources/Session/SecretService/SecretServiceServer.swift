@@ -5,6 +5,7 @@ internal import SecretModel
 internal import SecureMemory
 package import SessionPrompts
 internal import Synchronization
+internal import VaultBus
 package import Whorl
 
 /// Serves `org.freedesktop.secrets` on a message bus, with the items of a store.

@@ -1,5 +1,6 @@
 internal import SDBus
 internal import SecureMemory
+internal import VaultBus
 internal import Whorl
 
 /// Calls of the Secret Service, all to the one program that had its name at the beginning.
@@ -21,9 +22,11 @@ final class SecretServiceBus: Sendable {
   init(_ address: String) async throws(ImportError) {
     let signals = SecretServiceSignals()
     self.signals = signals
+    var limits = BusConnection.Limits()
+    limits.secrets = SharedSecret.self
     do throws(BusError) {
       connection = try BusConnection(
-        busAddress: address, handlers: .init(signal: { signals.add($0) }, closed: { signals.end() }))
+        busAddress: address, limits: limits, handlers: .init(signal: { signals.add($0) }, closed: { signals.end() }))
       // The bus starts only services that have a file, whoever has the name.
       if try await connection.owner(of: Self.name) == nil {
         // 0: no flags
@@ -121,11 +124,11 @@ final class SecretServiceBus: Sendable {
     } catch {
       throw .unavailable("the Secret Service: \(error.words)")
     }
-    guard case .structure(let parts)? = answer.first, parts.count == 4, case .bytes(let value) = parts[2],
+    guard case .structure(let parts)? = answer.first, parts.count == 4, let value = parts[2].asSecret as? SharedSecret,
       case .string(let contentType) = parts[3]
     else {
       throw Self.malformed
     }
-    return Secret(value: SharedSecret(SecretBytes(copying: value.span)), contentType: contentType)
+    return Secret(value: value, contentType: contentType)
   }
 }

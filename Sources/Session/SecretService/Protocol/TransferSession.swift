@@ -1,14 +1,6 @@
 internal import Keys
-package import SDBus
-package import SecureMemory
-
-extension SharedSecret: WipedBytes {
-  package convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(SecretBytes(copying: bytes)) }
-
-  package func lend<Value>(_ body: (UnsafeRawBufferPointer) throws(BusError) -> Value) throws(BusError) -> Value {
-    try bytes.withUnsafeBytes(body)
-  }
-}
+internal import SDBus
+internal import SecureMemory
 
 /// How secrets cross the bus in a session of a client.
 enum TransferSession: Sendable {
