@@ -30,7 +30,13 @@ struct ListeningSocket {
     if !call(bind) {
       guard errno == EADDRINUSE else { throw failure("cannot be made") }
       guard !call(connect) else { throw Failure("\(path): another agent listens there") }
-      guard errno == ECONNREFUSED, unlink(path) == 0, call(bind) else { throw failure("is in use") }
+      guard errno == ECONNREFUSED else { throw failure("is in use") }
+      var status = stat()
+      // Connecting to a file that is no socket is refused in the same way.
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
+        throw Failure("\(path): is a file and no socket: name another path")
+      }
+      guard unlink(path) == 0, call(bind) else { throw failure("is in use") }
     }
     guard Glibc.listen(descriptor, 64) == 0 else { throw failure("cannot be listened on") }
     (self.descriptor, self.path) = (descriptor, path)

@@ -42,15 +42,19 @@ package actor ReaderObject {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
     }
     for observer in observers { observer.callBegan() }
-    running[number] = Task.immediate {
+    var hasEnded = false
+    let task = Task.immediate {
       do throws(ReaderError) {
         call.answer(try await perform(request, number, for: call).values)
       } catch {
         call.fail(error.busName, error.busText)
       }
+      hasEnded = true
       running[number] = nil
       for observer in observers { observer.callEnded() }
     }
+    // A call that never waited has ended already.
+    if !hasEnded { running[number] = task }
   }
 
   /// Answers after the cancelled call, so that the peer knows that the reader is free.

@@ -224,14 +224,14 @@ struct RawClientTests {
             agent.connect(sys.argv[1] + '/in-process')
             for request in range(3):
                 agent.sendall(bytes([0, 0, 0, 1, 11]))
-                print(agent.recv(4096)[4], flush=True)
+                print(agent.recv(9, socket.MSG_WAITALL)[4], flush=True)
                 while not os.path.exists(f'{sys.argv[1]}/go-on-{request}'): time.sleep(0.01)
             """, folder,
           ]
         ).run()
       }
       for request in 0..<3 {
-        for _ in 0..<1_000
+        for _ in 0..<6_000
         where opened.withLock({ $0.count <= request || $0.contains { $0.store != nil } }) {
           try await Task.sleep(for: .milliseconds(10))
         }
