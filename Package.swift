@@ -350,7 +350,8 @@ let package = Package(
     .testTarget(
       name: "VaultHostTests",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "SecretModel",
+        "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
+        "SecretModel",
         "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver",
         "VaultHost", "VirtualFinger", "Whorl",
       ],

@@ -156,6 +156,10 @@ package actor ReaderProcess: FingerprintReader {
   package func close() async throws(ReaderError) {
     await settled()
     guard let session, !session.isOver else { return }
+    try await release(session)
+  }
+
+  private func release(_ session: ReaderSession) async throws(ReaderError) {
     switch await session.answers(.close, number: number(), within: min(Self.closeGrace, limit ?? Self.closeGrace)) {
     // A unit serves its next client, perhaps another user's vault, when this connection has ended.
     case .success: if case .unit = origin { await end(session) }
@@ -258,7 +262,7 @@ package actor ReaderProcess: FingerprintReader {
       if error == .disconnected, case .unit = origin, session === wasRunning, request.needsNoOpenReader {
         return try await perform(request, observer: observer)
       }
-      throw await explained(error, session, number)
+      throw await explained(error, of: request, session, number)
     }
     guard let answer = ReaderAnswer(to: request, values) else { throw await broken() }
     return answer
@@ -269,10 +273,12 @@ package actor ReaderProcess: FingerprintReader {
     return lastNumber
   }
 
-  private func explained(_ error: BusError, _ session: ReaderSession, _ number: UInt64) async -> ReaderError {
+  private func explained(
+    _ error: BusError, of request: ReaderRequest, _ session: ReaderSession, _ number: UInt64
+  ) async -> ReaderError {
     switch error {
     case .cancelled:
-      settle(session, number)
+      settle(request, session, number)
       return .cancelled
     case .remote(let name, let text, _): return ReaderError(busName: name, text: text)
     case .disconnected: return .processDied(await end(session))
@@ -310,12 +316,15 @@ package actor ReaderProcess: FingerprintReader {
   }
 
   /// Waits for the end of a cancelled call, while its caller goes on.
-  private func settle(_ session: ReaderSession, _ number: UInt64) {
+  private func settle(_ request: ReaderRequest, _ session: ReaderSession, _ number: UInt64) {
     let previous = settling
     settling = Task(executorPreference: BackgroundThread.shared) {
       await previous?.value
       if await session.answers(.cancel, number: number, within: Self.cancelGrace) == nil {
         await self.end(session, grace: .zero)
+      } else if case .open = request {
+        // The reader may have been opened before the process read the cancellation, and nobody else would close it.
+        try? await self.release(session)
       }
     }
   }

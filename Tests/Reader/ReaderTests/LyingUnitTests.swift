@@ -110,4 +110,34 @@ struct LyingUnitTests {
       #expect(unit.connections == 2)
     }
   }
+
+  @Test("that opens its reader just as that is cancelled has it closed again")
+  func cancelledOpen() async throws {
+    try await withFolder { folder in
+      let opening = Mutex<[BusCall]>([])
+      let closed = Mutex(0)
+      let unit = try Unit(in: folder, within: .seconds(10)) { call in
+        switch call.member {
+        case "Open": opening.withLock { $0.append(call) }
+        case "Cancel":
+          for open in opening.withLock({ $0 }) { open.answer(ReaderAnswer.reader(Self.reader).values) }
+          call.answer()
+        case "Close":
+          closed.withLock { $0 += 1 }
+          call.answer()
+        default: return Self.answers(call)
+        }
+        return true
+      }
+      let process = unit.process
+      let open = Task { try await process.open("reader") }
+      for _ in 0..<6_000 where opening.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(5)) }
+      open.cancel()
+      #expect(await readerError { _ = try await open.value } == .cancelled)
+      // Waits until the cancelled call is settled.
+      _ = try await process.readers()
+      #expect(closed.withLock { $0 } == 1)
+      #expect(unit.connections == 2)
+    }
+  }
 }

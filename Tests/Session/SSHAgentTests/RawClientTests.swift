@@ -242,6 +242,20 @@ struct RawClientTests {
     }
   }
 
+  @Test("a file at the place of its socket stays as it is")
+  func fileAtSocket() async throws {
+    try await TestStore.with { store in
+      let path = "\(store.folder)/id_ed25519"
+      try writeFile(path, Array("a key".utf8))
+      let result = try await Invocation(
+        program: "whorl-agent", arguments: ["--socket", path, "--store", store.directory] + store.reader
+      ).run()
+      #expect(result.status != 0)
+      #expect(result.diagnostics.contains("no socket"))
+      #expect(try readFile(path) == Array("a key".utf8))
+    }
+  }
+
   @Test("SHA-1 is refused, and so is a message that is too long")
   func refused() async throws {
     try await TestStore.with { store in

@@ -2,6 +2,7 @@ import Fingerprint
 import Glibc
 import Processes
 import ProgramDriver
+import ReaderBus
 import ReaderClient
 import SDBus
 import SecretModel
@@ -68,6 +69,29 @@ struct LentReaderTests {
 
   private static func isNotLent(_ error: any Error, _ words: String) -> Bool {
     if case .notLent(let why) = error as? ReaderError { why.contains(words) } else { false }
+  }
+
+  @Test("forgets a call that was refused at once, so that its number is free again")
+  func forgetsRefusedCalls() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    let connection = try service.connect()
+    let reader = try BusConnection(
+      socket: try await connection.lendReader().release(), role: .client, handlers: .init())
+    defer { reader.close() }
+    var errors: [String] = []
+    for _ in 1...2 {
+      do throws(BusError) {
+        _ = try await reader.call(ReaderInterface.target, "ClearStorage", [.uint64(7)])
+      } catch .remote(let name, _, _) {
+        errors.append(name)
+      } catch {
+        errors.append("\(error)")
+      }
+    }
+    #expect(errors.count == 2 && errors.first == errors.last, "\(errors)")
+    await connection.close()
+    try await service.end()
   }
 
   @Test("enrols a finger, knows it from another, and knows no print that it has not enrolled")
