@@ -13,15 +13,19 @@ package struct ForegroundCommand: Sendable {
   ///   - isQuiet: whether it reads and writes `/dev/null`.
   package init(_ program: String, _ arguments: [String], isQuiet: Bool = false) throws(ChildStartError) {
     var start = ChildStart()
+    // If this program was started with SIGCHLD ignored, the kernel would keep no exit status for it.
+    signal(SIGCHLD, SIG_DFL)
     if isQuiet { for descriptor: Int32 in 0...2 { start.open("/dev/null", O_RDWR, as: descriptor) } }
     // environ: this process's own
     process = try start.start(.name(program), arguments, environment: environ)
   }
 
-  /// Waits for its end, and returns its exit status as a shell reports it.
+  /// Waits for its end, and returns its exit status as a shell reports it; 1 if the kernel has none.
   package func status() -> Int32 {
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    while waitpid(process, &status, 0) < 0 {
+      guard errno == EINTR else { return EXIT_FAILURE }
+    }
     let signal = status & 0x7F
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
   }

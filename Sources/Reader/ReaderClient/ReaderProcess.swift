@@ -13,13 +13,16 @@ internal import Synchronization
 /// running calls throw ``ReaderError/processDied(_:)``, and the next call starts a new one, in which no reader is open.
 ///
 /// A cancelled call returns at once. If the reader does not end the scan within half a second, its process is ended,
-/// because libfprint cannot be interrupted while it compares prints. The next call waits for that.
+/// because libfprint cannot be interrupted while it compares prints. An enrolment has five seconds. The next call waits
+/// for that.
 ///
 /// It starts the process on the bus loop's own thread, which never ends: the kernel kills a reader process when the thread
 /// that started it ends.
 package actor ReaderProcess: FingerprintReader {
   /// The time a reader has to end a cancelled scan.
   private static let cancelGrace = Duration.milliseconds(500)
+  /// The time it has to end a cancelled enrolment, and to delete the finger if the enrolment had succeeded already.
+  private static let enrolmentCancelGrace = Duration.seconds(5)
   /// The time a reader has to close. Ending the process closes it in any case.
   private static let closeGrace = Duration.seconds(3)
   /// The time a process has to release its reader before it is killed.
@@ -320,7 +323,8 @@ package actor ReaderProcess: FingerprintReader {
     let previous = settling
     settling = Task(executorPreference: BackgroundThread.shared) {
       await previous?.value
-      if await session.answers(.cancel, number: number, within: Self.cancelGrace) == nil {
+      let grace = if case .enroll = request { Self.enrolmentCancelGrace } else { Self.cancelGrace }
+      if await session.answers(.cancel, number: number, within: grace) == nil {
         await self.end(session, grace: .zero)
       } else if case .open = request {
         // The reader may have been opened before the process read the cancellation, and nobody else would close it.

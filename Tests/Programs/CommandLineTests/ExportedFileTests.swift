@@ -104,6 +104,28 @@ struct ExportedFileTests {
     }
   }
 
+  @Test("a file brings in neither a key pair for the store nor an entry for the login, and the import lists them")
+  func ownGroups() async throws {
+    try await TestStore.with { store in
+      let key = try await publicKey(of: store)
+      func item(_ service: String, _ account: String, _ group: String) -> String {
+        #"{"item":{"access":[],"accessible":"when-unlocked","attributes":{"svce":{"text":"\#(service)"},"#
+          + #""acct":{"text":"\#(account)"},"agrp":{"text":"\#(group)"}},"class":"genp","secret":1}}"# + "\nx\n"
+      }
+      let text =
+        #"{"format":"whorl-items","version":1}"# + "\n" + item("whorl key", "planted", "org.whorl.key")
+        + item("gnome-keyring", "login", "org.whorl.login") + item("mail", "alice", "whorl") + #"{"end":3}"# + "\n"
+      let file = "\(store.folder)/file.age"
+      try await age("age", "-r", key, "-o", file, input: Array(text.utf8)).mustSucceed()
+      let before = try await store.whorl("ls").text.split(separator: "\n").count
+      let imported = try await store.unlocked("import", file, "--yes")
+      let told = imported.text + imported.diagnostics
+      #expect(told.contains("whorl login") && told.contains("store's own key"), "\(told)")
+      #expect(try await store.whorl("get", "mail/alice").text == "x")
+      #expect(try await store.whorl("ls").text.split(separator: "\n").count == before + 1)
+    }
+  }
+
   @Test("a damaged, shortened or extended file, and a wrong passphrase, are one line and bring in nothing")
   func damage() async throws {
     try await TestStore.with { store in

@@ -90,6 +90,15 @@ struct InterfaceTests {
     #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
   }
 
+  @Test("takes the longest serial number that USB has, of 126 characters of three bytes")
+  func longSerial() {
+    let serial = String(repeating: "\u{20AC}", count: 126)
+    let reader = ReaderDescription(
+      id: "reader", name: "name", identity: ReaderIdentity(driver: "driver", serial: serial),
+      scanType: .press, enrollStages: 1, features: [], temperature: .cold, nature: .virtual)
+    #expect(ReaderDescription(reader.busValue)?.identity.serial == serial)
+  }
+
   @Test("takes no list, template or text that no reader has")
   func limits() {
     func reader(_ count: Int) -> BusValue {

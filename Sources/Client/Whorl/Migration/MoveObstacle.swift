@@ -27,6 +27,16 @@ package enum MoveObstacle: Sendable, Hashable {
     case .living: return nil
     }
   }
+
+  /// The obstacle that lies in the group of an item that Whorl keeps for itself. Such items are neither exported nor
+  /// imported: a file from somebody else would bring in a key pair or a keyring's secret that its author knows.
+  init?(ofGroup attributes: [AttributeName: AttributeValue]) {
+    switch attributes[.accessGroup] {
+    case .text(StoreKey.accessGroup)?: self = .neverLeaves
+    case .text(LoginItem.accessGroup)?: self = .ofThisMachine
+    default: return nil
+    }
+  }
 }
 
 /// An item that is not copied.

@@ -100,12 +100,8 @@ package struct ItemExport: Sendable {
 
 extension ItemExport.Plan {
   fileprivate mutating func add(_ item: Item) {
-    if let obstacle = MoveObstacle(in: item) {
+    if let obstacle = MoveObstacle(in: item) ?? MoveObstacle(ofGroup: item.attributes) {
       staying.append(StayingItem(item: item, obstacle: obstacle))
-    } else if item.attributes[.accessGroup] == .text(StoreKey.accessGroup) {
-      staying.append(StayingItem(item: item, obstacle: .neverLeaves))
-    } else if item.attributes[.accessGroup] == .text(LoginItem.accessGroup) {
-      staying.append(StayingItem(item: item, obstacle: .ofThisMachine))
     } else if item.access == .none {
       silent.append(item.id)
     } else {

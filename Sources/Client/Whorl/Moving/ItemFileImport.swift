@@ -57,7 +57,9 @@ package struct ItemFileImport: Sendable {
       while let (item, _) = try reader.next() {
         let name = ItemName(of: item.itemClass, item.attributes)
         var comes = false
-        if !seen.insert(item.itemClass, item.attributes) {
+        if let obstacle = MoveObstacle(ofGroup: item.attributes) {
+          plan.unusable.append(UnusableEntry(name.description, .source(Self.words(obstacle))))
+        } else if !seen.insert(item.itemClass, item.attributes) {
           plan.duplicates.append(name)
         } else if there.contains(item.itemClass, item.attributes) {
           plan.alreadyThere.append(name)
@@ -113,6 +115,8 @@ package struct ItemFileImport: Sendable {
         while let (item, secret) = try reader.next() {
           defer { place += 1 }
           guard place < plan.comes.count, plan.comes[place] else { continue }
+          // The file may be another one than that of the plan.
+          guard MoveObstacle(ofGroup: item.attributes) == nil else { throw .fileUnreadable("it was changed meanwhile") }
           try await arriving.add(ItemToAdd(item, secret: secret), tell)
         }
         try await arriving.finish(tell)
@@ -122,6 +126,12 @@ package struct ItemFileImport: Sendable {
       }
       return outcome
     }
+  }
+
+  private static func words(_ obstacle: MoveObstacle) -> String {
+    obstacle == .ofThisMachine
+      ? "is in the group of 'whorl login', which no file may bring"
+      : "is in the group of the store's own key, which no file may bring"
   }
 
   private func obstacle(hasFingers: Bool) -> String? {

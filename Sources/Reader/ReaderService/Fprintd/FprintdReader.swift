@@ -18,6 +18,10 @@ package actor FprintdReader: FingerprintReader {
   /// Looked up before the process is confined.
   private let ownUser: String?
   private var link: FprintdConnection?
+  /// The connection that is being made, for all calls that need one.
+  private var connecting: Task<Result<FprintdConnection, ReaderError>, Never>?
+  /// The number of connections made so far.
+  private var connections = 0
   private var opened: FprintdOpenReader?
   /// The task that releases the last action's claim. The action's answer does not wait for it.
   private var releasing: Task<Void, Never>?
@@ -117,33 +121,28 @@ package actor FprintdReader: FingerprintReader {
     guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
     let stages = device.description.enrollStages
     let stage = StageCount()
-    let status: FprintdAction.Status
     do throws(ReaderError) {
-      status = try await scan(.enroll, finger.fprintdName, observer) { status in
+      let status = try await scan(.enroll, finger.fprintdName, observer) { status in
         guard let event = stage.event(of: status, below: stages) else { return true }
         observer(event)
         return false
       }
+      switch status.word {
+      case .completed: break
+      case .failed(let error): throw error
+      default: throw .device("fprintd ended the enrolment without a word")
+      }
+      observer(.stage(completed: stages, of: stages))
+      guard let print = try await enrolledPrints().first(where: { $0.finger == finger }) else {
+        throw .device("fprintd does not list the finger it has enrolled")
+      }
+      guard !Task.isCancelled else { throw .cancelled }
+      return print.template
     } catch {
       // fprintd may have stored the print already. Delete it, or a finger that nobody asked to enrol would open items.
       await Task { try? await forget(finger) }.value
       throw error
     }
-    switch status.word {
-    case .completed: break
-    case .failed(let error): throw error
-    default: throw .device("fprintd ended the enrolment without a word")
-    }
-    observer(.stage(completed: stages, of: stages))
-    guard !Task.isCancelled else {
-      // The enrolment finished before the cancellation arrived.
-      await Task { try? await delete(finger) }.value
-      throw .cancelled
-    }
-    guard let print = try await enrolledPrints().first(where: { $0.finger == finger }) else {
-      throw .device("fprintd does not list the finger it has enrolled")
-    }
-    return print.template
   }
 
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
@@ -370,11 +369,27 @@ package actor FprintdReader: FingerprintReader {
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard opened == nil else { throw .processDied(FprintdConnection.ended) }
-    let fresh = try await FprintdConnection(place, through: sockets) { event in
-      self.assumeIsolated { $0.receive(event) }
+    let task = connecting ?? Task { await connect() }
+    connecting = task
+    return try await task.value.get()
+  }
+
+  private func connect() async -> Result<FprintdConnection, ReaderError> {
+    defer { connecting = nil }
+    connections += 1
+    let number = connections
+    do throws(ReaderError) {
+      let fresh = try await FprintdConnection(place, through: sockets) { event in
+        self.assumeIsolated { reader in
+          // An earlier connection says nothing about the calls of this one.
+          if number == reader.connections { reader.receive(event) }
+        }
+      }
+      link = fresh
+      return .success(fresh)
+    } catch {
+      return .failure(error)
     }
-    link = fresh
-    return fresh
   }
 
   private func drop(_ link: FprintdConnection) async {

@@ -121,13 +121,16 @@ package actor LibfprintReader: FingerprintReader {
       GLibError.catching { fp_device_enroll_finish(device.pointer, result, $0).map(Print.init(adopting:)) }
     }
     guard let print else { throw .device("libfprint ended the enrolment without a print") }
-    let template = try print.serialized()
-    if Task.isCancelled {
-      // The enrolment finished before the cancellation arrived. Remove the print from the chip, because no set contains it.
-      await Task { try? await delete(template) }.value
-      throw .cancelled
+    do throws(ReaderError) {
+      let template = try print.serialized()
+      // The enrolment may have finished before the cancellation arrived.
+      guard !Task.isCancelled else { throw .cancelled }
+      return template
+    } catch {
+      // Remove the print from the chip, because no set contains it.
+      await Task { try? await delete(print) }.value
+      throw error
     }
-    return template
   }
 
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
@@ -235,7 +238,11 @@ package actor LibfprintReader: FingerprintReader {
 
   package func delete(_ template: Template) async throws(ReaderError) {
     let device = try await openDevice()
-    let print = try Print(parsing: template, for: device)
+    try await delete(try Print(parsing: template, for: device))
+  }
+
+  private func delete(_ print: Print) async throws(ReaderError) {
+    let device = try await openDevice()
     try await act(on: device) {
       fp_device_delete_print(device.pointer, print.pointer, $0, $1, $2)
     } finish: { result in

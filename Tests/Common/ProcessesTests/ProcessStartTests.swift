@@ -1,0 +1,32 @@
+import Glibc
+import Testing
+
+@testable import Processes
+
+@Suite("The start time of a process")
+struct ProcessStartTests {
+  @Test("does not depend on the process's name", arguments: ["name", "a) S 1 (b", "x)\u{600}", ")\u{301}) R 1 1"])
+  func names(_ name: String) throws {
+    var template = Array("/tmp/whorl-start-XXXXXX".utf8CString)
+    _ = try #require(mkdtemp(&template))
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let program = "\(folder)/\(name)"
+    defer {
+      unlink(program)
+      rmdir(folder)
+    }
+    // The kernel names a process after the file it was started from, here a link.
+    try #require(symlink("/bin/sleep", program) == 0)
+    var start = ChildStart()
+    let earlier = try #require(ProcessHandle.start(of: getpid()))
+    let process = try start.start(.path(program), ["sleep", "100"], environment: environ)
+    defer {
+      kill(process, SIGKILL)
+      waitpid(process, nil, 0)
+    }
+    let started = try #require(ProcessHandle.start(of: process))
+    var now = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &now)
+    #expect(started >= earlier && started <= UInt64(now.tv_sec + 1) * UInt64(sysconf(Int32(_SC_CLK_TCK))))
+  }
+}
