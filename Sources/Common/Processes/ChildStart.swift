@@ -13,13 +13,16 @@ package struct ChildStart: ~Copyable {
   private var actions = posix_spawn_file_actions_t()
   private var attributes = posix_spawnattr_t()
 
-  /// - Parameter inOwnSession: whether it gets a session of its own, without this process's terminal.
-  package init(inOwnSession: Bool = false) {
+  /// - Parameters:
+  ///   - inOwnSession: whether it gets a session of its own, without this process's terminal.
+  ///   - ignoring: the signals that it ignores if this process does.
+  package init(inOwnSession: Bool = false, ignoring: [Int32] = []) {
     posix_spawn_file_actions_init(&actions)
     posix_spawnattr_init(&attributes)
     var (none, all) = (sigset_t(), sigset_t())
     sigemptyset(&none)
     sigfillset(&all)
+    for number in ignoring where EndingSignals.isIgnored(number) { sigdelset(&all, number) }
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &all)
     let session = inOwnSession ? whorl_spawn_in_own_session : 0

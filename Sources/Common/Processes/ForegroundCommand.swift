@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A command that runs at this program's terminal, as a shell would run it: with the same environment and descriptors, and
-/// with all signals at their default.
+/// with all signals at their default but those that end a program, which it ignores if this program was started so.
 package struct ForegroundCommand: Sendable {
   package let process: Int32
 
@@ -12,7 +12,7 @@ package struct ForegroundCommand: Sendable {
   ///   - arguments: all of them, with the program's own name.
   ///   - isQuiet: whether it reads and writes `/dev/null`.
   package init(_ program: String, _ arguments: [String], isQuiet: Bool = false) throws(ChildStartError) {
-    var start = ChildStart()
+    var start = ChildStart(ignoring: EndingSignals.all)
     // If this program was started with SIGCHLD ignored, the kernel would keep no exit status for it.
     signal(SIGCHLD, SIG_DFL)
     if isQuiet { for descriptor: Int32 in 0...2 { start.open("/dev/null", O_RDWR, as: descriptor) } }

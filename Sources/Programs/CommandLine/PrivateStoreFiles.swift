@@ -4,7 +4,7 @@ import Glibc
 enum PrivateStoreFiles {
   /// All files that a store may have.
   private static let names = [
-    "device.key", "vault.db", "vault.db-wal", "vault.db-shm", "state", "commit.lock", "scan.lock",
+    "device.key", "device.key.new", "vault.db", "vault.db-wal", "vault.db-shm", "state", "commit.lock", "scan.lock",
   ]
 
   /// Removes a store: first its key file, without which the rest cannot be decrypted, and finally the folder if it is

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CSystemd
 internal import Glibc
+internal import Processes
 
 /// The socket that clients connect to.
 struct ListeningSocket {
@@ -58,13 +59,12 @@ struct ListeningSocket {
 
 /// The signals that request the end of the process. They are blocked in every thread, and the main thread waits for
 /// them.
-struct EndingSignals: Sendable {
-  private var signals = sigset_t()
+struct AgentEnd: Sendable {
+  private let signals = EndingSignals.heard
 
   /// Call this before any other thread exists, because threads inherit the mask.
   init() {
-    sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, number) }
+    var signals = signals
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     // A write to a closed socket returns an error and does not end the process.
     signal(SIGPIPE, SIG_IGN)

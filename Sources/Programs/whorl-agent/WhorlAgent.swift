@@ -75,7 +75,7 @@ struct WhorlAgent: ParsableCommand {
   func run() throws {
     let hardening = Hardening()
     // Before any other thread exists, since threads inherit the mask.
-    let endings = EndingSignals()
+    let endings = AgentEnd()
     let listener = secretService ? nil : try listen()
     defer { listener?.remove() }
     let (store, reader, config) = (store, reader, config)

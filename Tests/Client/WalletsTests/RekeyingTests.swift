@@ -158,6 +158,28 @@ struct RekeyingTests {
     }
   }
 
+  @Test("with an earlier secret in the store, the sealed copy beside the keyring brings back the one that opens it")
+  func staleStore() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      let entries = LoginEntries(in: vault)
+      try await KeyringRekeying(daemon.places, in: vault).enable(
+        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+      try await entries.put(KeyringRekeying.entry, secret: SecretBytes(text: "of an old backup"))
+      let outcome = try await KeyringRepair(daemon.places, in: vault).run(
+        asking: .init {
+          nil
+        } sealedSecret: { copy in
+          SharedSecret(
+            try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
+        })
+      #expect(outcome == .ownSecret)
+      let secret = try #require(try await entries.secret(of: KeyringRekeying.entry)).bytes.text
+      #expect(try await daemon.fileOpens(with: secret))
+    }
+  }
+
   @Test("with the store gone, the sealed copy beside the keyring brings the secret into another store")
   func lostStore() async throws {
     try await KeyringDaemon.with { daemon in

@@ -36,6 +36,7 @@ struct BackupTests {
       #expect(try await store.whorl("get", "added").text == "later")
       let restored = try await store.unlocked("restore", copy, "--yes", "--json")
       #expect(restored.text == #"{"dead":[],"items":2,"restored":true}"# + "\n", "\(restored.diagnostics)")
+      #expect(restored.diagnostics.contains("will be lost:\n  added"), "\(restored.diagnostics)")
       let names = try await store.whorl("ls").text.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
       #expect(names == ["mail/alice", "kept"])
       #expect(try await store.whorl("get", "mail/alice").text == "of mail")

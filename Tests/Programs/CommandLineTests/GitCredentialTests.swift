@@ -64,6 +64,40 @@ struct GitCredentialTests {
     }
   }
 
+  @Test("a credential that serves once is not stored, and does not replace one that is")
+  func ephemeral() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+      try await git("store", Self.place + "username=ann\npassword=two\nephemeral=1\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, "--no-prompt", in: store).text == "username=ann\npassword=one\n")
+      try await git("store", Self.place + "username=ann\npassword=three\nephemeral=0\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, "--no-prompt", in: store).text == "username=ann\npassword=three\n")
+    }
+  }
+
+  @Test("an account with a line feed, which a file can bring, adds no field to the answer")
+  func accountOfTwoLines() async throws {
+    try await TestStore.with { store in
+      let key = try await store.whorl("key").text.dropLast()
+      let contents = #"""
+        {"format":"whorl-items","version":1}
+        {"item":{"access":[],"accessible":"when-unlocked","attributes":{"srvr":{"text":"example.com"},\#
+        "ptcl":{"text":"htps"},"port":{"number":8443},"acct":{"text":"ann\nhost=evil.example"},\#
+        "agrp":{"text":"whorl"}},"class":"inet","secret":1}}
+        x
+        {"end":1}
+
+        """#
+      let file = "\(store.folder)/file.age"
+      try await Invocation(
+        program: "/usr/bin/age", arguments: ["-r", String(key), "-o", file], input: Array(contents.utf8)
+      ).run().mustSucceed()
+      try await store.unlocked("import", file, "--yes").mustSucceed()
+      let got = try await git("get", Self.place, "--no-prompt", in: store)
+      #expect(got.text.isEmpty, "\(got.text)")
+    }
+  }
+
   @Test("a password that is stored again keeps its rule, and a new one needs a finger or the passcode")
   func keepsItsRule() async throws {
     try await TestStore.with { store in

@@ -52,6 +52,18 @@ struct SSHEnableTests {
     }
   }
 
+  @Test("a socket unit that is masked is none, and nothing is written")
+  func masked() async throws {
+    try await with { store, services in
+      let folder = "\(services.folder)/config/systemd/user"
+      for path in ["\(services.folder)/config", "\(services.folder)/config/systemd", folder] { mkdir(path, 0o700) }
+      try #require(symlink("/dev/null", "\(folder)/whorl-agent.socket") == 0)
+      let refused = try await store.whorl("ssh", "enable", environment: services.environment())
+      #expect(refused.status == 69, "\(refused.diagnostics)")
+      #expect(services.calls.isEmpty && access(Self.path(services), F_OK) != 0)
+    }
+  }
+
   @Test(
     "an agent that the next session does not have, and whorl-agent itself, are handed nothing",
     arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", "RUN/a\nExecStart=/bin/false", ""])

@@ -52,7 +52,8 @@ package struct KeyringRepair: Sendable {
     if let stored, try await opens(with: stored.bytes) { return try await settle(on: stored.bytes) }
     // The file is the same as before the change.
     if isUnchanged { return try await settleOnPassword() }
-    if stored == nil, let copy, let secret = try await questions.sealedSecret(copy),
+    // The store may have an earlier secret than the copy, after a restore.
+    if let copy, let secret = try await questions.sealedSecret(copy),
       try await opens(with: secret.bytes)
     {
       return try await settle(on: secret.bytes)

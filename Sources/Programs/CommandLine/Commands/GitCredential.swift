@@ -59,7 +59,8 @@ struct GitCredential: Command {
     guard let place = try GitPlace(request) else { return }
     let store = try await session.store()
     let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
-    guard let item = items.first else { return }
+    // A line feed in an account would end its line and begin another field, such as the host.
+    guard let item = items.first(where: { !Self.hasControl($0.attributes[.account]) }) else { return }
     let released = try await session.secret(
       of: item, from: store, reason: "git: sign in to \(place.description)", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
@@ -72,12 +73,23 @@ struct GitCredential: Command {
     try answer.writeAnswer()
   }
 
+  private static func hasControl(_ value: AttributeValue?) -> Bool {
+    guard case .text(let text)? = value else { return false }
+    return text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+
   // MARK: store
+
+  /// Whether the credential serves once, such as that of a one-time token: git asks helpers not to store it.
+  private static func isEphemeral(_ request: GitFields) throws(Failure) -> Bool {
+    guard let value = try request.text("ephemeral") else { return false }
+    return !["", "0", "false", "no", "off"].contains(value.lowercased())
+  }
 
   private func store(_ session: Session) async throws(Failure) {
     let request = try Self.request()
     // What was read here is stored here.
-    guard let place = try GitPlace(request), Self.state(in: request) == nil,
+    guard let place = try GitPlace(request), Self.state(in: request) == nil, try !Self.isEphemeral(request),
       let secret = GitSecret(storing: request)
     else { return }
     let store = try await session.store()

@@ -46,7 +46,7 @@ struct Restore: Command {
     let contents = try await session.explained { () async throws(VaultError) in
       try await store.contents(ofBackup: backup.file)
     }
-    if !options.json { for line in Self.lines(contents) { StandardError.line(Visible.text(line)) } }
+    for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Put it in place of the store's items?", assent: "--yes") }
     let dead = try await session.asking(store, answers, reason: "restore \(Visible.text(directory))") {
       try await store.restore(backup.file, accepting: contents.id, $0)

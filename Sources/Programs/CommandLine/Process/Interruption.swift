@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Processes
 import Synchronization
 import Whorl
 
@@ -24,14 +25,12 @@ enum Interruption {
 
   /// Blocks the signals. Call it before any other thread exists, since threads inherit the mask.
   static func begin() {
-    var set = endings()
+    var set = EndingSignals.heard
     sigaddset(&set, SIGTSTP)
     var mask = sigset_t()
     pthread_sigmask(SIG_BLOCK, &set, &mask)
     // A write to a closed pipe returns an error and does not end the process.
-    var pipe = sigaction()
-    sigaction(SIGPIPE, nil, &pipe)
-    let ignoresPipe = unsafeBitCast(pipe.__sigaction_handler.sa_handler, to: Int.self) == 1
+    let ignoresPipe = EndingSignals.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
     before.withLock { $0 = (mask, ignoresPipe) }
   }
@@ -39,7 +38,7 @@ enum Interruption {
   /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` cannot be used:
   /// it suspends this thread with all signals unblocked.
   static func serve() -> Never {
-    var set = endings()
+    var set = EndingSignals.heard
     sigaddset(&set, SIGTSTP)
     while true {
       var number: Int32 = 0
@@ -73,13 +72,6 @@ enum Interruption {
     if !ignoresPipe { signal(SIGPIPE, SIG_DFL) }
   }
 
-  private static func endings() -> sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, number) }
-    return set
-  }
-
   private static func ended() -> Never {
     let (cancel, command) = state.withLock { state in
       state.happened = true
@@ -89,7 +81,7 @@ enum Interruption {
     if let cancel {
       cancel()
       // A second signal ends the wait. Normally the thread that runs the call ends the process before.
-      var set = endings()
+      var set = EndingSignals.heard
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")

@@ -1,3 +1,4 @@
+import Glibc
 import Whorl
 
 /// A unit of the user's service manager, as it is installed.
@@ -38,10 +39,12 @@ struct UserUnit {
   }
 
   private var text: String? {
-    for folder in folders {
-      guard let bytes = try? SmallFile.read("\(folder)/\(name)", limit: Self.limit) else { continue }
-      return String(validating: bytes, as: UTF8.self)
-    }
-    return nil
+    // The first one counts. A link to /dev/null masks those behind it, and is no file that can be read.
+    let paths = folders.map { "\($0)/\(name)" }
+    var status = stat()
+    guard let path = paths.first(where: { lstat($0, &status) == 0 }),
+      let bytes = try? SmallFile.read(path, limit: Self.limit)
+    else { return nil }
+    return String(validating: bytes, as: UTF8.self)
   }
 }

@@ -1,0 +1,24 @@
+package import CLinux
+internal import Glibc
+
+/// The signals by which a person or the system ends a program.
+package enum EndingSignals {
+  /// Those that this process was not started to ignore, as it is to ignore SIGHUP under nohup(1). Blocked signals are
+  /// delivered to sigwait(3) even if they are ignored, so a program must leave these out.
+  package static let heard: sigset_t = {
+    var set = sigset_t()
+    sigemptyset(&set)
+    for number in all where !isIgnored(number) { sigaddset(&set, number) }
+    return set
+  }()
+
+  static let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+  /// Whether this process ignores the signal now.
+  package static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    // SIG_IGN (bits/signum-generic.h)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+}
