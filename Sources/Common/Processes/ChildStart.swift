@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that is about to be started, with `posix_spawn`: what it gets as descriptors, and all signals at their default,
-/// since this program blocks and ignores some.
+/// A process that is about to be started, with `posix_spawn`: what it gets as descriptors, and signals at their
+/// default, since this program blocks and ignores some.
 package struct ChildStart: ~Copyable {
   package enum Program {
     case path(String)
@@ -15,7 +15,7 @@ package struct ChildStart: ~Copyable {
 
   /// - Parameters:
   ///   - inOwnSession: whether it gets a session of its own, without this process's terminal.
-  ///   - ignoring: the signals that it ignores if this process does.
+  ///   - ignoring: the signals that it goes on ignoring where this process ignores them.
   package init(inOwnSession: Bool = false, ignoring: [Int32] = []) {
     posix_spawn_file_actions_init(&actions)
     posix_spawnattr_init(&attributes)

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The signals by which a person or the system ends a program.
 package enum EndingSignals {
-  /// Those that this process was not started to ignore, as it is to ignore SIGHUP under nohup(1). Blocked signals are
-  /// delivered to sigwait(3) even if they are ignored, so a program must leave these out.
+  /// Those that this process was not started to ignore. nohup(1), for example, starts a program with SIGHUP ignored.
+  /// sigwait(3) returns a blocked signal even if it is ignored, so a program that waits for signals waits for these.
   package static let heard: sigset_t = {
     var set = sigset_t()
     sigemptyset(&set)

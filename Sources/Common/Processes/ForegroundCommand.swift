@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A command that runs at this program's terminal, as a shell would run it: with the same environment and descriptors, and
-/// with all signals at their default but those that end a program, which it ignores if this program was started so.
+/// A command that runs at this program's terminal, as a shell would run it: with the same environment and descriptors.
+/// It ignores those of ``EndingSignals`` that this program was started to ignore. All other signals are at their default.
 package struct ForegroundCommand: Sendable {
   package let process: Int32
 

@@ -11,10 +11,10 @@ extension ProcessHandle {
     // read: writes at most as many bytes as it is told
     let count = read(descriptor, &buffer, buffer.count)
     guard count > 0 else { return nil }
-    // "PID (NAME) STATE …": the name may hold any bytes, so count from the last parenthesis. A String would be searched by
-    // characters, and some letters in front of a parenthesis form one character with it.
-    guard let end = buffer.prefix(count).lastIndex(of: UInt8(ascii: ")")) else { return nil }
-    let fields = buffer[..<count][(end + 1)...].split(separator: UInt8(ascii: " "))
+    // "PID (NAME) STATE …": the name may hold any bytes, so count from the last parenthesis. Search bytes: a String takes
+    // U+0600 and a parenthesis behind it for one character.
+    guard let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = buffer[(end + 1)..<count].split(separator: UInt8(ascii: " "))
     // The state is field 3, and the start field 22.
     return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
   }

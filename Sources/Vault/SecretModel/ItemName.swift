@@ -15,7 +15,7 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
       guard text.utf8.count <= Self.limit else {
         throw .invalidName("the \(part) is longer than \(Self.limit) bytes")
       }
-      guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      guard !text.hasControlCharacters else {
         throw .invalidName("the \(part) has a control character in it")
       }
     }
@@ -29,7 +29,7 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
     func shown(_ text: String) -> String {
       // Most names are ASCII, for which Unicode's tables need not be read.
       if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
-      guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+      guard text.hasControlCharacters else { return text }
       return String(
         String.UnicodeScalarView(
           text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
@@ -46,4 +46,11 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
 
   /// `SERVICE` or `SERVICE/ACCOUNT`, as ``init(parsing:)`` reads it.
   public var description: String { account.isEmpty ? service : "\(service)/\(account)" }
+}
+
+extension String {
+  /// Whether one of its characters is a control character of Unicode (general category Cc), such as a line feed.
+  package var hasControlCharacters: Bool {
+    unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
 }

@@ -158,6 +158,13 @@ struct RekeyingTests {
     }
   }
 
+  /// Answers with the passcode of the store that sealed the copy, and with no password.
+  private static let withPasscode = KeyringRepair.Questions {
+    nil
+  } sealedSecret: { copy in
+    SharedSecret(try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
+  }
+
   @Test("with an earlier secret in the store, the sealed copy beside the keyring brings back the one that opens it")
   func staleStore() async throws {
     try await KeyringDaemon.with { daemon in
@@ -168,12 +175,7 @@ struct RekeyingTests {
         password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
       try await entries.put(KeyringRekeying.entry, secret: SecretBytes(text: "of an old backup"))
       let outcome = try await KeyringRepair(daemon.places, in: vault).run(
-        asking: .init {
-          nil
-        } sealedSecret: { copy in
-          SharedSecret(
-            try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
-        })
+        asking: Self.withPasscode)
       #expect(outcome == .ownSecret)
       let secret = try #require(try await entries.secret(of: KeyringRekeying.entry)).bytes.text
       #expect(try await daemon.fileOpens(with: secret))
@@ -190,12 +192,7 @@ struct RekeyingTests {
       let new = try await ScratchStore(passcode: "another passcode")
       let other = VaultSession(of: try new.open())
       let outcome = try await KeyringRepair(daemon.places, in: other).run(
-        asking: .init {
-          nil
-        } sealedSecret: { copy in
-          SharedSecret(
-            try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
-        })
+        asking: Self.withPasscode)
       #expect(outcome == .ownSecret)
       let secret = try #require(try await LoginEntries(in: other).secret(of: KeyringRekeying.entry)).bytes.text
       #expect(try await daemon.fileOpens(with: secret))

@@ -1,4 +1,5 @@
 import Glibc
+import ProgramDriver
 import Testing
 
 @testable import Processes
@@ -7,14 +8,9 @@ import Testing
 struct ProcessStartTests {
   @Test("does not depend on the process's name", arguments: ["name", "a) S 1 (b", "x)\u{600}", ")\u{301}) R 1 1"])
   func names(_ name: String) throws {
-    var template = Array("/tmp/whorl-start-XXXXXX".utf8CString)
-    _ = try #require(mkdtemp(&template))
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = try temporaryFolder("whorl-start")
+    defer { removeFolder(folder) }
     let program = "\(folder)/\(name)"
-    defer {
-      unlink(program)
-      rmdir(folder)
-    }
     // The kernel names a process after the file it was started from, here a link.
     try #require(symlink("/bin/sleep", program) == 0)
     var start = ChildStart()

@@ -60,7 +60,7 @@ struct GitCredential: Command {
     let store = try await session.store()
     let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
     // A line feed in an account would end its line and begin another field, such as the host.
-    guard let item = items.first(where: { !Self.hasControl($0.attributes[.account]) }) else { return }
+    guard let item = items.first(where: { !Self.hasUnfitAccount($0) }) else { return }
     let released = try await session.secret(
       of: item, from: store, reason: "git: sign in to \(place.description)", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
@@ -73,14 +73,13 @@ struct GitCredential: Command {
     try answer.writeAnswer()
   }
 
-  private static func hasControl(_ value: AttributeValue?) -> Bool {
-    guard case .text(let text)? = value else { return false }
-    return text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  private static func hasUnfitAccount(_ item: Item) -> Bool {
+    if case .text(let account)? = item.attributes[.account] { account.hasControlCharacters } else { false }
   }
 
   // MARK: store
 
-  /// Whether the credential serves once, such as that of a one-time token: git asks helpers not to store it.
+  /// Whether git asks helpers not to store the credential, because it is valid for one use only.
   private static func isEphemeral(_ request: GitFields) throws(Failure) -> Bool {
     guard let value = try request.text("ephemeral") else { return false }
     return !["", "0", "false", "no", "off"].contains(value.lowercased())

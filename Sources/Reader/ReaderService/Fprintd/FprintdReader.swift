@@ -381,7 +381,7 @@ package actor FprintdReader: FingerprintReader {
     do throws(ReaderError) {
       let fresh = try await FprintdConnection(place, through: sockets) { event in
         self.assumeIsolated { reader in
-          // An earlier connection says nothing about the calls of this one.
+          // Ignore the end of an earlier connection.
           if number == reader.connections { reader.receive(event) }
         }
       }
