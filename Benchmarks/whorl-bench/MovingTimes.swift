@@ -42,7 +42,10 @@ struct MovingTimes {
 
   private func make(_ path: String) throws {
     try ChildProgram(
-      name: "init", arguments: [whorl, "init", "--no-passcode", "--store", path], environment: environment
+      name: "init",
+      arguments: [
+        "/bin/sh", "-c", #"exec "$0" init --no-passcode --recovery-fd 4 --store "$1" 4>/dev/null"#, whorl, path,
+      ], environment: environment
     ).run()
   }
 

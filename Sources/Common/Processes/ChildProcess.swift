@@ -71,6 +71,9 @@ package final class ChildProcess: Sendable {
     if case .exited(0)? = outcome.withLock({ $0 }) { true } else { false }
   }
 
+  /// Kills the child at once.
+  package func kill() { handle.signal(SIGKILL) }
+
   /// Waits for the child to end by itself: sends SIGTERM after `grace`, and SIGKILL 300 ms later.
   ///
   /// The first call sets the grace. Later calls wait for the same end.

@@ -22,3 +22,22 @@ package enum EndingSignals {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 }
+
+/// A signal that this process has received.
+package struct ReceivedSignal: Sendable {
+  package let number: Int32
+  /// Whether the kernel sent it for the terminal, such as at Ctrl-C. Every process in the terminal's foreground then
+  /// receives one.
+  package let isFromTerminal: Bool
+
+  /// Waits for one of the signals, which are blocked in every thread.
+  package static func next(of set: sigset_t) -> ReceivedSignal {
+    var set = set
+    var information = siginfo_t()
+    while true {
+      let number = sigwaitinfo(&set, &information)
+      // SI_KERNEL (bits/siginfo-consts.h)
+      if number > 0 { return ReceivedSignal(number: number, isFromTerminal: information.si_code == 0x80) }
+    }
+  }
+}

@@ -3,7 +3,9 @@ internal import Glibc
 /// A command that runs at this program's terminal, as a shell would run it: with the same environment and descriptors.
 /// It ignores those of ``EndingSignals`` that this program was started to ignore. All other signals are at their default.
 package struct ForegroundCommand: Sendable {
-  package let process: Int32
+  private let process: Int32
+  /// Nil if it could not be opened; the command then receives no signals from this program.
+  private let handle: ProcessHandle?
 
   /// Starts it.
   ///
@@ -18,6 +20,12 @@ package struct ForegroundCommand: Sendable {
     if isQuiet { for descriptor: Int32 in 0...2 { start.open("/dev/null", O_RDWR, as: descriptor) } }
     // environ: this process's own
     process = try start.start(.name(program), arguments, environment: environ)
+    handle = ProcessHandle(process)
+  }
+
+  /// Passes a signal of this program on, unless the terminal has sent it to the command as well.
+  package func pass(on signal: ReceivedSignal) {
+    if !signal.isFromTerminal { handle?.signal(signal.number) }
   }
 
   /// Waits for its end, and returns its exit status as a shell reports it; 1 if the kernel has none.

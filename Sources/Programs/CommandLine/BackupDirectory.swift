@@ -33,8 +33,12 @@ final class BackupDirectory: Sendable {
   /// Removes it if that fails.
   func write(_ body: (Int32) async throws(Failure) -> Void) async throws(Failure) {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"
-    guard mkdir(new, 0o700) == 0 else { throw cannotMake(errno) }
     let name = "\(new)/\(Self.fileName)"
+    Interruption.atEnd {
+      unlink(name)
+      rmdir(new)
+    }
+    guard mkdir(new, 0o700) == 0 else { throw cannotMake(errno) }
     do throws(Failure) {
       let output = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       guard output >= 0 else { throw cannotMake(errno) }

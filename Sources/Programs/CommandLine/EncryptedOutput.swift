@@ -24,6 +24,7 @@ struct EncryptedOutput {
   /// Creates a file for this user alone, calls `body` to write it, and gives it its name. Removes it if that fails.
   func write<Value>(_ body: (Int32) async throws(Failure) -> Value) async throws(Failure) -> Value {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"
+    Interruption.atEnd { unlink(new) }
     let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw cannotMake(errno) }
     defer { close(file) }

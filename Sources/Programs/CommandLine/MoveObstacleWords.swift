@@ -26,6 +26,8 @@ extension MoveObstacle {
       case .export: "it has a password of its own: read it with 'whorl get' and store it there with 'whorl set'"
       }
     case .noFinger: "it needs a finger, and the service has none: 'whorl migrate --enroll FINGER'"
+    case .changedSince:
+      "it was changed after the service got an item of that name: compare the two, and remove one with 'whorl rm'"
     case .ofThisMachine: "it is an entry of 'whorl login' on this machine: make it there with 'whorl login'"
     case .unreadable(let error): Failure(error).words
     }

@@ -70,11 +70,7 @@ struct AgentEnd: Sendable {
     signal(SIGPIPE, SIG_IGN)
   }
 
-  /// Waits for one of the signals, and returns its number.
-  func wait() -> Int32 {
-    var signals = signals
-    var number: Int32 = 0
-    while sigwait(&signals, &number) != 0 {}
-    return number
-  }
+  /// Waits for one of the signals.
+  @discardableResult
+  func wait() -> ReceivedSignal { ReceivedSignal.next(of: signals) }
 }

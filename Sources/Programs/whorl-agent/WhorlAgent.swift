@@ -106,7 +106,7 @@ struct WhorlAgent: ParsableCommand {
             Terminal.leave()
             Glibc.exit(EXIT_FAILURE)
           }))
-      _ = endings.wait()
+      endings.wait()
       return Terminal.leave()
     }
     let server = AgentServer(
@@ -117,12 +117,11 @@ struct WhorlAgent: ParsableCommand {
     var status: Int32 = 0
     if let path = listener.path, !isAlone {
       let child = try start(command, hardening, socket: path)
-      let process = child.process
-      Task.detached(executorPreference: BackgroundThread()) { while true { kill(process, endings.wait()) } }
+      Task.detached(executorPreference: BackgroundThread()) { while true { child.pass(on: endings.wait()) } }
       status = child.status()
     } else {
       if let path = listener.path { Diagnostics.line("listens; clients find it by SSH_AUTH_SOCK=\(path)") }
-      _ = endings.wait()
+      endings.wait()
     }
     Terminal.leave()
     throw ExitCode(status)

@@ -49,6 +49,58 @@ struct LoginCommandTests {
     }
   }
 
+  @Test("disables with the sealed copy where the store has an earlier secret")
+  func staleStore() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        func disabling(_ passcode: [String]) -> Invocation {
+          var call = whorl(
+            store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"])
+          if !passcode.isEmpty { call.arguments += ["--passcode-fd", "4"] }
+          call.descriptors += passcode.map { $0 + "\n" }
+          return call
+        }
+        try await enable(store, daemon).run().mustSucceed()
+        let files = [
+          "\(daemon.folder)/data/keyrings/login.keyring", "\(daemon.folder)/data/keyrings/login.keyring.whorl",
+        ]
+        let first = try files.map { try readFile($0) }
+        try await disabling([]).run().mustSucceed()
+        try await whorl(
+          store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", lines: ["new"]
+        ).run().mustSucceed()
+        // The store has the second secret now, and these files have the first.
+        for (file, bytes) in zip(files, first) { try writeFile(file, bytes) }
+        try await daemon.restart()
+        let unanswered = try await disabling([]).run()
+        #expect(unanswered.status == 77, "\(unanswered.diagnostics)")
+        let disabled = try await disabling([TestStore.passcode]).run()
+        #expect(disabled.status == 0, "\(disabled.diagnostics)")
+        #expect(try await daemon.fileOpens(with: "new"))
+      }
+    }
+  }
+
+  @Test("a signal ends the daemon on the copy, and removes the copy")
+  func signalled() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        let trial = daemon.places.trial
+        let program = try enable(store, daemon).start()
+        for _ in 0..<50_000 {
+          if access("\(trial)/control/control", F_OK) == 0 { break }
+          usleep(200)
+        }
+        program.signal(SIGTERM)
+        let result = program.finish { _, _ in }
+        #expect(result.status == 77, "\(result.diagnostics)")
+        #expect(processes(with: "--control-directory=\(trial)/").isEmpty)
+        #expect(access(trial, F_OK) != 0)
+        #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
+      }
+    }
+  }
+
   @Test("killed after any step, it leaves a keyring that opens, and repair finds with what")
   func killed() async throws {
     let steps = [

@@ -47,6 +47,30 @@ struct AgentTerminalTests {
       #expect(access(socket, F_OK) != 0)
     }
   }
+
+  @Test("leaves Ctrl-C to its command, which the terminal tells itself, and passes on what it was sent alone")
+  func signals() async throws {
+    try await TestStore.with { store in
+      let script =
+        "trap 'echo heard INT' INT; trap 'echo heard TERM; exit 5' TERM; echo begun; while :; do sleep 0.1; done"
+      let terminal = try PseudoTerminal(
+        [
+          "--socket", "\(store.folder)/agent", "--store", store.directory, "--known-hosts", "/dev/null", "--", "sh",
+          "-c",
+          script,
+        ], program: "whorl-agent")
+      try await terminal.waits(for: "begun\r\n")
+      terminal.type("\u{3}")
+      try await terminal.waits(for: "heard INT\r\n")
+      try await Task.sleep(for: .milliseconds(300))
+      terminal.signal(SIGINT)
+      try await terminal.waits(for: "heard INT\r\n", count: 2)
+      terminal.signal(SIGTERM)
+      try await terminal.waits(for: "heard TERM\r\n")
+      #expect(try await terminal.status() == 5)
+      #expect(terminal.shown.ranges(of: "heard INT\r\n").count == 2)
+    }
+  }
 }
 
 @Suite("whorl-agent without a desktop, and the terminal of its client")

@@ -29,6 +29,30 @@ struct ExportTests {
     }.sorted()
   }
 
+  @Test("a signal leaves nothing of an unfinished file or directory", arguments: ["export", "backup"])
+  func interrupted(_ command: String) async throws {
+    try await TestStore.with { store in
+      let megabyte = [UInt8](repeating: 7, count: 1 << 20)
+      for number in 1...24 {
+        try await store.whorl("set", "binary/\(number)", "--access", "none", input: megabyte).mustSucceed()
+      }
+      #expect(mkdir("\(store.folder)/out", 0o700) == 0)
+      let words = [command, "\(store.folder)/out/all", "--passcode-fd", "3"]
+      let program = try Invocation(
+        arguments: store.arguments(command == "export" ? words + ["--passphrase-fd", "4"] : words),
+        descriptors: [TestStore.passcode + "\n", Self.passphrase + "\n"]
+      ).start()
+      for _ in 0..<20_000 {
+        if try !folderEntries("\(store.folder)/out").isEmpty { break }
+        usleep(500)
+      }
+      program.signal(SIGTERM)
+      let result = program.finish { _, _ in }
+      #expect(result.status == 77, "\(result.diagnostics)")
+      #expect(try folderEntries("\(store.folder)/out") == [])
+    }
+  }
+
   @Test("secrets, attributes, rules and classes come back in another store, and nothing twice")
   func wholeStore() async throws {
     try await TestStore.with { store in

@@ -24,10 +24,27 @@ struct PasscodeTests {
       #expect(refused.status == 77)
       #expect(refused.failure.contains("[errSecInteractionNotAllowed]"))
       #expect(access("\(folder)/s", F_OK) != 0)
-      let made = try await Invocation(arguments: ["init", "--no-passcode", "--json", "--store", "\(folder)/s"]).run()
+      let made = try await Invocation(
+        arguments: ["init", "--no-passcode", "--json", "--recovery-fd", "9", "--store", "\(folder)/s"],
+        readsDescriptor9: true
+      ).run()
       #expect(made.status == 0)
       #expect(made.text == #"{"passcodeSet":false,"store":"\#(folder)/s"}"# + "\n")
-      #expect(made.diagnostics.contains("recovery key"))
+    }
+  }
+
+  @Test("a recovery key is shown only at a terminal, and nothing is made or changed without one")
+  func keyAtTerminalOnly() async throws {
+    try await TestStore.with { store in
+      let new = "\(store.folder)/new"
+      let made = try await Invocation(arguments: ["init", "--no-passcode", "--store", new]).run()
+      #expect(made.status == 77)
+      #expect(made.failure.contains("name a descriptor with --recovery-fd"))
+      #expect(access(new, F_OK) != 0)
+      let replaced = try await store.unlocked("recover", "--new-key")
+      #expect(replaced.status == 77)
+      #expect(replaced.failure.contains("name a descriptor with --new-recovery-fd"))
+      #expect(!replaced.diagnostics.contains("shown this once"))
     }
   }
 

@@ -187,4 +187,27 @@ struct ReaderTestTests {
       }
     }
   }
+
+  @Test("the test print is deleted also where nobody reads the report any more")
+  func brokenReport() async throws {
+    try await PrivateFprintd.with(.storage) { fprintd in
+      try await withFolder { folder in
+        let configuration = "\(folder)/config.json"
+        try writeFile(
+          configuration,
+          Array(
+            #"{"reader": "fprintd", "fprintd": {"bus": "\#(fprintd.bus)", "templates": "\#(fprintd.templates)"}}"#.utf8)
+        )
+        let script = """
+          "\(try Programs.path("whorl"))" reader test --steps enroll,verify,delete --format tap \
+            --config "\(configuration)" | head -n 1
+          """
+        let result = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run(
+          heard: Hands(.storage, socket: fprintd.socket, pause: 1_000_000).heard)
+        #expect(result.text.hasPrefix("TAP version") || result.text.hasPrefix("1.."), "\(result.text)")
+        #expect(result.diagnostics.contains("cannot write"), "\(result.diagnostics)")
+        #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
+      }
+    }
+  }
 }

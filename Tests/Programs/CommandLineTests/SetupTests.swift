@@ -64,6 +64,25 @@ struct SetupTests {
     }
   }
 
+  @Test("waits for a command that a signal ends, and says how to go on", arguments: [SIGINT, SIGTERM])
+  func signalled(_ signal: Int32) async throws {
+    try await withFolder { folder in
+      let terminal = try PseudoTerminal(
+        ["setup", "--store", "\(folder)/store"], environment: UserServicesStandIn(in: folder).environment())
+      try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
+      terminal.type("y\n")
+      try await terminal.waits(for: "New passcode: ")
+      try await terminal.becomes(echoing: false)
+      let command = try #require(children(of: terminal.pid).first)
+      if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
+      #expect(try await terminal.status() == 69)
+      try await terminal.waits(for: "store' ended with status 77")
+      #expect(terminal.shown.contains("'whorl setup' goes on from here"))
+      #expect(parent(of: command) == nil)
+      #expect(terminal.isAsFound)
+    }
+  }
+
   @Test("offers no command twice, also where it has changed nothing")
   func once() async throws {
     try await TestStore.with { store in

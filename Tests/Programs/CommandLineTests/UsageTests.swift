@@ -35,6 +35,7 @@ struct UsageTests {
       ["get", "a", "--json", "--null"], ["passcode", "--yes"],
       ["log", "--since", "yesterday"], ["log", "--since", "2026-13-01"], ["log", "-n", "0"],
       ["migrate", "--store", "/tmp/a"], ["migrate", "--remove-old", "--dry-run"],
+      ["migrate", "--enroll", "right-index", "--dry-run"],
       ["import"], ["import", "--from", "csv"], ["import", "--from", "secret-service", "file"],
       ["import", "file", "--access", "none"], ["import", "--from", "csv", "file", "--skip-bound"], ["export"],
       ["export", "file", "--to", "age1"], ["secret-service", "gate", "--item", "a"],

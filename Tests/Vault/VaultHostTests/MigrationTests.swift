@@ -136,6 +136,23 @@ struct MigrationTests {
     try await end()
   }
 
+  @Test("is not done while an item has been changed after it was copied")
+  func changedSince() async throws {
+    let note = try await add("note/alice")
+    _ = try await move()
+    let migration = Migration(from: old, to: new)
+    #expect(try await migration.plan().isDone)
+    _ = try await old.update(.ids([note.id]), ItemChange(), secret: SecretBytes(text: "another"), .nobody)
+    let plan = try await migration.plan()
+    #expect(!plan.isDone && plan.alreadyThere.isEmpty)
+    #expect(plan.staying.map(\.obstacle) == [.changedSince])
+    #expect(try await new.delete(.names([ItemName(parsing: "note/alice")])) == 1)
+    #expect(try await move().moved.count == 1)
+    #expect(try await migration.plan().isDone)
+    #expect(try await new.secrets(.names([ItemName(parsing: "note/alice")]), .nobody)[0].text == "another")
+    try await end()
+  }
+
   @Test("takes one touch for all items that need a finger, and binds them to the fingers of the service")
   func fingers() async throws {
     try await enroll(in: old, image.socket, ScratchStore.passcode)

@@ -80,6 +80,7 @@ package final class KeyringTrial: Sendable {
     } catch {
       throw .program("\(places.program): \(error)")
     }
+    TrialDaemons.add(child, in: places.trial)
     let started = ContinuousClock.now
     while true {
       do throws(WalletError) {
@@ -98,6 +99,7 @@ package final class KeyringTrial: Sendable {
   private func end(_ child: ChildProcess) async {
     _ = try? control.quit()
     _ = await child.end(grace: .seconds(2)).value
+    TrialDaemons.remove(child)
   }
 
   /// Ends a daemon that was left behind, and removes the copies.

@@ -44,6 +44,8 @@ package final class KWalletTrial: Sendable {
   /// Whether the key opens the copy.
   package func opens(with key: borrowing SecretBytes) async throws(WalletError) -> Bool {
     let bus = try startBus()
+    TrialDaemons.add(bus, in: places.trial)
+    defer { TrialDaemons.remove(bus) }
     let result: Result<Bool, WalletError>
     do throws(WalletError) {
       result = .success(try await opens(with: key, bus))
@@ -59,6 +61,8 @@ package final class KWalletTrial: Sendable {
     _ = try await wait(for: bus, places.busProgram) { kwallet.listens ? true : nil }
     let start = KWalletStart(places: places, folder: "\(places.trial)/socket", environment: environment)
     let daemon = try start.run(giving: key)
+    TrialDaemons.add(daemon, in: places.trial)
+    defer { TrialDaemons.remove(daemon) }
     let result: Result<Bool, WalletError>
     do throws(WalletError) {
       result = .success(

@@ -13,12 +13,18 @@ package struct Migration: Sendable {
 
   /// What can be copied and what cannot, without asking anybody.
   package func plan() async throws(VaultError) -> MigrationPlan {
-    let there = Set(try await new.allItems(.everything).compactMap(Likeness.init))
+    var there: [Likeness: Item] = [:]
+    for item in try await new.allItems(.everything) { if let likeness = Likeness(item) { there[likeness] = item } }
     let hasFingers = try await new.hasFingers()
     var plan = MigrationPlan()
     for item in try await old.allItems(.everything) {
-      if let likeness = Likeness(item), there.contains(likeness) {
-        plan.alreadyThere.append(item)
+      if let likeness = Likeness(item), let copy = there[likeness] {
+        // Its secret may be another one by now. Secrets are not compared, since that would ask for a finger.
+        if item.modified > copy.created {
+          plan.staying.append(StayingItem(item: item, obstacle: .changedSince))
+        } else {
+          plan.alreadyThere.append(item)
+        }
       } else if let obstacle = MoveObstacle(in: item) {
         plan.staying.append(StayingItem(item: item, obstacle: obstacle))
       } else if item.access.needsFinger, !hasFingers {

@@ -12,6 +12,9 @@ package struct MigrationPlan: Sendable {
   /// ignores sessions.
   package var followingSession: [Item] { movable.filter { $0.accessibility == .whenUnlocked } }
 
+  /// The items whose secret nobody can read any more.
+  package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
+
   /// Whether every item that can be read is in the other store.
   package var isDone: Bool { movable.isEmpty && staying.allSatisfy { $0.item.state != .living } }
 }

@@ -41,11 +41,12 @@ struct Init: Command {
     if case .folder(let folder) = place, Self.holdsFiles(folder.directory) {
       throw Failure(.storeExists(folder.directory))
     }
+    let output = try RecoveryKeyOutput(descriptor: recoveryFd, option: "--recovery-fd")
     let answers = session.answers()
     if noPasscode {
-      try await create(place, nil, session)
+      try await create(place, nil, output, session)
     } else {
-      try await create(place, try answers.answer(.newPasscode), session)
+      try await create(place, try answers.answer(.newPasscode), output, session)
     }
     if options.json {
       try JSON.print(Made(store: place.name, passcodeSet: !noPasscode))
@@ -63,9 +64,9 @@ struct Init: Command {
     return true
   }
 
-  private func create(_ place: StorePlace, _ passcode: consuming SecretBytes?, _ session: Session)
-    async throws(Failure)
-  {
+  private func create(
+    _ place: StorePlace, _ passcode: consuming SecretBytes?, _ output: RecoveryKeyOutput, _ session: Session
+  ) async throws(Failure) {
     let connection = try await session.connect(to: place)
     let passcode: SharedSecret? = if let passcode { SharedSecret(passcode) } else { nil }
     let draft = try await session.withPasswordAgent { () async throws(Failure) in
@@ -74,7 +75,7 @@ struct Init: Command {
       }
     }
     do throws(VaultError) {
-      try RecoveryKeyOutput(descriptor: recoveryFd).show(
+      try output.show(
         draft.recoveryKey, "The recovery key, shown this once. Write it down:", otherwise: "no store is made")
       try await connection.keep(draft.id)
     } catch {

@@ -18,7 +18,8 @@ struct Migrate: Command {
       listed; --after-first-unlock copies them as after-first-unlock instead.
 
       The private store stays as it is. It can be migrated again: what the service has already is not copied twice. When \
-      everything is there, --remove-old removes it. A script's --passcode-fd has a line for each passcode: the service's \
+      everything is there, --remove-old removes it, after it has listed what nobody can read any more, and asked. An item \
+      that was changed in the private store after it was copied counts as not there. A script's --passcode-fd has a line for each passcode: the service's \
       where a finger is enrolled or the store is closed, then the private store's where an item asks for it.
 
       Examples:
@@ -49,14 +50,18 @@ struct Migrate: Command {
   @Flag(help: "Remove the private store, if everything in it that can be read is in the service.")
   var removeOld = false
 
+  @Flag(name: .shortAndLong, help: "Do not ask whether to remove the private store, or to change the enrolled fingers.")
+  var yes = false
+
   func validate() throws {
     if options.store != nil { throw ValidationError("Name the private store with --from.") }
     if options.reader != nil {
       throw ValidationError("The private store's reader is that of the configuration; name it there.")
     }
     if removeOld, dryRun || enroll != nil || afterFirstUnlock {
-      throw ValidationError("--remove-old goes with --from alone.")
+      throw ValidationError("--remove-old goes with --from and --yes alone.")
     }
+    if dryRun, enroll != nil { throw ValidationError("--dry-run enrols no finger; leave --enroll out.") }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -91,8 +96,11 @@ struct Migrate: Command {
     if !dryRun, !removeOld { try await prepare(service, session, answers) }
     let plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
     if removeOld {
-      guard plan.isDone else { throw notDone(plan) }
-      return
+      try requireDone(plan)
+      try confirmRemoval(plan, answers)
+      // An item may have been added or changed while the question stood.
+      return try requireDone(
+        try await session.explained { () async throws(VaultError) in try await migration.plan() })
     }
     if dryRun { return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json) }
     var context = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
@@ -113,7 +121,7 @@ struct Migrate: Command {
   private func prepare(_ service: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure) {
     let status = try await session.explained { () async throws(VaultError) in try await service.status() }
     if let enroll {
-      try await EnrolmentChange.allow(service, session, answers, yes: false)
+      try await EnrolmentChange.allow(service, session, answers, yes: yes)
       _ = try await session.withPasswordAgent { () async throws(Failure) in
         try await session.asking(service, answers) { try await service.enroll(enroll, $0) }
       }
@@ -124,13 +132,27 @@ struct Migrate: Command {
     }
   }
 
-  private func notDone(_ plan: MigrationPlan) -> Failure {
+  private func confirmRemoval(_ plan: MigrationPlan, _ answers: Answers) throws(Failure) {
+    let count = Spoken.plural(plan.alreadyThere.count, "item")
+    StandardError.line("The service has \(count) of the private store.")
+    if !plan.unreadable.isEmpty {
+      StandardError.line("\(Spoken.plural(plan.unreadable.count, "item")) of it will be lost:")
+      for item in plan.unreadable {
+        StandardError.line("  \(Visible.text("\(item.item.called): \(item.obstacle.words(.service))"))")
+      }
+    }
+    if !yes { try answers.confirm("Remove the private store?", assent: "--yes") }
+  }
+
+  private func requireDone(_ plan: MigrationPlan) throws(Failure) {
+    guard !plan.isDone else { return }
     let staying = plan.staying.map(\.item).filter { $0.state == .living }
     let left: [String] = (plan.movable + staying).map(\.called)
     let names = left.count > 5 ? left[..<5].joined(separator: ", ") + ", ..." : left.joined(separator: ", ")
-    return Failure(
+    throw Failure(
       .refused, "the private store has \(Spoken.plural(left.count, "item")) that the service does not have: \(names)",
-      name: "errSecParam", advice: "'whorl migrate' copies what can be, 'whorl rm --store' removes the others")
+      name: "errSecParam",
+      advice: "'whorl migrate' copies what can be and says why the others stay; 'whorl rm --store' removes those")
   }
 
   private func remove(_ directory: String) throws(Failure) {

@@ -3,10 +3,23 @@ import SecretModel
 import SecureMemory
 import Whorl
 
-/// Where a new recovery key is shown: on a script's descriptor, or on standard error.
+/// Where a new recovery key is shown: on a script's descriptor, or at the terminal on standard error.
 struct RecoveryKeyOutput {
   /// Nil: standard error.
-  var descriptor: Int32?
+  private let descriptor: Int32?
+
+  /// - Parameters:
+  ///   - descriptor: nil for standard error.
+  ///   - option: the option that names a descriptor.
+  /// - Throws: `interactionNotAllowed` where standard error is no terminal, since the key would end in a log, or nowhere.
+  init(descriptor: Int32?, option: String) throws(Failure) {
+    guard descriptor != nil || StandardError.isTerminal else {
+      throw .interactionNotAllowed(
+        "the recovery key is shown at a terminal, and standard error is none",
+        advice: "name a descriptor with \(option)")
+    }
+    self.descriptor = descriptor
+  }
 
   /// Writes the key, and returns once it is written whole.
   ///

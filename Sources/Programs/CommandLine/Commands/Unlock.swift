@@ -106,9 +106,10 @@ struct Recover: Command {
   }
 
   private func replaceKey(_ session: Session, _ answers: Answers) async throws(Failure) {
+    let output = try RecoveryKeyOutput(descriptor: newRecoveryFd, option: "--new-recovery-fd")
     let store = try await session.store()
     do throws(VaultError) {
-      try RecoveryKeyOutput(descriptor: newRecoveryFd).show(
+      try output.show(
         try await store.draftRecoveryKey(),
         "The new recovery key, shown this once. Write it down. The old one stays valid until the new one is accepted.",
         otherwise: "the old one stays valid")

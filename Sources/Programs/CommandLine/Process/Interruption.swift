@@ -12,6 +12,8 @@ enum Interruption {
     var happened = false
     var cancel: (@Sendable () -> Void)?
     var command: String?
+    var foreground: ForegroundCommand?
+    var removals: [@Sendable () -> Void] = []
   }
 
   private static let state = Mutex(State())
@@ -41,9 +43,12 @@ enum Interruption {
     var set = EndingSignals.heard
     sigaddset(&set, SIGTSTP)
     while true {
-      var number: Int32 = 0
-      guard sigwait(&set, &number) == 0 else { continue }
-      guard number == SIGTSTP else { ended() }
+      let signal = ReceivedSignal.next(of: set)
+      guard signal.number == SIGTSTP else {
+        guard let command = state.withLock({ $0.foreground }) else { ended() }
+        command.pass(on: signal)
+        continue
+      }
       // Ctrl-Z: restore the terminal for the shell, and turn echo off again afterwards.
       Terminal.pause()
       raise(SIGSTOP)
@@ -65,6 +70,13 @@ enum Interruption {
     if late { cancel?() }
   }
 
+  /// Passes signals to this command while it runs, in place of ending the process; nil once it has ended.
+  static func pass(to command: ForegroundCommand?) { state.withLock { $0.foreground = command } }
+
+  /// Adds what to remove if a signal ends the process: something unfinished that no later run finds or replaces. It may
+  /// be gone by then.
+  static func atEnd(_ removal: @escaping @Sendable () -> Void) { state.withLock { $0.removals.append(removal) } }
+
   /// Restores the signal settings for the next program of this process.
   static func undo() {
     var (mask, ignoresPipe) = before.withLock { $0 }
@@ -84,6 +96,7 @@ enum Interruption {
       var set = EndingSignals.heard
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
+    for remove in state.withLock({ $0.removals }) { remove() }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
     _exit(ExitStatus.refused.rawValue)
   }

@@ -40,26 +40,44 @@ struct ReaderTestPlan {
       if image != nil, steps.count(where: { $0 == .capture }) != 1 {
         throw Failure.usage("this run has no step 'capture', or more than one", advice: "name the steps with --steps")
       }
-      var result = Result(report: try ReaderTestReport(form, opened, steps))
       let test = ReaderTestRun(
         reader: reader, description: opened, touches: touches, suspendDuring: suspendDuring, image: image)
-      for step in steps {
-        let start = ContinuousClock.now
-        let outcome = await test.run(step)
-        try result.report.add(step, outcome, ContinuousClock.now - start)
-        if case .failed(var problem) = outcome, result.failure == nil {
-          problem.what = "\(step.rawValue): \(problem.what)"
-          result.failure = problem
-        }
-        // Further steps would be cancelled as well.
-        if Task.isCancelled { break }
+      var result: Result
+      do {
+        result = try await run(steps, test, ReaderTestReport(form, opened, steps))
+      } catch {
+        await forgetPrint(of: test, steps)
+        throw error
       }
-      // A new task, since this one may be cancelled and the test print must still be deleted.
-      if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }
+      await forgetPrint(of: test, steps)
       try result.report.finish()
       return .success(result)
     } catch {
       return .failure(session.explained(error))
     }
+  }
+
+  /// Deletes the test's print if the steps say so, also where one failed or the report cannot be written.
+  private func forgetPrint(of test: ReaderTestRun, _ steps: [ReaderTestStep]) async {
+    // A new task, since this one may be cancelled.
+    if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }
+  }
+
+  private func run(
+    _ steps: [ReaderTestStep], _ test: ReaderTestRun, _ report: ReaderTestReport
+  ) async throws -> Result {
+    var result = Result(report: report)
+    for step in steps {
+      let start = ContinuousClock.now
+      let outcome = await test.run(step)
+      try result.report.add(step, outcome, ContinuousClock.now - start)
+      if case .failed(var problem) = outcome, result.failure == nil {
+        problem.what = "\(step.rawValue): \(problem.what)"
+        result.failure = problem
+      }
+      // Further steps would be cancelled as well.
+      if Task.isCancelled { break }
+    }
+    return result
   }
 }

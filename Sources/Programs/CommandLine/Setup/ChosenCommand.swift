@@ -10,10 +10,14 @@ struct ChosenCommand {
   init(_ words: [String]) { self.words = words }
 
   /// Runs it to its end, with this program's terminal and environment, and with the limits that this program was started
-  /// with. The status is that of a shell: 127 where there is no such program.
+  /// with. The status is that of a shell: 127 where there is no such program. A signal ends the command, and this program
+  /// goes on when it has ended.
   func run(_ hardening: Hardening) -> Int32 {
     let command = try? hardening.undone { () throws(ChildStartError) in try ForegroundCommand(program, words) }
-    return command?.status() ?? Self.notFound
+    guard let command else { return Self.notFound }
+    Interruption.pass(to: command)
+    defer { Interruption.pass(to: nil) }
+    return command.status()
   }
 
   /// Whether it ends with status 0, without showing anything; nil where there is no such program.

@@ -50,6 +50,7 @@ struct LoginEnable: Command {
   var passwordFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    Interruption.atEnd(TrialDaemons.end)
     let store = try await session.store()
     switch choice {
     case .passcode: try await enablePasscode(store, session)
@@ -203,6 +204,7 @@ struct LoginDisable: Command {
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    Interruption.atEnd(TrialDaemons.end)
     let store = try await session.store()
     let entries = LoginEntries(in: store)
     switch choice {
@@ -230,14 +232,29 @@ struct LoginDisable: Command {
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
   }
 
+  private func opens(
+    with secret: SharedSecret, _ places: KeyringPlaces, _ session: Session
+  ) async throws(Failure) -> Bool {
+    do {
+      return try await KeyringTrial(of: places).opens(with: secret.bytes)
+    } catch {
+      throw session.explained(error)
+    }
+  }
+
   private func secret(_ places: KeyringPlaces, _ entries: LoginEntries, _ session: Session)
     async throws(Failure) -> SharedSecret
   {
     let stored = try await session.explained { () async throws(VaultError) in
       try await entries.secret(of: KeyringRekeying.entry)
     }
-    if let stored { return stored }
-    guard let copy = places.sealedCopy else {
+    let copy = places.sealedCopy
+    if let stored {
+      // The store may have an earlier secret than the copy, after a restore.
+      guard copy != nil, try await !opens(with: stored, places, session) else { return stored }
+      StandardError.line("The keyring does not open with the secret of the store: the sealed copy is opened.")
+    }
+    guard let copy else {
       throw Failure(
         .notFound, "the login keyring has no secret of its own", name: "errSecItemNotFound",
         advice: "'whorl login status' tells what there is")

@@ -37,6 +37,7 @@ struct LoginRepair: Command {
   var recoveryFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    Interruption.atEnd(TrialDaemons.end)
     let places = try session.keyringPlaces()
     let store = try await session.store()
     let answers = session.answers(recoveryKey: recoveryFd)
