@@ -12,10 +12,8 @@ extension Session {
     } catch {
       throw explained(error)
     }
-    let asked = ContextOptions(
-      interactionNotAllowed: noPrompt, timeout: configuration.timeout ?? .seconds(60),
-      // Do not ask for a finger if the passcode is given by descriptor.
-      preferPasscode: options.passcodeFd != nil)
+    var asked = contextOptions
+    asked.interactionNotAllowed = noPrompt
     return try await asking(store, answers(noPrompt: noPrompt), options: asked, reason: reason) {
       try await store.secrets(.ids([item.id]), $0)[0]
     }

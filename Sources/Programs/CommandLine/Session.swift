@@ -130,6 +130,11 @@ struct Session {
     return try result.get()
   }
 
+  /// How a person is asked: for the passcode at once where a script gives it, so that it does not wait for a touch.
+  var contextOptions: ContextOptions {
+    ContextOptions(timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
+  }
+
   /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
@@ -137,7 +142,7 @@ struct Session {
     _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
     let (context, events) = try await explained { () async throws(VaultError) in
-      try await store.openContext(options ?? ContextOptions(timeout: configuration.timeout ?? .seconds(60)))
+      try await store.openContext(options ?? contextOptions)
     }
     let answers = CommandAnswers(answers, awaiting)
     let prompt = CommandPrompt(answers, on: desktop(answers))

@@ -48,11 +48,11 @@ struct SecretServiceTests {
 
   /// Runs the body with a store, a bus on which the items are served, and a run of whorl with both.
   private func with(
-    prompt: SecretServiceStandIn.Prompt = .none, isWhorl: Bool = false,
+    prompt: SecretServiceStandIn.Prompt = .none, isWhorl: Bool = false, isEnrolled: Bool = false,
     _ items: [SecretServiceStandIn.Item] = Self.items,
     _ body: (TestStore, (String...) async throws -> Invocation.Result) async throws -> Void
   ) async throws {
-    try await TestStore.with { store in
+    func whenOpen(_ store: TestStore) async throws {
       try await PrivateBus.with { bus in
         let service = try await SecretServiceStandIn(
           on: bus, prompt: prompt, aliases: ["default": Self.wallet, "session": Self.session], isWhorl: isWhorl, items)
@@ -65,12 +65,28 @@ struct SecretServiceTests {
         }
       }
     }
+    if isEnrolled { try await TestStore.enrolled(whenOpen) } else { try await TestStore.with(whenOpen) }
   }
 
   private func list(_ whorl: (String...) async throws -> Invocation.Result) async throws -> Listed {
     let result = try await whorl("list", "--json")
     #expect(result.status == 0, "\(result.diagnostics)")
     return try JSONDecoder().decode(Listed.self, from: Data(result.output))
+  }
+
+  @Test("a script that gives the passcode does not wait for a touch when it changes a rule")
+  func passcodeAtOnce() async throws {
+    try await with(isEnrolled: true) { store, whorl in
+      try await whorl("import").mustSucceed()
+      let words = ["--attribute", "service=mail", "--yes"]
+      try await Invocation(
+        arguments: store.arguments(["secret-service", "gate", "--access", "presence"] + words)
+      ).run().mustSucceed()
+      try await Invocation(
+        arguments: store.arguments(["secret-service", "ungate", "--passcode-fd", "3"] + words) + store.reader,
+        descriptors: [TestStore.passcode + "\n"]
+      ).run().mustSucceed()
+    }
   }
 
   @Test("an import copies collections, labels, attributes, content types and secrets, which open with the session")

@@ -88,8 +88,7 @@ struct Export: Command {
 extension Session {
   /// How the person is asked for what a file is written or opened with: one touch and one passcode serve all items.
   var fileContext: ContextOptions {
-    var context = ContextOptions(
-      timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
+    var context = contextOptions
     context.keepsEvidence = true
     return context
   }

@@ -32,11 +32,10 @@ struct ReleaseOptions: ParsableArguments {
   }
 
   private func context(_ session: Session) -> ContextOptions {
-    ContextOptions(
-      interactionNotAllowed: noPrompt,
-      timeout: timeout.flatMap { Duration(timeout: $0) } ?? session.configuration.timeout ?? .seconds(60),
-      // Do not ask for a finger if the passcode is given by descriptor.
-      preferPasscode: session.options.passcodeFd != nil)
+    var context = session.contextOptions
+    context.interactionNotAllowed = noPrompt
+    if let timeout = timeout.flatMap({ Duration(timeout: $0) }) { context.timeout = timeout }
+    return context
   }
 
   /// Releases the named items and passes them to `use` before anything else, since the person is waiting.

@@ -103,7 +103,7 @@ struct Migrate: Command {
         try await session.explained { () async throws(VaultError) in try await migration.plan() })
     }
     if dryRun { return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json) }
-    var context = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
+    var context = session.contextOptions
     // One touch and one passcode serve all items.
     context.keepsEvidence = true
     let opensLater = afterFirstUnlock

@@ -113,7 +113,8 @@ struct ReaderRecord: Command {
     }
     try consent(to: chosen, session)
     let numbers = try making.describe(device)
-    let plan = plan(for: chosen, form: .human)
+    // With --json the report of the replay is the answer.
+    let plan = plan(for: chosen, form: options.json ? nil : .human)
     let traced = session.reader(
       .libfprint(device: chosen.id), trace: ReaderTrace(node: device.node, log: making.log))
     let result = try await plan.run(on: traced, session, named: chosen.id)
@@ -144,7 +145,7 @@ struct ReaderRecord: Command {
     }
   }
 
-  private func plan(for reader: ReaderDescription?, form: ReaderTestReport.Form) -> ReaderTestPlan {
+  private func plan(for reader: ReaderDescription?, form: ReaderTestReport.Form?) -> ReaderTestPlan {
     let usual: [ReaderTestStep] = [.enroll, .list, .verify, .identify, .delete]
     let possible = usual.filter { step in step.feature.map { reader?.features.contains($0) ?? true } ?? true }
     return ReaderTestPlan(steps: steps?.steps ?? possible, suspendDuring: suspendDuring, form: form)

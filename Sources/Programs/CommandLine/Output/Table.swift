@@ -11,7 +11,8 @@ struct Table {
   func print(head: [String], aligned: Bool = StandardOutput.isTerminal) throws(Failure) {
     guard !rows.isEmpty else { return }
     guard aligned else {
-      return try StandardOutput.write(rows.map { $0.joined(separator: "\t") + "\n" }.joined())
+      let cells = StandardOutput.isTerminal ? rows.map { $0.map(Visible.text) } : rows
+      return try StandardOutput.write(cells.map { $0.joined(separator: "\t") + "\n" }.joined())
     }
     let shown = ([head] + rows).map { $0.map(Visible.text) }
     let widths = head.indices.map { column in shown.map { $0[column].count }.max() ?? 0 }

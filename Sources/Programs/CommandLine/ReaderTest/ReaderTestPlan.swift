@@ -6,7 +6,8 @@ struct ReaderTestPlan {
   var steps: [ReaderTestStep]?
   var touches = 0
   var suspendDuring: ReaderTestStep?
-  var form: ReaderTestReport.Form
+  /// Nil to print no report.
+  var form: ReaderTestReport.Form?
   /// The file for the picture of the step `capture`; nil if the picture must not leave the reader process.
   var image: NewFile?
 

@@ -50,15 +50,16 @@ struct ReaderTestReport {
 
   let reader: ReaderDescription
   private(set) var steps: [Step] = []
-  private let form: Form
+  /// Nil to print nothing.
+  private let form: Form?
 
-  init(_ form: Form, _ reader: ReaderDescription, _ steps: [ReaderTestStep]) throws(Failure) {
+  init(_ form: Form?, _ reader: ReaderDescription, _ steps: [ReaderTestStep]) throws(Failure) {
     self.form = form
     self.reader = reader
     switch form {
     case .human: try StandardOutput.line(Spoken.reader(reader))
     case .tap: try StandardOutput.write("TAP version 13\n1..\(steps.count)\n# \(Spoken.reader(reader))\n")
-    case .junit, .json: break
+    case .junit, .json, nil: break
     }
   }
 
@@ -88,13 +89,13 @@ struct ReaderTestReport {
       case .skipped: try StandardOutput.line("ok \(number) # SKIP \(words)")
       case .failed: try StandardOutput.write("not ok \(number)\n# \(words), \(seconds) s\n")
       }
-    case .junit, .json: break
+    case .junit, .json, nil: break
     }
   }
 
   func finish() throws(Failure) {
     switch form {
-    case .human, .tap: break
+    case .human, .tap, nil: break
     case .junit: try StandardOutput.write(junit)
     case .json:
       try JSON.print(

@@ -37,9 +37,10 @@ struct LoginEnable: Command {
   @Option(
     help: ArgumentHelp(
       "What the copy beside the keyring is sealed under: passcode-and-recovery-key or recovery-key.",
-      discussion: "Whoever reads that file can try passcodes without being counted; nobody can guess a recovery key.",
-      valueName: "keys"))
-  var sealedUnder: SealedCopy.Keys = .passcodeAndRecoveryKey
+      discussion:
+        "Whoever reads that file can try passcodes without being counted; nobody can guess a recovery key. Default: "
+        + "passcode-and-recovery-key.", valueName: "keys"))
+  var sealedUnder: SealedCopy.Keys?
 
   @Flag(help: "Change the keyring also where no login opens it by itself: 'whorl login open' does.")
   var anyway = false
@@ -48,6 +49,15 @@ struct LoginEnable: Command {
     help: ArgumentHelp("Read the wallet's password from this descriptor.", valueName: "n"),
     transform: GivenDescriptors.number)
   var passwordFd: Int32?
+
+  func validate() throws {
+    if choice != .gnomeKeyring, sealedUnder != nil || anyway {
+      throw ValidationError("--sealed-under and --anyway go with gnome-keyring.")
+    }
+    if choice == .passcode, passwordFd != nil {
+      throw ValidationError("--password-fd goes with gnome-keyring and kwallet; give the passcode with --passcode-fd.")
+    }
+  }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     Interruption.atEnd(TrialDaemons.end)
@@ -96,7 +106,7 @@ struct LoginEnable: Command {
       if !isQuiet { StandardError.line(step.words) }
     }
     do {
-      try await rekeying.enable(password: password.bytes, sealedUnder: sealedUnder)
+      try await rekeying.enable(password: password.bytes, sealedUnder: sealedUnder ?? .passcodeAndRecoveryKey)
     } catch {
       throw session.explained(error)
     }
@@ -202,6 +212,12 @@ struct LoginDisable: Command {
     help: ArgumentHelp("Read the recovery key of the sealed copy's store from this descriptor.", valueName: "n"),
     transform: GivenDescriptors.number)
   var recoveryFd: Int32?
+
+  func validate() throws {
+    if choice != .gnomeKeyring, passwordFd != nil || recoveryFd != nil {
+      throw ValidationError("--password-fd and --recovery-fd go with gnome-keyring.")
+    }
+  }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     Interruption.atEnd(TrialDaemons.end)

@@ -40,8 +40,8 @@ struct SSHAdd: Command {
   @Argument(help: ArgumentHelp("The key's name, which ssh shows as its comment.", valueName: "name"))
   var name: String?
 
-  @Option(help: "The kind of key to make.")
-  var type = KeyAlgorithm.ed25519
+  @Option(help: ArgumentHelp("The kind of key to make.", discussion: "Default: ed25519."))
+  var type: KeyAlgorithm?
 
   @Option(
     name: .customLong("import"), help: ArgumentHelp("Bring in the private key of this file.", valueName: "file"),
@@ -83,6 +83,9 @@ struct SSHAdd: Command {
   }
 
   func validate() throws {
+    if file != nil, type != nil {
+      throw ValidationError("--type is for a new key; --import keeps the kind of its key.")
+    }
     guard (0...SSHKey.longestGrant).contains(minutes) else {
       throw ValidationError("--minutes takes 0 to \(SSHKey.longestGrant).")
     }
@@ -104,7 +107,7 @@ struct SSHAdd: Command {
       named: name, access: access, grantedMinutes: minutes, hosts: host,
       end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) })
     let source: KeySource =
-      if let file { .ssh(try await SSHKeyFile(file).key(session)) } else { .generated(type) }
+      if let file { .ssh(try await SSHKeyFile(file).key(session)) } else { .generated(type ?? .ed25519) }
     let stored = try await session.explained { () async throws(VaultError) in
       try await store.addKey(item, from: source)
     }

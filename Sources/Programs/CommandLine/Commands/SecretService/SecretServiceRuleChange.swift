@@ -63,7 +63,7 @@ struct SecretServiceRuleChange {
   /// Asks for what the old rules of the items ask for.
   func carryOut(in store: any VaultService, _ session: Session) async throws(Failure) {
     if !items.isEmpty {
-      var context = ContextOptions(timeout: session.configuration.timeout ?? .seconds(60))
+      var context = session.contextOptions
       context.keepsEvidence = true
       let change = SecretServiceItem.change(access: AccessControl(access), grant: grant)
       var rest = items.map(\.id)[...]
