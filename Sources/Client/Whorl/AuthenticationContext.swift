@@ -38,6 +38,8 @@ public final class AuthenticationContext: Sendable {
     var options = Options()
     var invalidated = false
     var password: PasswordChange?
+    /// Passes the last change of the application password to the vault. Every call waits for it.
+    var passing: Task<Void, Never>?
     var isPasswordSet = false
     /// Opens the vault's context; nil before the first call.
     var opening: Task<Result<Opened, VaultError>, Never>?
@@ -195,31 +197,43 @@ public final class AuthenticationContext: Sendable {
 
   /// The vault's context, with the current application password.
   private func opened() async throws(VaultError) -> Opened {
-    let (opening, password) = try state.withLock { (state) throws(VaultError) in
+    let (opening, passing) = try state.withLock { (state) throws(VaultError) in
       guard !state.invalidated else { throw .contextInvalidated }
       let opening = state.opening ?? open(state.options)
       state.opening = opening
-      let password = state.password
-      state.password = nil
-      return (opening, password)
+      if let password = state.password {
+        state.password = nil
+        state.passing = pass(on: password, to: opening, after: state.passing)
+      }
+      return (opening, state.passing)
     }
-    let opened: Opened
+    await passing?.value
     do throws(VaultError) {
-      opened = try await opening.value.get()
+      return try await opening.value.get()
     } catch {
       // The store may be there at the next call.
-      state.withLock { state in
-        if state.opening == opening { state.opening = nil }
-        if state.password == nil, !state.invalidated { state.password = password }
-      }
+      state.withLock { state in if state.opening == opening { state.opening = nil } }
       throw error
     }
-    switch password {
-    case .set(let password): await opened.service.setApplicationPassword(password.copy(), of: opened.handle)
-    case .remove: await opened.service.setApplicationPassword(nil, of: opened.handle)
-    case nil: break
+  }
+
+  /// Sets or removes the application password in the vault, after an earlier change. Keeps it for the next call where the
+  /// store cannot be opened.
+  private func pass(
+    on password: PasswordChange, to opening: Task<Result<Opened, VaultError>, Never>, after earlier: Task<Void, Never>?
+  ) -> Task<Void, Never> {
+    Task(executorPreference: BackgroundThread.shared) {
+      await earlier?.value
+      guard case .success(let opened) = await opening.value else {
+        return self.state.withLock { state in
+          if state.password == nil, !state.invalidated { state.password = password }
+        }
+      }
+      switch password {
+      case .set(let password): await opened.service.setApplicationPassword(password.copy(), of: opened.handle)
+      case .remove: await opened.service.setApplicationPassword(nil, of: opened.handle)
+      }
     }
-    return opened
   }
 
   private func open(_ options: Options) -> Task<Result<Opened, VaultError>, Never> {
