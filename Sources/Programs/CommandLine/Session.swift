@@ -176,6 +176,14 @@ struct Session {
     }
   }
 
+  /// Runs a call that stores an item. Only an application password has to be asked for.
+  func storing<Answer: Sendable>(
+    _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
+  ) async throws(Failure) -> Answer {
+    if item.access.applicationPassword { return try await asking(store, answers, awaiting: .new, call) }
+    do { return try await call(.nobody) } catch { throw explained(error) }
+  }
+
   /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
   private func desktop(_ answers: CommandAnswers) -> AgentPrompt? {
     guard answers.mayAsk, !Terminal.exists, hasDisplay else { return nil }

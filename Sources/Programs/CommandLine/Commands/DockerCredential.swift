@@ -92,7 +92,7 @@ struct DockerCredential: Command {
       .internetPassword, place.attributes(account: account),
       access: there.first?.access ?? AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: there.first?.accessibility ?? .whenUnlocked)
-    try await session.asking(store, session.answers(noPrompt: noPrompt), awaiting: .new) { asking in
+    try await session.storing(item, in: store, session.answers(noPrompt: noPrompt)) { asking in
       _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
     }
     // A registry has one credential.

@@ -102,7 +102,7 @@ struct GitCredential: Command {
       .internetPassword, there.map { $0.attributes.merging(place.attributes) { $1 } } ?? place.attributes,
       access: there?.access ?? AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: there?.accessibility ?? .whenUnlocked)
-    try await session.asking(store, session.answers(noPrompt: noPrompt), awaiting: .new) { asking in
+    try await session.storing(item, in: store, session.answers(noPrompt: noPrompt)) { asking in
       _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
     }
   }

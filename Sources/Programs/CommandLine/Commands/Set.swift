@@ -54,21 +54,17 @@ struct Set: Command {
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let store = try await session.store()
-    // Check before the secret is typed. The vault decides again when it is stored.
-    let there = try await session.explained { () async throws(VaultError) in
-      try await store.allItems(ItemSearch(named: name)).first
-    }
-    switch there?.state {
-    case .living where !replace: throw .exists(name)
-    case .damaged where !replace: throw Failure(.itemDamaged(name))
-    case .living, .damaged, .dead, nil: break
-    }
+    // Check before the secret is typed. The vault decides when it is stored.
+    if isatty(STDIN_FILENO) == 1, !replace { try await requireFree(name, in: store, session) }
     let secret = SharedSecret(try read(name))
-    let (item, replace) = (NewItem(named: name, access: access, accessibility: accessible), replace)
-    try await session.asking(store, session.answers(applicationPassword: appPasswordFd), awaiting: .new) { asking in
-      do {
+    let item = NewItem(named: name, access: access, accessibility: accessible)
+    let replace = replace
+    let answers = session.answers(applicationPassword: appPasswordFd)
+    try await session.storing(item, in: store, answers) { asking in
+      do throws(VaultError) {
         _ = try await store.add(item, secret: secret.copy(), replacing: replace, asking)
-      } catch VaultError.duplicateItem {
+      } catch .duplicateItem {
+        try await requireFree(name, in: store, session)
         throw Failure.exists(name)
       }
     }
@@ -79,6 +75,20 @@ struct Set: Command {
           applicationPassword: access.applicationPassword, accessible: accessible.rawValue))
     } else if StandardError.isTerminal {
       StandardError.line("Stored \(Visible.text(name.description)).")
+    }
+  }
+
+  /// Throws where an item has the name, and says in which state.
+  private func requireFree(
+    _ name: ItemName, in store: any VaultService, _ session: Session
+  ) async throws(Failure) {
+    let there = try await session.explained { () async throws(VaultError) in
+      try await store.allItems(ItemSearch(named: name)).first
+    }
+    switch there?.state {
+    case .living: throw .exists(name)
+    case .damaged: throw Failure(.itemDamaged(name))
+    case .dead, nil: break
     }
   }
 
