@@ -5,6 +5,8 @@ package import SecretModel
 package struct ArrivingItems {
   /// The most bytes of the secrets and attributes of a transaction; one item may have more.
   private static let size = 2 << 20
+  /// How many transactions may run or wait in the vault, so that it has the next one when one ends.
+  private static let runningLimit = 2
 
   private struct Running {
     let items: [ItemToAdd]
@@ -14,7 +16,8 @@ package struct ArrivingItems {
   private let store: any VaultService
   private var waiting: [ItemToAdd] = []
   private var waitingSize = 0
-  private var running: Running?
+  /// In the order in which they were begun.
+  private var running: [Running] = []
 
   package init(in store: any VaultService) { self.store = store }
 
@@ -34,37 +37,38 @@ package struct ArrivingItems {
   /// Stores what waits, and returns when everything is stored.
   package mutating func finish(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
     if !waiting.isEmpty { try await send(told) }
-    try await settle(told)
+    while !running.isEmpty { try await settle(told) }
   }
 
-  /// Waits for the transaction that runs, and ignores its result. For the end after an error.
+  /// Waits for the transactions that run, and ignores their results. For the end after an error.
   package mutating func abandon() async {
-    _ = await running?.call.value
-    running = nil
+    for each in running { _ = await each.call.value }
+    running = []
   }
 
   private mutating func send(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
-    try await settle(told)
+    if running.count == Self.runningLimit { try await settle(told) }
     let (items, store) = (waiting, store)
     waiting = []
     waitingSize = 0
-    running = Running(
-      items: items,
-      call: Task(executorPreference: BackgroundThread.shared) {
-        do throws(VaultError) {
-          return .success(try await store.add(items))
-        } catch {
-          return .failure(error)
-        }
-      })
+    running.append(
+      Running(
+        items: items,
+        call: Task(executorPreference: BackgroundThread.shared) {
+          do throws(VaultError) {
+            return .success(try await store.add(items))
+          } catch {
+            return .failure(error)
+          }
+        }))
   }
 
+  /// Waits for the first transaction.
   private mutating func settle(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
-    guard let running else { return }
-    self.running = nil
+    let first = running.removeFirst()
     var refused: [Int: VaultError] = [:]
-    for item in try await running.call.value.get() { refused[item.place] = item.error }
-    for (place, entry) in running.items.enumerated() { told(entry.item, refused[place]) }
+    for item in try await first.call.value.get() { refused[item.place] = item.error }
+    for (place, entry) in first.items.enumerated() { told(entry.item, refused[place]) }
   }
 }
 

@@ -32,12 +32,37 @@ enum ItemFileFormat {
     }
   }
 
-  /// The value of an attribute. One of the four is there.
+  /// The value of an attribute, as an object with one member, which is named after the kind of value.
   struct Value: Codable {
-    var text: String?
-    var bytes: Data?
-    var number: Int64?
-    var date: Double?
+    var attribute: AttributeValue
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+      case text, bytes, number, date
+    }
+
+    init(_ attribute: AttributeValue) { self.attribute = attribute }
+
+    init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      let kinds = CodingKeys.allCases.filter { members.contains($0) }
+      guard let kind = kinds.first, kinds.count == 1 else { throw VaultError.otherContents }
+      switch kind {
+      case .text: attribute = .text(try members.decode(String.self, forKey: kind))
+      case .bytes: attribute = .bytes(Array(try members.decode(Data.self, forKey: kind)))
+      case .number: attribute = .number(try members.decode(Int64.self, forKey: kind))
+      case .date: attribute = .date(try members.decode(Double.self, forKey: kind))
+      }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var members = encoder.container(keyedBy: CodingKeys.self)
+      switch attribute {
+      case .text(let text): try members.encode(text, forKey: .text)
+      case .bytes(let bytes): try members.encode(Data(bytes), forKey: .bytes)
+      case .number(let number): try members.encode(number, forKey: .number)
+      case .date(let date): try members.encode(date, forKey: .date)
+      }
+    }
   }
 
   /// The longest line, in bytes: more than the attributes of any item take.
@@ -55,10 +80,14 @@ enum ItemFileFormat {
     }
   }
 
-  static func read<Value: Decodable>(_: Value.Type = Value.self, _ line: [UInt8]) throws(VaultError) -> Value {
+  private static let decoder = {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return decoder
+  }()
+
+  static func read<Value: Decodable>(_: Value.Type = Value.self, _ line: [UInt8]) throws(VaultError) -> Value {
     do {
       return try decoder.decode(Value.self, from: Data(line))
     } catch {
@@ -88,31 +117,8 @@ extension ItemFileFormat.Head {
       guard let itemClass = ItemClass(rawValue: itemClass), let accessibility = Accessibility(rawValue: accessible)
       else { throw .otherContents }
       var attributes: [AttributeName: AttributeValue] = [:]
-      for (name, value) in self.attributes { attributes[AttributeName(rawValue: name)] = try value.attribute }
+      for (name, value) in self.attributes { attributes[AttributeName(rawValue: name)] = value.attribute }
       return NewItem(itemClass, attributes, access: try AccessControl(words: access), accessibility: accessibility)
-    }
-  }
-}
-
-extension ItemFileFormat.Value {
-  init(_ value: AttributeValue) {
-    switch value {
-    case .text(let text): self.text = text
-    case .bytes(let bytes): self.bytes = Data(bytes)
-    case .number(let number): self.number = number
-    case .date(let date): self.date = date
-    }
-  }
-
-  fileprivate var attribute: AttributeValue {
-    get throws(VaultError) {
-      switch (text, bytes, number, date) {
-      case (let text?, nil, nil, nil): .text(text)
-      case (nil, let bytes?, nil, nil): .bytes(Array(bytes))
-      case (nil, nil, let number?, nil): .number(number)
-      case (nil, nil, nil, let date?): .date(date)
-      default: throw .otherContents
-      }
     }
   }
 }
