@@ -194,7 +194,7 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Processes", "SecretModel", "SystemPolicy", "Vault", "VaultBus",
+        "CLinux", "CSystemd", "Fingerprint", "Keys", "Processes", "SecretModel", "SystemPolicy", "Vault", "VaultBus",
         "VaultHost",
       ],
       path: "Sources/Programs/whorld", swiftSettings: strict),

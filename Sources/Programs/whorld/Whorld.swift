@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Keys
 internal import Processes
 internal import SecretModel
 internal import Vault
@@ -21,6 +22,7 @@ enum Whorld {
   private static func serveStarter() -> Never {
     clearenv()
     Hardening.apply()
+    LibraryContext.skipOldNames()
     // Separate heaps for threads take memory and time, and the threads rarely allocate at the same time.
     whorl_use_one_heap()
     let endings = EndingSignals()
