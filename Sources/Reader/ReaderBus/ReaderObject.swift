@@ -13,6 +13,8 @@ package actor ReaderObject {
   private let observers: [any ReaderUseObserver]
   /// The unanswered calls, by the numbers that the caller chose.
   private var running: [UInt64: Task<Void, Never>] = [:]
+  /// The finger of the last call, if that enrolled one, and the call's number.
+  private var enrolled: (call: UInt64, template: Template)?
 
   package init(serving reader: any FingerprintReader, observers: [any ReaderUseObserver] = []) {
     self.reader = reader
@@ -41,6 +43,7 @@ package actor ReaderObject {
     guard running[number] == nil else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
     }
+    enrolled = nil
     for observer in observers { observer.callBegan() }
     var hasEnded = false
     let task = Task.immediate {
@@ -57,12 +60,17 @@ package actor ReaderObject {
     if !hasEnded { running[number] = task }
   }
 
-  /// Answers after the cancelled call, so that the peer knows that the reader is free.
+  /// Answers after the cancelled call, so that the peer knows that the reader is free. Deletes the finger of an enrolment
+  /// that had succeeded before the cancellation came: the peer has not taken its answer.
   private func cancel(_ number: UInt64, for call: BusCall) {
     let task = running[number]
     task?.cancel()
     Task {
       await task?.value
+      if let enrolled, enrolled.call == number {
+        self.enrolled = nil
+        try? await reader.delete(enrolled.template)
+      }
       call.answer()
     }
   }
@@ -83,7 +91,10 @@ package actor ReaderObject {
     case .close:
       defer { for observer in observers { observer.readerClosed() } }
       try await reader.close()
-    case .enroll(let finger): return .template(try await reader.enroll(as: finger, observer: observer))
+    case .enroll(let finger):
+      let template = try await reader.enroll(as: finger, observer: observer)
+      enrolled = (number, template)
+      return .template(template)
     case .identify(let prints, let nonce):
       return .scan(try await reader.identify(prints, nonce: nonce, observer: observer))
     case .verify(let print, let nonce):

@@ -1,5 +1,8 @@
 import Fingerprint
+import Glibc
+import ReaderBus
 import ReaderClient
+import SDBus
 import Testing
 import VirtualFinger
 
@@ -45,6 +48,37 @@ struct StorageReaderTests {
       try await reader.process.delete(template.template)
       #expect(try await reader.process.storedPrints(knowing: [print]) == ChipList(present: [], unknown: []))
       #expect(await readerError { try await reader.process.delete(template.template) } == .notOnChip)
+    }
+  }
+
+  @Test("an enrolment that is cancelled as its answer is on its way leaves no finger on the chip")
+  func cancelledTooLate() async throws {
+    try await VirtualReader.with(.storage) { reader in
+      try await reader.open()
+      let object = ReaderObject(serving: reader.process)
+      var pair: [Int32] = [-1, -1]
+      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+      let served = try BusConnection(socket: pair[0], role: .server, handlers: .init(call: { object.handle($0) }))
+      let peer = try BusConnection(socket: pair[1], role: .client, handlers: .init())
+      defer {
+        peer.close()
+        served.close()
+      }
+      func ask(_ request: ReaderRequest, _ number: UInt64) async throws {
+        _ = try await peer.call(
+          ReaderInterface.target, request.method.rawValue, request.arguments(call: number), within: .seconds(20))
+      }
+      async let enrolled: Void = ask(.enroll(nil), 7)
+      for _ in 1...5 {
+        try await Task.sleep(for: .milliseconds(200))
+        try reader.storage.scan("right-index")
+      }
+      try await enrolled
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 1)
+      try await ask(.cancel, 6)
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.count == 1, "another call's number")
+      try await ask(.cancel, 7)
+      #expect(try await reader.process.storedPrints(knowing: []).unknown.isEmpty)
     }
   }
 
