@@ -22,19 +22,15 @@ package struct ReaderConfinement: Sendable {
   private let isFprintdUnit: Bool
   /// umockdev's preloaded library connects to umockdev's sockets.
   private let isInTestbed: Bool
-  private let landlockVersion: Int?
 
   /// - Parameters:
   ///   - selection: the readers that the process may use.
   ///   - fprintd: the place of fprintd, for a selection that may use it.
   ///   - role: decides which further rights it keeps.
   ///   - testbed: umockdev's folder, if the process runs under umockdev.
-  ///   - landlockVersion: nil for a kernel without Landlock.
   package init(
-    for selection: ReaderSelection, fprintd: FprintdPlace, role: Role = .child, testbed: String? = nil,
-    landlockVersion: Int? = Landlock.version
+    for selection: ReaderSelection, fprintd: FprintdPlace, role: Role = .child, testbed: String? = nil
   ) {
-    self.landlockVersion = landlockVersion
     isInTestbed = testbed != nil
     isFprintdUnit = if case (.fprintd, .unit) = (selection, role) { true } else { false }
     var rules = Self.libraries
@@ -57,17 +53,15 @@ package struct ReaderConfinement: Sendable {
 
   /// Confines this process. Call it before the second thread starts: other threads would not be confined.
   ///
-  /// Without Landlock in the kernel only the filter of system calls applies. fprintd's unit is refused then, since it may
-  /// read every file of the machine.
+  /// Without Landlock in the kernel only the filter of system calls applies.
   package func enter() throws(ConfinementError) {
     guard Self.threads == 1 else { throw ConfinementError("there are threads already", EBUSY) }
-    if isFprintdUnit, landlockVersion == nil { throw ConfinementError("the kernel has no Landlock", ENOSYS) }
     // Drop capabilities, so that root has no more rights than other owners of files.
     guard whorl_drop_capabilities(isFprintdUnit ? whorl_capability_to_read_files : 0) == 0 else {
       throw ConfinementError("capset", errno)
     }
     guard whorl_set_no_new_privileges() == 0 else { throw ConfinementError("no_new_privs", errno) }
-    if let version = landlockVersion { try Landlock.restrict(to: rules, version: version) }
+    if let version = Landlock.version { try Landlock.restrict(to: rules, version: version) }
     try filter().install()
   }
 

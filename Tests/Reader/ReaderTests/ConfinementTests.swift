@@ -114,15 +114,6 @@ struct ConfinementTests {
         == ["not confined: there are threads already: Device or resource busy"])
   }
 
-  @Test("is refused to fprintd's unit on a kernel without Landlock, where it could read every file")
-  func oldKernel() async throws {
-    let refused = ["not confined: the kernel has no Landlock: Function not implemented"]
-    #expect(try await run("old-kernel-unit", "fprintd", ["list=/usr"]) == refused)
-    for mode in ["old-kernel-child", "old-kernel-unit"] {
-      #expect(try await run(mode, "libfprint", ["list=/usr", "internetSocket"]).first == "list=/usr: done")
-    }
-  }
-
   @Test("holds for the real reader process")
   func realProcess() async throws {
     for kind in [VirtualReader.Kind.image, .storage] {

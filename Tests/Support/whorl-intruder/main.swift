@@ -1,8 +1,8 @@
 // Tries attacks of a hostile reader process, for tests: whorl-intruder MODE READER TEMPLATES ATTEMPT=ARGUMENT ... With
 // the single argument `namespace`, prints which user namespace it believes to be in.
 //
-// MODE is `confined`, `free`, `late` for a confinement that begins after a second thread has started, or `old-kernel-unit`
-// and `old-kernel-child` for a kernel without Landlock. Prints a line with the result of each attempt.
+// MODE is `confined`, `free`, or `late` for a confinement that begins after a second thread has started. Prints a line
+// with the result of each attempt.
 
 internal import Confinement
 internal import Fingerprint
@@ -17,9 +17,7 @@ if words.elementsEqual(["namespace"]) {
 guard words.count >= 3, let selection = ReaderSelection(words[2]) else { exit(64) }
 let mode = words[1]
 let confinement = ReaderConfinement(
-  for: selection, fprintd: FprintdPlace(bus: FprintdPlace.system.bus, templates: words[3]),
-  role: mode == "old-kernel-unit" ? .unit : .child,
-  landlockVersion: mode.hasPrefix("old-kernel") ? nil : Landlock.version)
+  for: selection, fprintd: FprintdPlace(bus: FprintdPlace.system.bus, templates: words[3]))
 
 if mode == "late" {
   var thread = pthread_t()
