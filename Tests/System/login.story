@@ -248,6 +248,14 @@ expect 0 "passcode of Whorl, too" new_password 'open sesame, please' 'a newer wo
 restart
 typed gdm-password alice 'a newer word'
 is_open alice
+# A change that fails leaves the passcode: pam_unix cannot put another file in the place of one that is a mount point.
+mount --bind /etc/shadow /etc/shadow
+new_password 'a newer word' 'never in force' >/tmp/failed || :
+umount /etc/shadow
+case $(cat /tmp/failed) in *"of Whorl, too"*) fail "told of a change that failed: $(cat /tmp/failed)" ;; esac
+restart
+typed gdm-password alice 'a newer word'
+is_open alice
 echo 'alice:set by root' | chpasswd
 restart
 for _ in 1 2 3 4; do typed gdm-password alice 'set by root'; done

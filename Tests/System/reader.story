@@ -116,6 +116,8 @@ expect 0 "" at_seat alice 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 # Another program that has fprintd's reader goes first, and the service waits for it.
 echo 'auth required pam_fprintd.so timeout=20' >/etc/pam.d/finger
 for other in 'fprintd-verify -f right-index-finger alice' 'pamtester finger alice authenticate'; do
+  # The service gives the reader back a moment after its answer.
+  sleep 1
   beside at_seat alice "$other"
   sleep 2
   { sleep 2 && press "$right"; } &
@@ -144,11 +146,19 @@ case $outcome in
   *) fail "beside a lock: $outcome" ;;
 esac
 
-# The unit killed in a scan: the request ends, and the next is served.
+# The unit killed in a scan: the request ends, and the next is served. What it might read as root is not there for it.
+mkdir -p /var/lib/other /etc/credstore
+for secret in /var/lib/other/key /etc/ssh/key /etc/credstore/key; do echo secret >"$secret"; done
 beside at_seat alice 'whorl get bank/alice'
 told "to release"
 sleep 1
-kill -9 "$(systemctl show --value --property MainPID whorl-reader-fprintd.service)"
+process=$(systemctl show --value --property MainPID whorl-reader-fprintd.service)
+expect 0 "alice" nsenter --mount --target "$process" ls /var/lib/fprint
+for secret in /var/lib/other/key /etc/ssh/key /etc/credstore/key; do
+  expect 1 "No such file" nsenter --mount --target "$process" cat "$secret"
+done
+[ -z "$(nsenter --mount --target "$process" cat /etc/shadow 2>/dev/null)" ] || fail "it may read /etc/shadow"
+kill -9 "$process"
 finished
 case $outcome in *"the reader process ended"*"status 69"*) ;; *) fail "unit killed: $outcome" ;; esac
 expect 0 "gold of alice" touching "$right" at_seat alice 'whorl get bank/alice'

@@ -16,6 +16,7 @@
 #include "options.h"
 #include "password.h"
 #include "service.h"
+#include "shadow.h"
 #include "verify.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -174,7 +175,8 @@ static void tell_person(pam_handle_t *pamh, int flags, whorl_outcome outcome) {
   }
 }
 
-// After the module that changes the password.
+// After the module that changes the password. That may have failed: the second pass of PAM goes through all lines that the
+// first has gone through.
 EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const char **words) {
   (void)count, (void)words;
   const void *old = NULL, *new = NULL;
@@ -182,6 +184,10 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const ch
   if (account == NULL || pam_get_item(pamh, PAM_AUTHTOK, &new) != PAM_SUCCESS || new == NULL ||
       pam_get_item(pamh, PAM_OLDAUTHTOK, &old) != PAM_SUCCESS)
     return PAM_IGNORE;
+  if (!whorl_is_password(pam_modutil_getspnam(pamh, account->pw_name), new)) {
+    pam_syslog(pamh, LOG_NOTICE, "the password was not changed, and the passcode stays");
+    return PAM_IGNORE;
+  }
   whorl_deadline deadline = whorl_deadline_in(answer_milliseconds);
   sd_bus *bus = NULL;
   whorl_outcome outcome = whorl_not_chosen;
