@@ -23,7 +23,7 @@ at_seat bob 'umask 077; echo "a passcode, too" >passcode'
 
 # A store, a finger, a secret.
 expect 66 "whorl init" at_seat alice 'whorl ls'
-expect 64 "passcode" at_seat alice 'whorl init --no-passcode'
+expect 64 "passcode" at_seat alice 'whorl init --no-passcode --recovery-fd 4 4>/dev/null'
 # Making a store asks for alice's own password, and nobody is there to ask for it. With the passcode at hand a program of
 # hers gets no further.
 expect 77 "org.whorl.own" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'

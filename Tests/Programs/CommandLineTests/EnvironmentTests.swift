@@ -94,7 +94,10 @@ struct EnvironmentTests {
   @Test("init that finds no room on the disk says so in words, and leaves nothing behind")
   func noRoom() async throws {
     try await withFolder { folder in
-      let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" init --no-passcode --store '\(folder)/store'"
+      let script = """
+        trap '' XFSZ; ulimit -f 0
+        exec "$0" init --no-passcode --recovery-fd 4 --store '\(folder)/store' 4>/dev/null
+        """
       let made = try await Invocation(
         program: "/bin/sh", arguments: ["-c", script, try Programs.path("whorl")]
       ).run()
