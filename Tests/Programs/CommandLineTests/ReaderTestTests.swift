@@ -170,6 +170,20 @@ struct ReaderTestTests {
 
   @Test("through fprintd the same steps are run", arguments: readers)
   func throughFprintd(_ kind: PrivateFprintd.Reader) async throws {
+    try await withFprintd(kind) { fprintd, configuration in
+      let result = try await Invocation(
+        arguments: ["reader", "test", "--touches", "2", "--format", "tap", "--config", configuration]
+      ).run(heard: Hands(kind, socket: fprintd.socket, pause: 1_000_000).heard)
+      #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
+      #expect(!result.text.contains("SKIP") && result.text.contains("1..10\n"), "\(result.text)")
+      #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
+    }
+  }
+
+  /// Runs the body with a private fprintd, and a configuration that uses it.
+  private func withFprintd(
+    _ kind: PrivateFprintd.Reader, _ body: (PrivateFprintd, _ configuration: String) async throws -> Void
+  ) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await withFolder { folder in
         let configuration = "\(folder)/config.json"
@@ -178,36 +192,23 @@ struct ReaderTestTests {
           Array(
             #"{"reader": "fprintd", "fprintd": {"bus": "\#(fprintd.bus)", "templates": "\#(fprintd.templates)"}}"#.utf8)
         )
-        let result = try await Invocation(
-          arguments: ["reader", "test", "--touches", "2", "--format", "tap", "--config", configuration]
-        ).run(heard: Hands(kind, socket: fprintd.socket, pause: 1_000_000).heard)
-        #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
-        #expect(!result.text.contains("SKIP") && result.text.contains("1..10\n"), "\(result.text)")
-        #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
+        try await body(fprintd, configuration)
       }
     }
   }
 
   @Test("the test print is deleted also where nobody reads the report any more")
   func brokenReport() async throws {
-    try await PrivateFprintd.with(.storage) { fprintd in
-      try await withFolder { folder in
-        let configuration = "\(folder)/config.json"
-        try writeFile(
-          configuration,
-          Array(
-            #"{"reader": "fprintd", "fprintd": {"bus": "\#(fprintd.bus)", "templates": "\#(fprintd.templates)"}}"#.utf8)
-        )
-        let script = """
-          "\(try Programs.path("whorl"))" reader test --steps enroll,verify,delete --format tap \
-            --config "\(configuration)" | head -n 1
-          """
-        let result = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run(
-          heard: Hands(.storage, socket: fprintd.socket, pause: 1_000_000).heard)
-        #expect(result.text.hasPrefix("TAP version") || result.text.hasPrefix("1.."), "\(result.text)")
-        #expect(result.diagnostics.contains("cannot write"), "\(result.diagnostics)")
-        #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
-      }
+    try await withFprintd(.storage) { fprintd, configuration in
+      let script = """
+        "\(try Programs.path("whorl"))" reader test --steps enroll,verify,delete --format tap \
+          --config "\(configuration)" | head -n 1
+        """
+      let result = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run(
+        heard: Hands(.storage, socket: fprintd.socket, pause: 1_000_000).heard)
+      #expect(result.text == "TAP version 13\n", "\(result.text)")
+      #expect(result.diagnostics.contains("cannot write"), "\(result.diagnostics)")
+      #expect(try await !fprintd.tool("fprintd-list", fprintd.userName()).diagnostics.contains("left-little"))
     }
   }
 }

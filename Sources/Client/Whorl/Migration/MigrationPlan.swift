@@ -16,7 +16,7 @@ package struct MigrationPlan: Sendable {
   package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
 
   /// Whether every item that can be read is in the other store.
-  package var isDone: Bool { movable.isEmpty && staying.allSatisfy { $0.item.state != .living } }
+  package var isDone: Bool { movable.isEmpty && staying.count == unreadable.count }
 }
 
 /// The result of a migration.

@@ -13,7 +13,7 @@ enum Interruption {
     var cancel: (@Sendable () -> Void)?
     var command: String?
     var foreground: ForegroundCommand?
-    var removals: [@Sendable () -> Void] = []
+    var endings: [@Sendable () -> Void] = []
   }
 
   private static let state = Mutex(State())
@@ -73,9 +73,9 @@ enum Interruption {
   /// Passes signals to this command while it runs, in place of ending the process; nil once it has ended.
   static func pass(to command: ForegroundCommand?) { state.withLock { $0.foreground = command } }
 
-  /// Adds what to remove if a signal ends the process: something unfinished that no later run finds or replaces. It may
-  /// be gone by then.
-  static func atEnd(_ removal: @escaping @Sendable () -> Void) { state.withLock { $0.removals.append(removal) } }
+  /// Adds what to do just before a signal ends the process, such as removing an unfinished file. The file may be finished
+  /// by then, under another name.
+  static func atEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.endings.append(action) } }
 
   /// Restores the signal settings for the next program of this process.
   static func undo() {
@@ -96,7 +96,7 @@ enum Interruption {
       var set = EndingSignals.heard
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
-    for remove in state.withLock({ $0.removals }) { remove() }
+    for action in state.withLock({ $0.endings }) { action() }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
     _exit(ExitStatus.refused.rawValue)
   }
