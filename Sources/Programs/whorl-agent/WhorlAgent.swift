@@ -103,11 +103,11 @@ struct WhorlAgent: ParsableCommand {
           bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
           ended: {
             Diagnostics.line("the message bus has ended")
-            Terminal.leave()
+            Self.leaveTerminals()
             Glibc.exit(EXIT_FAILURE)
           }))
       endings.wait()
-      return Terminal.leave()
+      return Self.leaveTerminals()
     }
     let server = AgentServer(
       AgentServer.Configuration(
@@ -123,8 +123,14 @@ struct WhorlAgent: ParsableCommand {
       if let path = listener.path { Diagnostics.line("listens; clients find it by SSH_AUTH_SOCK=\(path)") }
       endings.wait()
     }
-    Terminal.leave()
+    Self.leaveTerminals()
     throw ExitCode(status)
+  }
+
+  /// Puts this program's terminal and those of its clients back, before the end.
+  private static func leaveTerminals() {
+    Terminal.leave()
+    ClientTerminalKeys.leave()
   }
 
   /// Takes the name of the Secret Service, or says why that is not possible.

@@ -5,8 +5,8 @@ internal import Synchronization
 package import Whorl
 
 /// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. Where no notification can be
-/// shown, the client's terminal says what is asked for, and pinentry asks there. It also goes to the log: without desktop
-/// and terminal the touch still works.
+/// shown, the client's terminal says what is asked for and which keys cancel or take the passcode, and pinentry asks there.
+/// It also goes to the log: without desktop and terminal the touch still works.
 package final class AgentPrompt: AuthenticationPrompt {
   /// What a prompt says is asked for.
   package enum Wording: Sendable {
@@ -38,6 +38,8 @@ package final class AgentPrompt: AuthenticationPrompt {
     /// What the notification says, and its actions.
     var text = ""
     var actions: [Notification.Action] = []
+    /// The keys that take the place of the notification's actions.
+    var keys: ClientTerminalKeys?
     /// Why the passcode is asked for and not a finger.
     var isFingerUnavailable = false
     var pinentry: Pinentry?
@@ -109,7 +111,22 @@ package final class AgentPrompt: AuthenticationPrompt {
       }
       if isOver { await notification?.close() }
     }
+    readKeys(in: session)
     await show(text)
+  }
+
+  /// Takes keys at the client's terminal where no notification has actions.
+  private func readKeys(in session: PromptSession) {
+    guard let terminal, state.withLock({ $0.notification == nil && $0.keys == nil && !$0.isOver }) else { return }
+    let keys = ClientTerminalKeys(on: terminal) { [weak self] key in
+      Task { await self?.chosen(key == .enter ? .passcode : .cancel, in: session) }
+    }
+    // The call may have ended meanwhile.
+    let isOver = state.withLock { state in
+      if !state.isOver { state.keys = keys }
+      return state.isOver
+    }
+    if isOver { keys?.stop() }
   }
 
   /// Tells what became of a touch, with what is asked for.
@@ -119,9 +136,12 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private func show(_ text: String) async {
-    let (notification, actions) = state.withLock { ($0.isOver ? nil : $0.notification, $0.actions) }
+    let (notification, actions, hasKeys) = state.withLock { state in
+      (state.isOver ? nil : state.notification, state.actions, state.keys != nil)
+    }
     guard let notification else {
-      if !state.withLock(\.isOver) { terminal?.write(text) }
+      let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
+      if !state.withLock(\.isOver) { terminal?.write(hasKeys ? "\(text) (\(keys))" : text) }
       return
     }
     await notification.show("Whorl asks for your finger", text, actions)
@@ -130,10 +150,13 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {
+    guard state.withLock({ $0.actions.contains(action) }) else { return }
     let notification = state.withLock { state in
       defer { state.notification = nil }
       return state.notification
     }
+    // Before the client has an answer, and may want the terminal for itself.
+    stopKeys()
     switch action {
     case .cancel: await session.cancel()
     case .passcode: await session.chooseFallback()
@@ -143,11 +166,20 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private func takeDown() async {
+    stopKeys()
     let notification = state.withLock { state in
       defer { state.notification = nil }
       return state.notification
     }
     await notification?.close()
+  }
+
+  private func stopKeys() {
+    let keys = state.withLock { state in
+      defer { state.keys = nil }
+      return state.keys
+    }
+    keys?.stop()
   }
 
   // MARK: The passcode

@@ -6,17 +6,21 @@ internal import Whorl
 /// Another program of the user can write there just as well.
 package struct ClientTerminal: Sendable, Hashable {
   package let path: String
+  /// The process of the client.
+  private let process: pid_t
+  /// The number of the terminal's device.
+  private let device: dev_t
 
   /// The controlling terminal of a process, as the kernel tells it.
   ///
   /// - Returns: nil where there is none, where the process is in its background, and where none of the process's standard
   ///   descriptors leads there.
   package init?(of process: pid_t) {
-    guard let terminal = Self.foregroundTerminal(of: process) else { return nil }
+    guard let device = Self.foregroundTerminal(of: process) else { return nil }
     for descriptor in 0...2 {
       let link = "/proc/\(process)/fd/\(descriptor)"
       var status = stat()
-      guard stat(link, &status) == 0, Self.isTerminal(status), status.st_rdev == terminal else { continue }
+      guard stat(link, &status) == 0, Self.isTerminal(status), status.st_rdev == device else { continue }
       var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
       // Writes at most the buffer's size, without a terminator.
       let count = readlink(link, &buffer, buffer.count)
@@ -25,20 +29,37 @@ package struct ClientTerminal: Sendable, Hashable {
       var here = stat()
       // In another mount namespace the path may lead to another terminal.
       guard stat(path, &here) == 0, here.st_dev == status.st_dev, here.st_ino == status.st_ino else { continue }
-      self.path = path
+      (self.path, self.process, self.device) = (path, process, device)
       return
     }
     return nil
   }
 
+  /// Whether the client is still in its foreground.
+  var isForeground: Bool { Self.foregroundTerminal(of: process) == device }
+
+  /// Opens it; the caller closes the descriptor.
+  ///
+  /// - Parameter access: `O_WRONLY` or `O_RDWR`.
+  /// - Returns: nil where it is another terminal now, or belongs to another user.
+  func opened(_ access: Int32) -> Int32? {
+    // Not blocked by a terminal whose output is stopped, and not made the controlling terminal.
+    let terminal = open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
+    guard terminal >= 0 else { return nil }
+    var status = stat()
+    guard fstat(terminal, &status) == 0, Self.isTerminal(status), status.st_rdev == device,
+      status.st_uid == geteuid()
+    else {
+      close(terminal)
+      return nil
+    }
+    return terminal
+  }
+
   /// Writes a line. Does nothing where the terminal belongs to another user.
   package func write(_ line: String) {
-    // Not blocked by a terminal whose output is stopped, and not made the controlling terminal.
-    let terminal = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    guard terminal >= 0 else { return }
+    guard let terminal = opened(O_WRONLY) else { return }
     defer { close(terminal) }
-    var status = stat()
-    guard fstat(terminal, &status) == 0, Self.isTerminal(status), status.st_uid == geteuid() else { return }
     // The program may have the terminal in a mode in which a line feed alone stays in the column.
     let bytes = Array("\(Visible.text(line))\r\n".utf8)
     _ = Glibc.write(terminal, bytes, bytes.count)

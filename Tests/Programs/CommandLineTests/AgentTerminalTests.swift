@@ -1,5 +1,6 @@
 import Glibc
 import ProgramDriver
+import Synchronization
 import Testing
 
 @Suite("whorl-agent in the foreground of a terminal")
@@ -123,6 +124,107 @@ struct ClientTerminalTests {
     }
   }
 
+  @Test("is cancelled there with Esc, and leaves the terminal as it was")
+  func cancelled() async throws {
+    try await with(access: "presence") { agent, key, _ in
+      let terminal = try sign(key, agent)
+      try await terminal.waits(for: "Esc: cancel)")
+      #expect(!terminal.echoes)
+      // A key that stands for nothing is not shown and does nothing.
+      terminal.type("x")
+      terminal.type(CancelKey.escape.rawValue)
+      #expect(try await terminal.status() != 0)
+      #expect(terminal.isAsFound)
+      #expect(!terminal.shown.contains("x\u{1B}"))
+    }
+  }
+
+  @Test("takes the passcode in the place of the finger with Enter, where the item allows that")
+  func passcodeAtOnce() async throws {
+    try await with(access: "presence", pinentry: answeringPinentry) { agent, key, folder in
+      let terminal = try sign(key, agent)
+      try await terminal.waits(for: "(Enter: passcode, Esc: cancel)")
+      terminal.type("\n")
+      #expect(try await terminal.status() == 0, "\(terminal.shown) \(agent.lines)")
+      #expect(terminal.isAsFound)
+      let asked = String(decoding: try readFile("\(folder)/asked"), as: UTF8.self)
+      #expect(asked.contains("OPTION ttyname=/dev/pts/"))
+      #expect(asked.contains("echoes"))
+    }
+    try await with(access: "any-finger", [.right]) { agent, key, _ in
+      let terminal = try sign(key, agent)
+      try await terminal.waits(for: "(Esc: cancel)")
+      terminal.type("\n")
+      #expect(try await terminal.status() == 0, "\(terminal.shown) \(agent.lines)")
+      #expect(terminal.isAsFound)
+    }
+  }
+
+  @Test("reads no key where something was typed before the prompt")
+  func typedAhead() async throws {
+    try await with(access: "presence", [.right]) { agent, key, _ in
+      let command = """
+        echo ready; sleep 0.5; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); read -r line; echo "read <$line>"
+        """
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "ready")
+      terminal.type("ahead\n")
+      try await terminal.waits(for: "read <ahead>")
+      #expect(terminal.shown.contains("Swipe the reader"))
+      #expect(!terminal.shown.contains("Esc: cancel"))
+      #expect(terminal.isAsFound)
+    }
+  }
+
+  @Test("reads no key where a program has the terminal in a mode of its own")
+  func ownMode() async throws {
+    try await with(access: "presence", [.right]) { agent, key, _ in
+      let command = "stty -icanon; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); echo done"
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "done")
+      #expect(terminal.shown.contains("Swipe the reader"))
+      #expect(!terminal.shown.contains("Esc: cancel"))
+    }
+  }
+
+  @Test("leaves the terminal to the shell while the client is stopped, and takes keys when it goes on")
+  func stoppedClient() async throws {
+    try await with(access: "presence") { agent, key, _ in
+      let command = """
+        set -m; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); echo stopped
+        read -r line; echo "read <$line>"; fg; echo "ended with $?"
+        """
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/bash", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "Esc: cancel)")
+      terminal.type("\u{1A}")
+      try await terminal.waits(for: "stopped")
+      try await terminal.becomes(echoing: true)
+      terminal.type("for the shell\n")
+      try await terminal.waits(for: "read <for the shell>")
+      try await terminal.becomes(echoing: false)
+      terminal.type(CancelKey.escape.rawValue)
+      try await terminal.waits(for: "ended with")
+      #expect(!terminal.shown.contains("ended with 0"))
+      try await terminal.becomes(echoing: true)
+    }
+  }
+
+  @Test("puts the client's terminal back when it is ended in a prompt")
+  func endedAgent() async throws {
+    let client = Mutex<PseudoTerminal?>(nil)
+    try await with(access: "presence") { agent, key, _ in
+      let terminal = try sign(key, agent)
+      try await terminal.waits(for: "Esc: cancel)")
+      client.withLock { $0 = terminal }
+    }
+    let terminal = try #require(client.withLock { $0 })
+    #expect(terminal.isAsFound)
+    #expect(try await terminal.status() != 0)
+  }
+
   @Test("shows nothing on the terminal of a client in the background")
   func background() async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
@@ -167,20 +269,25 @@ struct ClientTerminalTests {
     }
   }
 
+  /// The script of a pinentry that answers with the passcode, and notes what it is told and whether its terminal echoes.
+  private func answeringPinentry(_ folder: String) -> String {
+    """
+    echo "OK"
+    while read -r word rest; do
+      case $word in
+        GETPIN) echo "D \(TestStore.passcode)"; echo OK ;;
+        *)
+          echo "$word $rest" >>\(folder)/asked
+          case $rest in ttyname=*) stty -F "${rest#ttyname=}" | grep -q -e -echo || echo echoes >>\(folder)/asked ;; esac
+          echo OK ;;
+      esac
+    done
+    """
+  }
+
   @Test("has pinentry ask there for the passcode")
   func passcode() async throws {
-    let script = { (folder: String) in
-      """
-      echo "OK"
-      while read -r word rest; do
-        case $word in
-          GETPIN) echo "D \(TestStore.passcode)"; echo OK ;;
-          *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
-        esac
-      done
-      """
-    }
-    try await with(access: "passcode", pinentry: script) { agent, key, folder in
+    try await with(access: "passcode", pinentry: answeringPinentry) { agent, key, folder in
       let terminal = try sign(key, agent)
       #expect(try await terminal.status() == 0, "\(terminal.shown) \(agent.lines)")
       let asked = String(decoding: try readFile("\(folder)/asked"), as: UTF8.self)

@@ -1,7 +1,7 @@
-internal import Glibc
+package import Glibc
 
 /// A key that a person pressed.
-enum Key: Equatable {
+package enum Key: Equatable {
   case enter
   /// Esc, or Ctrl-D.
   case cancel
@@ -17,18 +17,18 @@ enum Key: Equatable {
 
 /// Turns the bytes of a terminal into keys. Keys that send an escape sequence (arrows, function keys, Alt with a
 /// letter) are ignored; their Esc does not cancel.
-struct KeyDecoder {
+package struct KeyDecoder {
   /// The bytes that edit a line, from the terminal's settings (`stty -a`). 0 means none.
-  struct Settings {
+  package struct Settings {
     var erase: UInt8 = 0x7F
     var eraseWord: UInt8 = 0x17
     var eraseLine: UInt8 = 0x15
     var endOfFile: UInt8 = 0x04
     var literal: UInt8 = 0x16
 
-    init() {}
+    package init() {}
 
-    init(_ settings: termios) {
+    package init(_ settings: termios) {
       func byte(_ index: Int32) -> UInt8 { withUnsafeBytes(of: settings.c_cc) { $0[Int(index)] } }
       (erase, eraseWord, eraseLine) = (byte(VERASE), byte(VWERASE), byte(VKILL))
       (endOfFile, literal) = (byte(VEOF), byte(VLNEXT))
@@ -50,10 +50,10 @@ struct KeyDecoder {
   private let settings: Settings
   private var state = State.text
 
-  init(_ settings: Settings = Settings()) { self.settings = settings }
+  package init(_ settings: Settings = Settings()) { self.settings = settings }
 
   /// Whether the last byte may begin an escape sequence. Call ``pause()`` when no byte follows for a moment.
-  var isUndecided: Bool {
+  package var isUndecided: Bool {
     switch state {
     case .escape, .controlSequence, .singleShift: true
     case .text, .literal: false
@@ -61,13 +61,13 @@ struct KeyDecoder {
   }
 
   /// Ends an escape sequence that nothing followed: a lone Esc was the key itself.
-  mutating func pause() -> Key? {
+  package mutating func pause() -> Key? {
     defer { state = .text }
     return state == .escape ? .cancel : nil
   }
 
   /// The key that this byte completes.
-  mutating func take(_ byte: UInt8) -> Key? {
+  package mutating func take(_ byte: UInt8) -> Key? {
     switch state {
     case .literal:
       state = .text

@@ -3,12 +3,14 @@ internal import Glibc
 internal import Synchronization
 
 /// Ends a wait for a key.
-final class Stopper: Sendable {
-  let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
+package final class Stopper: Sendable {
+  package let descriptor = eventfd(0, Int32(EFD_CLOEXEC))
 
   deinit { close(descriptor) }
 
-  func stop() { eventfd_write(descriptor, 1) }
+  package init() {}
+
+  package func stop() { eventfd_write(descriptor, 1) }
 
   var isStopped: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

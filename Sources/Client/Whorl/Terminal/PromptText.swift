@@ -27,7 +27,7 @@ package enum PromptText {
   static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
 
   /// The keys during the wait for a finger.
-  static func keys(fallback: String?, cancel: String) -> String {
+  package static func keys(fallback: String?, cancel: String) -> String {
     let cancel = "Esc: \(cancel)"
     return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
   }

@@ -1,0 +1,149 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+internal import Whorl
+
+/// Waits for Enter and Esc on the terminal of a client while the person is asked for a finger there.
+///
+/// Echo and line mode are off meanwhile; Ctrl-C and Ctrl-Z reach the client as before. Other keys are dropped, since some
+/// people start to type the passcode. While the client is stopped or in the background, the terminal is as it was.
+package final class ClientTerminalKeys: Sendable {
+  /// How often it is checked whether the client is in the foreground, in milliseconds.
+  private static let patience: Int32 = 100
+  /// How long after an Esc the rest of an escape sequence may arrive, in milliseconds.
+  private static let escapeDelay: Int32 = 100
+
+  /// Those that run, and whether the program is about to end.
+  private static let running = Mutex((keys: [ObjectIdentifier: ClientTerminalKeys](), hasLeft: false))
+
+  private let terminal: ClientTerminal
+  private let mode: TerminalMode
+  private let stopper = Stopper()
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Calls `pressed` with `enter` or `cancel` on a thread of its own, until ``stop()``.
+  ///
+  /// - Returns: nil where no key can be read: something was typed already, which another program will read; a program has
+  ///   the terminal in a mode of its own; or the client is not in the foreground.
+  init?(on terminal: ClientTerminal, pressed: @escaping @Sendable (Key) -> Void) {
+    guard terminal.isForeground, let descriptor = terminal.opened(O_RDWR) else { return nil }
+    self.terminal = terminal
+    mode = TerminalMode(of: descriptor)
+    let isRunning = Self.running.withLock { running in
+      // Input that is not yet a whole line counts only outside of line mode.
+      guard !running.hasLeft, mode.begin(), !mode.hasInput else { return false }
+      running.keys[ObjectIdentifier(self)] = self
+      return true
+    }
+    guard isRunning else {
+      mode.end()
+      return nil
+    }
+    DispatchQueue(label: "whorl.client-keys").async { [self] in
+      watch(pressed)
+      mode.end()
+      ended.signal()
+    }
+  }
+
+  /// Stops, and returns when the terminal is as it was.
+  func stop() {
+    stopper.stop()
+    ended.wait()
+    ended.signal()
+    Self.running.withLock { _ = $0.keys.removeValue(forKey: ObjectIdentifier(self)) }
+  }
+
+  /// Puts the terminals of all clients back, in a program that is about to end.
+  package static func leave() {
+    let keys = running.withLock { running in
+      running.hasLeft = true
+      return Array(running.keys.values)
+    }
+    for each in keys { each.stop() }
+  }
+
+  private func watch(_ pressed: (Key) -> Void) {
+    var decoder = KeyDecoder(mode.keys)
+    while true {
+      let mayRead = terminal.isForeground && mode.begin()
+      if !mayRead { mode.end() }
+      var entries = [
+        pollfd(fd: stopper.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: mode.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      // Borrows the entries for the call.
+      let ready = poll(&entries, mayRead ? 2 : 1, decoder.isUndecided ? Self.escapeDelay : Self.patience)
+      if ready < 0, errno != EINTR { return }
+      if ready > 0, entries[0].revents != 0 { return }
+      if ready == 0, decoder.isUndecided, let key = decoder.pause() { pressed(key) }
+      // The client may have been stopped while this waited.
+      guard ready > 0, mayRead, terminal.isForeground else { continue }
+      var byte: UInt8 = 0
+      // Writes at most one byte.
+      let count = read(mode.descriptor, &byte, 1)
+      // The end of the terminal.
+      if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { return }
+      if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel { pressed(key) }
+    }
+  }
+}
+
+/// The settings of a terminal, with echo and line mode turned off for a while.
+private final class TerminalMode: Sendable {
+  let descriptor: Int32
+  /// What was there before, and what was set in its place. Nil while nothing is changed.
+  private let changed = Mutex<(before: termios, during: termios)?>(nil)
+
+  /// Takes ownership of the descriptor.
+  init(of descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  private var now: termios? {
+    var settings = termios()
+    return tcgetattr(descriptor, &settings) == 0 ? settings : nil
+  }
+
+  /// The bytes that edit a line.
+  var keys: KeyDecoder.Settings { now.map { KeyDecoder.Settings($0) } ?? KeyDecoder.Settings() }
+
+  /// Whether there is input that nobody has read.
+  var hasInput: Bool {
+    var count: Int32 = 0
+    // The kernel writes the number of bytes.
+    return ioctl(descriptor, UInt(FIONREAD), &count) != 0 || count > 0
+  }
+
+  /// Turns echo and line mode off, also again after another program has turned them on.
+  ///
+  /// - Returns: false where another program has the terminal in a mode of its own.
+  func begin() -> Bool {
+    changed.withLock { changed in
+      guard let now else { return false }
+      if let changed, now.isSame(as: changed.during) { return true }
+      guard now.c_lflag & tcflag_t(ICANON) != 0 else { return false }
+      var during = now
+      during.c_lflag &= ~tcflag_t(ICANON | ECHO)
+      guard tcsetattr(descriptor, TCSANOW, &during) == 0, let set = self.now else { return false }
+      changed = (now, set)
+      return true
+    }
+  }
+
+  /// Undoes the change, unless another program has changed the settings since.
+  func end() {
+    changed.withLock { changed in
+      guard var old = changed, let now, now.isSame(as: old.during) else { return }
+      tcsetattr(descriptor, TCSANOW, &old.before)
+      changed = nil
+    }
+  }
+}
+
+extension termios {
+  /// Whether the modes are the same.
+  fileprivate func isSame(as other: termios) -> Bool {
+    (c_iflag, c_oflag, c_cflag, c_lflag) == (other.c_iflag, other.c_oflag, other.c_cflag, other.c_lflag)
+  }
+}
