@@ -35,6 +35,13 @@ package struct SealedFile: ~Copyable, Sendable {
 
   deinit { close(descriptor) }
 
+  /// Gives up the descriptor: the caller closes it.
+  package consuming func release() -> Int32 {
+    let descriptor = descriptor
+    discard self
+    return descriptor
+  }
+
   private init(descriptor: Int32, count: Int) {
     self.descriptor = descriptor
     self.count = count
@@ -55,23 +62,27 @@ package struct SealedFile: ~Copyable, Sendable {
 
     /// Appends a secret and returns its position.
     package mutating func append(_ secret: borrowing SecretBytes) throws(Failure) -> Place {
-      do throws(WriteError) {
-        try secret.write(to: descriptor)
-      } catch {
-        if case .system(let code) = error { throw .system(code) }
-        throw .system(EPIPE)
+      let start = end
+      while end < start + secret.count {
+        let written = secret.withUnsafeBytes {
+          // Borrows the unwritten rest for the call.
+          pwrite(descriptor, $0.baseAddress.map { $0 + (end - start) }, secret.count - (end - start), end)
+        }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw .system(written < 0 ? errno : EIO) }
+        end += written
       }
-      defer { end += secret.count }
-      return Place(offset: end, count: secret.count)
+      return Place(offset: start, count: secret.count)
     }
 
     /// Seals the file, so that nobody can change it any more.
     package consuming func seal() throws(Failure) -> SealedFile {
-      guard whorl_add_seals(descriptor, whorl_all_seals) == 0 else { throw .system(errno) }
-      // Returns a new descriptor (transfer full). The writer closes its own.
-      let sealed = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-      guard sealed >= 0 else { throw .system(errno) }
-      return SealedFile(descriptor: sealed, count: end)
+      let code = whorl_add_seals(descriptor, whorl_all_seals) == 0 ? 0 : errno
+      let file = SealedFile(descriptor: descriptor, count: end)
+      // The file closes the descriptor now.
+      discard self
+      guard code == 0 else { throw .system(code) }
+      return file
     }
   }
 

@@ -51,11 +51,14 @@ struct ServiceCalls {
 
   private func search() async throws(ServiceError) -> [BusValue] {
     var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
-    let isLocked = await call.keeper.isLocked()
     let gate = try await call.gate()
+    // Asked together with the search, so that the vault wakes once for both.
+    async let vaultIsLocked = call.keeper.isLocked()
     try await call.keeper.each(call.texts(0)) { item in
-      if isLocked || gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
+      if gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
     }
+    // Nothing is open in a vault that is locked.
+    if await vaultIsLocked { (unlocked, locked) = ([], unlocked + locked) }
     return [CallContext.paths(unlocked), CallContext.paths(locked)]
   }
 

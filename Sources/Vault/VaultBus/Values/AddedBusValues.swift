@@ -17,7 +17,7 @@ struct ItemsToAdd {
           let place = try writer.append(entry.secret.bytes)
           entries.append(.structure([.bytes(entry.item.packed), place.offset.busValue, place.count.busValue]))
         }
-        return [.array(of: "(ayxx)", entries), .descriptor(try writer.seal().busDescriptor())]
+        return [.array(of: "(ayxx)", entries), .descriptor(BusDescriptor(taking: try writer.seal().release()))]
       } catch {
         throw VaultError(error)
       }

@@ -8,7 +8,7 @@ extension SecretBytes {
   /// A memory file with this secret.
   borrowing func sealed() throws(VaultError) -> BusValue {
     do throws(SealedFile.Failure) {
-      return .descriptor(try SealedFile.make(of: self).busDescriptor())
+      return .descriptor(BusDescriptor(taking: try SealedFile.make(of: self).release()))
     } catch {
       throw VaultError(error)
     }
@@ -56,7 +56,7 @@ struct ReleasedItems {
           let place = try writer.append(item.secret)
           records.append(.structure([item.item.busValue, place.offset.busValue, place.count.busValue]))
         }
-        let file = try writer.seal().busDescriptor()
+        let file = BusDescriptor(taking: try writer.seal().release())
         return [.array(of: "(ayxx)", records), .array(of: "h", [.descriptor(file)])]
       } catch {
         throw VaultError(error)
@@ -106,13 +106,6 @@ extension SealedFile {
   init(_ value: BusValue, limit: Int) throws(Failure) {
     // If the descriptor cannot be duplicated, -1 is passed on and refused as no sealed file.
     try self.init(received: value.asDescriptor.map { fcntl($0.rawValue, F_DUPFD_CLOEXEC, 3) } ?? -1, limit: limit)
-  }
-
-  /// A descriptor of the file for a message.
-  borrowing func busDescriptor() throws(Failure) -> BusDescriptor {
-    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-    guard copy >= 0 else { throw .system(errno) }
-    return BusDescriptor(taking: copy)
   }
 }
 
