@@ -290,7 +290,8 @@ let package = Package(
       name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests",
       swiftSettings: strict),
     .testTarget(
-      name: "SDBusTests", dependencies: ["Primitives", "SDBus"], path: "Tests/Common/SDBusTests", swiftSettings: strict),
+      name: "SDBusTests", dependencies: ["MemorySearch", "Primitives", "SDBus", "SecureMemory"],
+      path: "Tests/Common/SDBusTests", swiftSettings: strict),
     .testTarget(
       name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests", swiftSettings: strict
     ),

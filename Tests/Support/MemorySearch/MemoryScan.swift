@@ -3,7 +3,7 @@ package import SecureMemory
 
 /// Searches all writable memory of this process for a secret. The pattern itself is kept masked except for its first
 /// byte, so that the search does not find its own copy.
-package struct MemoryScan {
+package struct MemoryScan: Sendable {
   private static let mask: UInt8 = 0x5A
   private let masked: [UInt8]
   private let first: Int32
