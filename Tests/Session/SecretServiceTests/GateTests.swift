@@ -308,6 +308,33 @@ struct GateTests {
     }
   }
 
+  @Test("a program that cannot be told apart shows a finger once any program has a rule")
+  func unknownProgram() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
+      // Reads with the connection of a process that has ended.
+      let orphan = """
+        import os, time
+        from secretstorage import dbus_init
+        connection = dbus_init()
+        if os.fork(): os._exit(0)
+        time.sleep(0.3)
+        from secretstorage import get_default_collection
+        item = next(get_default_collection(connection).search_items({'name': 'Mail'}))
+        item.unlock()
+        print(item.get_secret().decode(), end='')
+        """
+      let free = try await service.python(orphan)
+      #expect(free.text == "of mail", "\(free.failure)")
+      #expect(service.agent.prompts.isEmpty)
+      try await service.gate(program: "/usr/bin/true", .anyFinger)
+      let gated = try await service.python(orphan)
+      #expect(gated.text == "of mail", "\(gated.failure)")
+      #expect(service.agent.prompts.count == 1)
+      #expect(service.agent.prompts.first?.contains(", unverified") == true, "\(service.agent.prompts)")
+    }
+  }
+
   @Test("a program's rule holds for changes and for reads without Unlock, on each connection")
   func programWithoutUnlock() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
