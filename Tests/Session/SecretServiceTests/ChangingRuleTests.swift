@@ -1,0 +1,26 @@
+import SDBus
+import SecretModel
+import Testing
+import Whorl
+
+@Suite("Items of the Secret Service whose rule changes")
+struct ChangingRuleTests {
+  @Test("a rule that an item gets while its secret is being set stays")
+  func gatedDuringSetSecret() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      for number in 0..<8 {
+        let label = "Mail \(number)"
+        let mail = try await client.create("old", label: label, ["number": "\(number)"], session: session)
+        let secret = ServiceClient.structure("new", "text/plain", session)
+        let setting = Task {
+          for _ in 0..<60 { _ = await client.error(mail, "Item", "SetSecret", [secret]) }
+        }
+        try await service.gate(label, .currentSet)
+        await setting.value
+        #expect(try await client.search(["number": "\(number)"]).locked == [mail])
+      }
+    }
+  }
+}
