@@ -104,12 +104,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
         Task { await self?.chosen(action, in: session) }
       }
-      // The call may have ended meanwhile.
-      let isOver = state.withLock { state in
-        if !state.isOver { state.notification = notification }
-        return state.isOver
-      }
-      if isOver { await notification?.close() }
+      state.withLock { $0.notification = notification }
     }
     readKeys(in: session)
     await show(text)
@@ -121,12 +116,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     let keys = ClientTerminalKeys(on: terminal) { [weak self] key in
       Task { await self?.chosen(key == .enter ? .passcode : .cancel, in: session) }
     }
-    // The call may have ended meanwhile.
-    let isOver = state.withLock { state in
-      if !state.isOver { state.keys = keys }
-      return state.isOver
-    }
-    if isOver { keys?.stop() }
+    state.withLock { $0.keys = keys }
   }
 
   /// Tells what became of a touch, with what is asked for.
@@ -136,17 +126,14 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private func show(_ text: String) async {
-    let (notification, actions, hasKeys) = state.withLock { state in
-      (state.isOver ? nil : state.notification, state.actions, state.keys != nil)
+    let (isOver, notification, actions, hasKeys) = state.withLock { state in
+      (state.isOver, state.notification, state.actions, state.keys != nil)
     }
-    guard let notification else {
-      let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
-      if !state.withLock(\.isOver) { terminal?.write(hasKeys ? "\(text) (\(keys))" : text) }
-      return
-    }
-    await notification.show("Whorl asks for your finger", text, actions)
-    // The call may have ended meanwhile.
-    if state.withLock(\.isOver) { await notification.close() }
+    // The call may have ended while the notification was made.
+    if isOver { return await takeDown() }
+    if let notification { return await notification.show("Whorl asks for your finger", text, actions) }
+    let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
+    terminal?.write(hasKeys ? "\(text) (\(keys))" : text)
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {

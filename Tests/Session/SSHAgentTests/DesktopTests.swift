@@ -10,6 +10,16 @@ struct DesktopTests {
     pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, DesktopStandIn, String) async throws -> Void
   ) async throws {
+    try await with(touches, hasty: hasty, pinentry: pinentry) { agent, desktop, key, _ in
+      try await body(agent, desktop, key)
+    }
+  }
+
+  private func with(
+    _ touches: [Touches.Touch] = [], hasty: String? = nil,
+    pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    _ body: (RunningAgent, DesktopStandIn, String, PrivateBus) async throws -> Void
+  ) async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus, hasty: hasty)
       defer { desktop.close() }
@@ -22,7 +32,7 @@ struct DesktopTests {
           "DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "\(store.folder):/usr/bin:/bin",
         ]
         try await RunningAgent.with(store, touches, environment: environment) { agent in
-          try await body(agent, desktop, key)
+          try await body(agent, desktop, key, bus)
         }
       }
     }
@@ -51,6 +61,28 @@ struct DesktopTests {
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
       // Not every desktop takes a notification away whose action was chosen.
       try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("shows nothing for a request that has ended before the desktop could be reached")
+  func late() async throws {
+    try await with { agent, desktop, key, bus in
+      bus.signal(SIGSTOP)
+      let signing = try Invocation(
+        program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", key], input: [1],
+        environment: ["SSH_AUTH_SOCK": agent.socket]
+      ).start()
+      startThread { _ = signing.finish { _, _ in } }
+      try await agent.waits { $0.contains { $0.contains(" Swipe the reader ") } }
+      signing.signal(SIGKILL)
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+      bus.signal(SIGCONT)
+      async let later = agent.sign(key, namespace: "later")
+      let shown = try await desktop.first()
+      #expect(shown.text.contains("for later"), "\(shown)")
+      desktop.choose("cancel", of: shown.number)
+      #expect(try await later.status != 0)
+      #expect(desktop.shown.count == 1)
     }
   }
 

@@ -4,15 +4,21 @@ internal import SDBus
 /// A `dbus-daemon` for one test, whose policy allows everything.
 package struct PrivateBus: Sendable {
   package let address: String
+  /// The daemon; nil for one that something else has started.
+  private let pid: pid_t?
 
-  package init(address: String) { self.address = address }
+  /// A daemon that runs already.
+  package init(address: String) { self.init(address: address, nil) }
+
+  private init(address: String, _ pid: pid_t?) { (self.address, self.pid) = (address, pid) }
 
   package static func with<Value>(_ body: (PrivateBus) async throws -> Value) async throws -> Value {
     try await withFolder { folder in
-      let bus = PrivateBus(address: "unix:path=\(folder)/bus")
+      let address = "unix:path=\(folder)/bus"
       let configuration = "\(folder)/bus.conf"
-      try bus.writeConfiguration(to: configuration)
+      try writeConfiguration(of: address, to: configuration)
       let pid = try start(configuration)
+      let bus = PrivateBus(address: address, pid)
       defer {
         kill(pid, SIGKILL)
         waitpid(pid, nil, 0)
@@ -32,7 +38,10 @@ package struct PrivateBus: Sendable {
     (try? BusConnection(busAddress: address, handlers: .init()))?.close() != nil
   }
 
-  private func writeConfiguration(to path: String) throws {
+  /// Stops the daemon, or lets it go on.
+  package func signal(_ number: Int32) { if let pid { kill(pid, number) } }
+
+  private static func writeConfiguration(of address: String, to path: String) throws {
     let text = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
