@@ -68,14 +68,7 @@ struct DesktopTests {
   func late() async throws {
     try await with { agent, desktop, key, bus in
       bus.signal(SIGSTOP)
-      let signing = try Invocation(
-        program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", key], input: [1],
-        environment: ["SSH_AUTH_SOCK": agent.socket]
-      ).start()
-      startThread { _ = signing.finish { _, _ in } }
-      try await agent.waits { $0.contains { $0.contains(" Swipe the reader ") } }
-      signing.signal(SIGKILL)
-      try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+      try await agent.signForClientThatIsKilled(key)
       bus.signal(SIGCONT)
       async let later = agent.sign(key, namespace: "later")
       let shown = try await desktop.first()

@@ -283,14 +283,7 @@ struct OpenSSHTests {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
       try await RunningAgent.with(store) { agent in
-        let signing = try Invocation(
-          program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", key], input: [1],
-          environment: ["SSH_AUTH_SOCK": agent.socket]
-        ).start()
-        startThread { _ = signing.finish { _, _ in } }
-        try await agent.waits { $0.contains { $0.contains(" Swipe the reader ") } }
-        signing.signal(SIGKILL)
-        try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+        try await agent.signForClientThatIsKilled(key)
       }
     }
   }

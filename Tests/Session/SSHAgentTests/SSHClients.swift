@@ -1,3 +1,4 @@
+import Glibc
 import ProgramDriver
 
 extension RunningAgent {
@@ -33,6 +34,18 @@ extension RunningAgent {
   /// Signs a text with `ssh-keygen -Y sign`, with the key of this public key's file.
   func sign(_ publicKey: String, namespace: String = "file") async throws -> Invocation.Result {
     try await client("ssh-keygen", ["-Y", "sign", "-n", namespace, "-f", publicKey], input: Array("text".utf8))
+  }
+
+  /// Has a client ask for a signature, kills it once the agent asks for a touch, and waits until the agent has refused.
+  func signForClientThatIsKilled(_ publicKey: String) async throws {
+    let signing = try Invocation(
+      program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", publicKey], input: [1],
+      environment: ["SSH_AUTH_SOCK": socket]
+    ).start()
+    startThread { _ = signing.finish { _, _ in } }
+    try await waits { $0.contains { $0.contains(" Swipe the reader ") } }
+    signing.signal(SIGKILL)
+    try await waits { $0.contains { $0.contains("refused to sign a file") } }
   }
 }
 
