@@ -19,10 +19,16 @@ final class Notification: Sendable {
   private static let name = "org.freedesktop.Notifications"
   /// A desktop that does not answer delays no touch for longer.
   private static let limit = Duration.seconds(2)
+  /// How often a notification that the desktop refuses is offered again, and how long after the refusal. Plasma refuses
+  /// one that says the same as the last one, for a second.
+  private static let attempts = 3
+  private static let pause = Duration.milliseconds(1_100)
 
   private struct State {
     /// The number that the desktop gave it; 0 before.
     var number: UInt32 = 0
+    /// Counts the texts that were to be shown: an earlier one is not offered again.
+    var version = 0
     var isClosing = false
     /// What was chosen before the desktop's answer with the number had arrived here, by the number.
     var early: [UInt32: Action] = [:]
@@ -73,8 +79,18 @@ final class Notification: Sendable {
     BusTarget(destination: owner, path: "/org/freedesktop/Notifications", interface: name)
   }
 
-  /// Shows the text, in the place of what is shown.
+  /// Shows the text, in the place of what is shown. Returns after the first attempt.
   func show(_ title: String, _ text: String, _ actions: [Action]) async {
+    let version = state.withLock { state in
+      state.version += 1
+      return state.version
+    }
+    await show(title, text, actions, version, attemptsLeft: Self.attempts)
+  }
+
+  private func show(
+    _ title: String, _ text: String, _ actions: [Action], _ version: Int, attemptsLeft: Int
+  ) async {
     let number = state.withLock { $0.number }
     // "critical": it stays until it is closed. The timeout 0 says the same.
     let arguments: [BusValue] = [
@@ -84,7 +100,17 @@ final class Notification: Sendable {
     ]
     guard let answer = try? await bus.call(Self.target(owner), "Notify", arguments, within: Self.limit),
       let shown = answer.first?.asUInt32
-    else { return }
+    else {
+      guard attemptsLeft > 1 else { return }
+      // Does not keep the request waiting: the touch works without a notification.
+      _ = LoopTimer(after: Self.pause) { [weak self] in
+        guard let self, state.withLock({ !$0.isClosing && $0.version == version }) else { return }
+        Task(executorPreference: LoopTasks.shared) {
+          await self.show(title, text, actions, version, attemptsLeft: attemptsLeft - 1)
+        }
+      }
+      return
+    }
     let (isLate, early) = state.withLock { state in
       state.number = shown
       defer { state.early = [:] }

@@ -6,22 +6,22 @@ import Testing
 struct DesktopTests {
   /// Runs the agent on a desktop, with `pinentry` as a script.
   private func with(
-    _ touches: [Touches.Touch] = [], hasty: String? = nil,
+    _ touches: [Touches.Touch] = [], hasty: String? = nil, refusals: Int = 0,
     pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, DesktopStandIn, String) async throws -> Void
   ) async throws {
-    try await with(touches, hasty: hasty, pinentry: pinentry) { agent, desktop, key, _ in
+    try await with(touches, hasty: hasty, refusals: refusals, pinentry: pinentry) { agent, desktop, key, _ in
       try await body(agent, desktop, key)
     }
   }
 
   private func with(
-    _ touches: [Touches.Touch] = [], hasty: String? = nil,
+    _ touches: [Touches.Touch] = [], hasty: String? = nil, refusals: Int = 0,
     pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, DesktopStandIn, String, PrivateBus) async throws -> Void
   ) async throws {
     try await PrivateBus.with { bus in
-      let desktop = try await DesktopStandIn(on: bus, hasty: hasty)
+      let desktop = try await DesktopStandIn(on: bus, hasty: hasty, refusals: refusals)
       defer { desktop.close() }
       try await TestStore.enrolled { store in
         let key = try await store.addKey("work")
@@ -61,6 +61,26 @@ struct DesktopTests {
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
       // Not every desktop takes a notification away whose action was chosen.
       try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("offers a notification again that the desktop has refused")
+  func refused() async throws {
+    try await with(refusals: 2) { agent, desktop, key in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      desktop.choose("cancel", of: shown.number)
+      #expect(try await signed.status != 0)
+      try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("does not offer a refused notification again after the touch")
+  func refusedBeforeTouch() async throws {
+    try await with([.right], refusals: 1) { agent, desktop, key in
+      try await agent.sign(key).mustSucceed()
+      try await Task.sleep(for: .milliseconds(1_500))
+      #expect(desktop.shown.isEmpty)
     }
   }
 

@@ -12,6 +12,8 @@ package final class DesktopStandIn: Sendable {
   private struct State {
     var shown: [Shown] = []
     var closed: [UInt32] = []
+    /// How many notifications are refused before one is shown.
+    var refusals = 0
   }
 
   private final class SharedState: Sendable {
@@ -24,10 +26,13 @@ package final class DesktopStandIn: Sendable {
   private let state: SharedState
   private let connection: BusConnection
 
-  /// - Parameter hasty: an action that the person chooses before the program learns the number of its notification.
-  package init(on bus: PrivateBus, hasty: String? = nil) async throws {
+  /// - Parameters:
+  ///   - hasty: an action that the person chooses before the program learns the number of its notification.
+  ///   - refusals: how many notifications are refused before one is shown.
+  package init(on bus: PrivateBus, hasty: String? = nil, refusals: Int = 0) async throws {
     let state = SharedState()
     self.state = state
+    state.value.withLock { $0.refusals = refusals }
     connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state, hasty) }))
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(Self.target.interface), .uint32(0)])
@@ -72,6 +77,12 @@ package final class DesktopStandIn: Sendable {
       guard call.arguments.count == 8, let replaced = call.arguments[1].asUInt32, let text = call.arguments[4].asString,
         let actions = call.arguments[5].asArray?.compactMap(\.asString)
       else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "unexpected") }
+      let isRefused = state.value.withLock { state in
+        defer { state.refusals = max(state.refusals - 1, 0) }
+        return state.refusals > 0
+      }
+      // As Plasma does.
+      if isRefused { return call.fail("\(target.interface).Error.ExcessNotificationGeneration", "too many") }
       let number = state.value.withLock { state in
         let number = replaced == 0 ? UInt32(state.shown.count + 1) : replaced
         state.shown.append(Shown(number: number, text: text, actions: actions))
