@@ -104,7 +104,7 @@ final class Notification: Sendable {
       guard attemptsLeft > 1 else { return }
       // Does not keep the request waiting: the touch works without a notification.
       _ = LoopTimer(after: Self.pause) { [weak self] in
-        guard let self, state.withLock({ !$0.isClosing && $0.version == version }) else { return }
+        guard let self, state.withLock({ $0.version == version }) else { return }
         Task(executorPreference: LoopTasks.shared) {
           await self.show(title, text, actions, version, attemptsLeft: attemptsLeft - 1)
         }

@@ -75,6 +75,20 @@ struct DesktopTests {
     }
   }
 
+  @Test("does not offer a refused notification again once a later one is shown")
+  func refusedBeforeLaterText() async throws {
+    try await with([.wrong], refusals: 1) { agent, desktop, key in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      #expect(shown.text.hasPrefix("No match, 2 touches left. "))
+      // After that the next touch is asked for.
+      try await Task.sleep(for: .milliseconds(2_500))
+      #expect(desktop.shown.count == 2, "\(desktop.shown)")
+      desktop.choose("cancel", of: shown.number)
+      #expect(try await signed.status != 0)
+    }
+  }
+
   @Test("does not offer a refused notification again after the touch")
   func refusedBeforeTouch() async throws {
     try await with([.right], refusals: 1) { agent, desktop, key in
