@@ -19,7 +19,7 @@ package final class SecretServiceServer: Sendable {
     package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
-    /// Called when the bus has ended.
+    /// Called when the connection to the bus has ended.
     package var ended: @Sendable () -> Void
 
     package init(
@@ -40,7 +40,7 @@ package final class SecretServiceServer: Sendable {
     case noBus(String)
   }
 
-  /// The most clients at a time. A session has a few dozen.
+  /// The most clients at a time. A desktop session has a few dozen.
   private static let clientLimit = 1_024
 
   private let keeper: ItemKeeper
@@ -50,7 +50,7 @@ package final class SecretServiceServer: Sendable {
   private let log: @Sendable (String) -> Void
   private let clients = Mutex<[String: ClientEntry]>([:])
 
-  /// A client, whose process the bus is asked for.
+  /// A client. The bus is asked for its process in the background.
   private final class ClientEntry: Sendable {
     let calls = Atomic<Int>(0)
     let client: Task<BusClient, Never>
@@ -72,7 +72,7 @@ package final class SecretServiceServer: Sendable {
     let server = try SecretServiceServer(configuration)
     var limits = BusConnection.Limits()
     limits.secrets = SharedSecret.self
-    // Each client has a limit of its own, which is answered.
+    // Each client has a lower limit of its own, whose error is sent as an answer.
     limits.openCalls = clientLimit * (BusClient.limit + 1)
     let isServing = Flag()
     do throws(BusError) {
@@ -97,12 +97,12 @@ package final class SecretServiceServer: Sendable {
     }
   }
 
-  /// Whether the name is this program's now. Another owner keeps it.
+  /// Whether this program owns the name now. If another program owns it, that one keeps it.
   private static func takeName(on connection: BusConnection) async throws(BusError) -> Bool {
-    // Every name that loses its owner.
+    // Subscribe to every name that loses its owner.
     let disconnects = "type='signal',sender='\(MessageBus.name)',member='\(MessageBus.nameOwnerChanged)',arg2=''"
     _ = try await connection.call(MessageBus.target, "AddMatch", [.string(disconnects)])
-    // 4: do not wait for the name. The answer 1: it is ours now.
+    // Flag 4 (DBUS_NAME_FLAG_DO_NOT_QUEUE): do not wait for the name. Answer 1: this connection owns it now.
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(ServiceName.bus), .uint32(4)])
     return answer.first?.asUInt32 == 1
@@ -140,7 +140,7 @@ package final class SecretServiceServer: Sendable {
       let error = ServiceError.limitsExceeded("too many calls are waiting")
       return call.fail(error.name, error.message)
     }
-    // On the loop, which calls this: nothing in a call blocks, and prompts have threads of their own.
+    // The bus loop calls this and also runs the task: no call blocks, and prompts have threads of their own.
     Task(executorPreference: LoopTasks.shared) {
       await self.answer(call, await entry.client.value)
       entry.calls.subtract(1, ordering: .relaxed)

@@ -4,11 +4,11 @@ internal import SecureMemory
 internal import Synchronization
 package import Whorl
 
-/// Asks for a touch with a notification of the desktop, and for the passcode with pinentry. Where no notification can be
-/// shown, the client's terminal says what is asked for and which keys cancel or take the passcode, and pinentry asks there.
-/// It also goes to the log: without desktop and terminal the touch still works.
+/// Asks for a touch with a desktop notification, and for the passcode with pinentry. Where no notification can be
+/// shown, it writes to the client's terminal what it asks for and which keys cancel or choose the passcode, and
+/// pinentry asks there. Every request is logged as well: the touch still works without desktop and terminal.
 package final class AgentPrompt: AuthenticationPrompt {
-  /// What a prompt says is asked for.
+  /// Selects the text that prompts show for a request.
   package enum Wording: Sendable {
     /// The reason alone, which names the items.
     case reason
@@ -38,7 +38,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     /// What the notification says, and its actions.
     var text = ""
     var actions: [Notification.Action] = []
-    /// The keys that take the place of the notification's actions.
+    /// Reads keys in place of the notification's actions.
     var keys: ClientTerminalKeys?
     /// Why the passcode is asked for and not a finger.
     var isFingerUnavailable = false
@@ -50,7 +50,7 @@ package final class AgentPrompt: AuthenticationPrompt {
   private let terminal: ClientTerminal?
   private let state = Mutex(State())
 
-  /// - Parameter terminal: the client's, to be used without a desktop.
+  /// - Parameter terminal: the client's terminal, used where there is no desktop.
   package init(in surroundings: Surroundings, for terminal: ClientTerminal? = nil) {
     (self.surroundings, self.terminal) = (surroundings, terminal)
   }
@@ -58,7 +58,7 @@ package final class AgentPrompt: AuthenticationPrompt {
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
     case .touchWanted, .secretWanted:
-      // A context may ask again, for another call than the one that has finished.
+      // The same context may ask again for a later call, after the earlier one has finished.
       state.withLock { $0.isOver = false }
     default: break
     }
@@ -110,7 +110,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     await show(text)
   }
 
-  /// Takes keys at the client's terminal where no notification has actions.
+  /// Reads keys at the client's terminal if there is no notification with actions.
   private func readKeys(in session: PromptSession) {
     guard let terminal, state.withLock({ $0.notification == nil && $0.keys == nil && !$0.isOver }) else { return }
     let keys = ClientTerminalKeys(on: terminal) { [weak self] key in
@@ -119,7 +119,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     state.withLock { $0.keys = keys }
   }
 
-  /// Tells what became of a touch, with what is asked for.
+  /// Shows the result of a touch, followed by what is still asked for.
   private func tell(_ words: String) async {
     surroundings.log(words)
     await show("\(words). \(state.withLock { $0.text })")
@@ -142,13 +142,13 @@ package final class AgentPrompt: AuthenticationPrompt {
       defer { state.notification = nil }
       return state.notification
     }
-    // Before the client has an answer, and may want the terminal for itself.
+    // Before the client gets its answer: it may then use the terminal itself.
     stopKeys()
     switch action {
     case .cancel: await session.cancel()
     case .passcode: await session.chooseFallback()
     }
-    // Some desktops leave a notification whose action was chosen.
+    // Some desktops keep showing a notification whose action was chosen.
     await notification?.close()
   }
 

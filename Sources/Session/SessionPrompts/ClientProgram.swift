@@ -1,14 +1,14 @@
 package import Glibc
 internal import Whorl
 
-/// A program that asks for something, as far as the kernel tells: another program of the user can replace itself or lend
-/// its connection, so that its name is information and no permission.
+/// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its
+/// executable or use its connection, so the name is shown to the person but grants nothing.
 package struct ClientProgram: Sendable, Hashable {
   package let process: pid_t
-  /// The path of its executable; nil where the kernel does not tell.
+  /// The path of its executable; nil where the kernel does not reveal it.
   package let path: String?
   package let arguments: [String]
-  /// The id of the sandboxed program for which it asks, as it says; nil where it asks for itself.
+  /// The id of the sandboxed program on whose behalf it asks, as it claims; nil where it asks for itself.
   package private(set) var application: String?
 
   package init(_ process: pid_t) {
@@ -24,14 +24,15 @@ package struct ClientProgram: Sendable, Hashable {
     (self.process, self.path, self.arguments) = (process, path, arguments)
   }
 
-  /// This program, asking for a sandboxed one.
+  /// This program, asking on behalf of a sandboxed one.
   package func asking(for application: String) -> ClientProgram {
     var program = self
     program.application = application
     return program
   }
 
-  /// What prompts are queued by: all processes of one executable, or the sandboxed program for which they ask.
+  /// The key by which prompts take turns: the same for all processes of one executable, or for the sandboxed program on
+  /// whose behalf they ask.
   package var program: String {
     let own = path ?? "process \(process)"
     return application.map { "\(own) for \($0)" } ?? own
@@ -42,7 +43,7 @@ package struct ClientProgram: Sendable, Hashable {
     application.map { "\(Visible.text(Self.shortened($0))), says \(ownWords)" } ?? ownWords
   }
 
-  /// The program itself. Behind an interpreter stands the script that it runs, which is the word of the program.
+  /// Describes the program itself. For an interpreter it adds the script, which the program could have chosen freely.
   private var ownWords: String {
     guard let path else { return "process \(process), unverified" }
     guard let script = Interpreter(path)?.script(in: arguments) else { return Visible.text(path) }
@@ -58,8 +59,8 @@ package struct ClientProgram: Sendable, Hashable {
   /// The most characters shown of a client's text.
   private static let longest = 64
 
-  /// The path of an executable without what the kernel adds when the file was replaced or removed since. A program is the
-  /// same one when it was upgraded while it runs.
+  /// The path of an executable without the suffix that the kernel adds when the file was replaced or removed. A program
+  /// that was upgraded while it runs counts as the same program.
   private static func withoutMark(_ path: String) -> String {
     let mark = " (deleted)"
     return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path

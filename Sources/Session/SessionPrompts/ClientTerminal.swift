@@ -1,9 +1,10 @@
 package import Glibc
 internal import Whorl
 
-/// The terminal on which a client runs in the foreground: what is written there is read by the person who started it.
+/// The terminal on which a client runs in the foreground. The person who started the client reads what is written
+/// there.
 ///
-/// Another program of the user can write there just as well.
+/// Any other program of the user can write to the same terminal.
 package struct ClientTerminal: Sendable, Hashable {
   package let path: String
   /// The process of the client.
@@ -11,10 +12,10 @@ package struct ClientTerminal: Sendable, Hashable {
   /// The number of the terminal's device.
   private let device: dev_t
 
-  /// The controlling terminal of a process, as the kernel tells it.
+  /// The controlling terminal of a process, as the kernel reports it.
   ///
-  /// - Returns: nil where there is none, where the process is in its background, and where none of the process's standard
-  ///   descriptors leads there.
+  /// - Returns: nil where there is none, where the process is in the background, and where none of the process's
+  ///   standard descriptors is that terminal.
   package init?(of process: pid_t) {
     guard let device = Self.foregroundTerminal(of: process) else { return nil }
     for descriptor in 0...2 {
@@ -35,7 +36,7 @@ package struct ClientTerminal: Sendable, Hashable {
     return nil
   }
 
-  /// Whether the client is still in its foreground.
+  /// Whether the client is still in the foreground of this terminal.
   var isForeground: Bool { Self.foregroundTerminal(of: process) == device }
 
   /// Opens it; the caller closes the descriptor.
@@ -43,7 +44,8 @@ package struct ClientTerminal: Sendable, Hashable {
   /// - Parameter access: `O_WRONLY` or `O_RDWR`.
   /// - Returns: nil where it is another terminal now, or belongs to another user.
   func opened(_ access: Int32) -> Int32? {
-    // Not blocked by a terminal whose output is stopped, and not made the controlling terminal.
+    // O_NONBLOCK: do not wait for a terminal whose output is stopped. O_NOCTTY: do not make it the controlling
+    // terminal.
     let terminal = open(path, access | O_NOCTTY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     guard terminal >= 0 else { return nil }
     var status = stat()
@@ -60,7 +62,7 @@ package struct ClientTerminal: Sendable, Hashable {
   package func write(_ line: String) {
     guard let terminal = opened(O_WRONLY) else { return }
     defer { close(terminal) }
-    // The program may have the terminal in a mode in which a line feed alone stays in the column.
+    // The program may have put the terminal into a mode in which a line feed does not return to the first column.
     let bytes = Array("\(Visible.text(line))\r\n".utf8)
     _ = Glibc.write(terminal, bytes, bytes.count)
   }

@@ -5,15 +5,16 @@ internal import Whorl
 
 /// Waits for Enter and Esc on the terminal of a client while the person is asked for a finger there.
 ///
-/// Echo and line mode are off meanwhile; Ctrl-C and Ctrl-Z reach the client as before. Other keys are dropped, since some
-/// people start to type the passcode. While the client is stopped or in the background, the terminal is as it was.
+/// Meanwhile echo and line mode are off. Ctrl-C and Ctrl-Z still reach the client. Other keys are dropped, since some
+/// people start to type the passcode. While the client is stopped or in the background, the terminal has its own
+/// settings.
 package final class ClientTerminalKeys: Sendable {
   /// How often it is checked whether the client is in the foreground, in milliseconds.
   private static let patience: Int32 = 100
   /// How long after an Esc the rest of an escape sequence may arrive, in milliseconds.
   private static let escapeDelay: Int32 = 100
 
-  /// Those that run, and whether the program is about to end.
+  /// The instances that read keys now, and whether the program is about to end.
   private static let running = Mutex((keys: [ObjectIdentifier: ClientTerminalKeys](), hasLeft: false))
 
   private let terminal: ClientTerminal
@@ -23,14 +24,14 @@ package final class ClientTerminalKeys: Sendable {
 
   /// Calls `pressed` with `enter` or `cancel` on a thread of its own, until ``stop()``.
   ///
-  /// - Returns: nil where no key can be read: something was typed already, which another program will read; a program has
-  ///   the terminal in a mode of its own; or the client is not in the foreground.
+  /// - Returns: nil where no key can be read: unread input is waiting, which belongs to another program; another
+  ///   program has changed the terminal's mode; or the client is not in the foreground.
   init?(on terminal: ClientTerminal, pressed: @escaping @Sendable (Key) -> Void) {
     guard terminal.isForeground, let descriptor = terminal.opened(O_RDWR) else { return nil }
     self.terminal = terminal
     mode = TerminalMode(of: descriptor)
     let isRunning = Self.running.withLock { running in
-      // Input that is not yet a whole line counts only outside of line mode.
+      // Outside of line mode, input that is not yet a whole line counts as unread, too.
       guard !running.hasLeft, mode.begin(), !mode.hasInput else { return false }
       running.keys[ObjectIdentifier(self)] = self
       return true
@@ -46,7 +47,7 @@ package final class ClientTerminalKeys: Sendable {
     }
   }
 
-  /// Stops, and returns when the terminal is as it was.
+  /// Stops reading, and returns when the terminal's settings are restored.
   func stop() {
     stopper.stop()
     ended.wait()
@@ -54,7 +55,7 @@ package final class ClientTerminalKeys: Sendable {
     Self.running.withLock { _ = $0.keys.removeValue(forKey: ObjectIdentifier(self)) }
   }
 
-  /// Puts the terminals of all clients back, in a program that is about to end.
+  /// Restores the settings of all clients' terminals. Called when the program is about to end.
   package static func leave() {
     let keys = running.withLock { running in
       running.hasLeft = true
@@ -82,7 +83,7 @@ package final class ClientTerminalKeys: Sendable {
       var byte: UInt8 = 0
       // Writes at most one byte.
       let count = read(mode.descriptor, &byte, 1)
-      // The end of the terminal.
+      // The terminal was closed.
       if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { return }
       if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel { pressed(key) }
     }
@@ -92,7 +93,7 @@ package final class ClientTerminalKeys: Sendable {
 /// The settings of a terminal, with echo and line mode turned off for a while.
 private final class TerminalMode: Sendable {
   let descriptor: Int32
-  /// What was there before, and what was set in its place. Nil while nothing is changed.
+  /// The settings before and after the change; nil while nothing is changed.
   private let changed = Mutex<(before: termios, during: termios)?>(nil)
 
   /// Takes ownership of the descriptor.
@@ -115,9 +116,9 @@ private final class TerminalMode: Sendable {
     return ioctl(descriptor, UInt(FIONREAD), &count) != 0 || count > 0
   }
 
-  /// Turns echo and line mode off, also again after another program has turned them on.
+  /// Turns echo and line mode off, also if another program has turned them on again.
   ///
-  /// - Returns: false where another program has the terminal in a mode of its own.
+  /// - Returns: false where another program has changed the terminal's mode.
   func begin() -> Bool {
     changed.withLock { changed in
       guard let now else { return false }
@@ -131,7 +132,7 @@ private final class TerminalMode: Sendable {
     }
   }
 
-  /// Undoes the change, unless another program has changed the settings since.
+  /// Restores the settings, unless another program has changed them since.
   func end() {
     changed.withLock { changed in
       guard var old = changed, let now, now.isSame(as: old.during) else { return }

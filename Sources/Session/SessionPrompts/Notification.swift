@@ -17,7 +17,7 @@ final class Notification: Sendable {
   }
 
   private static let name = "org.freedesktop.Notifications"
-  /// A desktop that does not answer delays no touch for longer.
+  /// The longest wait for a desktop that does not answer.
   private static let limit = Duration.seconds(2)
   /// How often a notification that the desktop refuses is offered again, and how long after the refusal. Plasma refuses
   /// one that says the same as the last one, for a second.
@@ -25,16 +25,16 @@ final class Notification: Sendable {
   private static let pause = Duration.milliseconds(1_100)
 
   private struct State {
-    /// The number that the desktop gave it; 0 before.
+    /// The number that the desktop gave the notification; 0 before.
     var number: UInt32 = 0
     /// Counts the texts that were to be shown: an earlier one is not offered again.
     var version = 0
     var isClosing = false
-    /// What was chosen before the desktop's answer with the number had arrived here, by the number.
+    /// Actions that arrived before the desktop's answer with the notification's number, by number.
     var early: [UInt32: Action] = [:]
   }
 
-  /// The most choices that are kept until the number is known. They may belong to notifications of other programs.
+  /// The most early actions that are kept. They may belong to notifications of other programs.
   private static let earlyLimit = 64
 
   private let bus: BusConnection
@@ -79,7 +79,7 @@ final class Notification: Sendable {
     BusTarget(destination: owner, path: "/org/freedesktop/Notifications", interface: name)
   }
 
-  /// Shows the text, in the place of what is shown. Returns after the first attempt.
+  /// Shows the text. Replaces the text that is shown already. Returns after the first attempt.
   func show(_ title: String, _ text: String, _ actions: [Action]) async {
     let version = state.withLock { state in
       state.version += 1
@@ -92,7 +92,7 @@ final class Notification: Sendable {
     _ title: String, _ text: String, _ actions: [Action], _ version: Int, attemptsLeft: Int
   ) async {
     let number = state.withLock { $0.number }
-    // "critical": it stays until it is closed. The timeout 0 says the same.
+    // Urgency "critical": it stays until it is closed. A timeout of 0 means the same.
     let arguments: [BusValue] = [
       .string("Whorl"), .uint32(number), .string("dialog-password"), .string(title), .string(Self.escaped(text)),
       .array(of: "s", actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
@@ -119,7 +119,7 @@ final class Notification: Sendable {
     if let early { choose(early) } else if isLate { await take(shown) }
   }
 
-  /// Takes it away.
+  /// Closes the notification.
   func close() async {
     let number = state.withLock { state in
       state.isClosing = true
@@ -129,7 +129,7 @@ final class Notification: Sendable {
   }
 
   private func take(_ number: UInt32) async {
-    // In a task of its own: a request that was cancelled ends in a cancelled task, which sends no calls.
+    // In a task of its own: this task may be cancelled, and a cancelled task sends no calls.
     await Task(executorPreference: LoopTasks.shared) { [bus, owner] in
       _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
     }.value
@@ -146,7 +146,7 @@ final class Notification: Sendable {
     if isMine { choose(action) }
   }
 
-  /// Closing it counts as cancelling.
+  /// The action that a signal reports; nil for other signals. A closed notification counts as cancelling.
   private static func action(of signal: BusSignal) -> Action? {
     switch signal.member {
     case "ActionInvoked": signal.arguments.dropFirst().first?.asString.flatMap(Action.init)
@@ -164,7 +164,7 @@ final class Notification: Sendable {
     if isFirst { chosen(action) }
   }
 
-  /// The body may be markup.
+  /// The body may be parsed as markup.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for character in text {
@@ -179,7 +179,7 @@ final class Notification: Sendable {
   }
 }
 
-/// Hands the signals of a connection to who listens, once there is somebody.
+/// Passes the signals of a connection to a listener that is set later.
 private final class SignalRelay: Sendable {
   private let listener = Mutex<(@Sendable (BusSignal) -> Void)?>(nil)
 

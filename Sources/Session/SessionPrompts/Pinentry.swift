@@ -8,22 +8,22 @@ final class Pinentry: Sendable {
     case secret(SharedSecret)
     /// The person cancelled, or did not answer.
     case cancelled
-    /// It cannot ask.
+    /// The program cannot ask.
     case unavailable
   }
 
-  /// What it needs to know of the user's session.
+  /// The environment variables that it needs.
   private static let passed = [
     "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
   ]
-  /// The codes of gpg-error of a person who cancelled, and of a prompt that was not answered in time.
+  /// The error codes of gpg-error for a cancelled prompt and for a prompt that timed out.
   private static let cancelled = ["83886179", "83886142"]
   private static let lineLimit = 4_096
 
   private let socket: Int32
   private let child: ChildProcess
-  /// Where it asks without a desktop.
+  /// The terminal on which it asks where there is no desktop.
   private let terminal: ClientTerminal?
 
   /// Starts it. Nil where it is not installed.
@@ -46,7 +46,7 @@ final class Pinentry: Sendable {
       child = try ChildProcess(
         program, arguments: [program.path],
         environment: Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } },
-        // It may be a script, which its interpreter opens by the descriptor's path.
+        // The program may be a script, which its interpreter opens through the descriptor's path.
         descriptors: [program.descriptor], standardInput: ends[1], standardOutput: ends[1])
     } catch {
       close(ends[0])
@@ -57,12 +57,12 @@ final class Pinentry: Sendable {
 
   deinit { close(socket) }
 
-  /// Ends a question that is being asked: it then answers `unavailable`.
+  /// Ends the question that is being asked. ``ask(_:problem:)`` then returns `unavailable`.
   func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
 
   /// Asks, and ends the program. Blocks.
   ///
-  /// - Parameter problem: what was wrong with the answer before.
+  /// - Parameter problem: what was wrong with the previous answer.
   func ask(_ description: String, problem: String?) async -> Answer {
     let answer = conversation(description, problem)
     stop()
@@ -84,7 +84,7 @@ final class Pinentry: Sendable {
     guard send("GETPIN") else { return .unavailable }
     switch response() {
     case .ok(let secret?): return .secret(secret)
-    // Return without anything typed.
+    // The person pressed Return without typing anything.
     case .ok(nil): return .cancelled
     case .failed(let code): return Self.cancelled.contains(code) ? .cancelled : .unavailable
     case .ended: return .unavailable
@@ -92,13 +92,13 @@ final class Pinentry: Sendable {
   }
 
   private enum Response {
-    /// With the data that came before it.
+    /// With the data that the response contained.
     case ok(SharedSecret?)
     case failed(code: String)
     case ended
   }
 
-  /// The lines up to the end of a response. What they hold may be the passcode.
+  /// Reads the lines of a response up to its end. They may contain the passcode.
   private func response() -> Response {
     var data: SharedSecret?
     while let line = try? SharedSecret(SecretBytes.readLine(from: socket, limit: Self.lineLimit)) {
@@ -120,7 +120,7 @@ final class Pinentry: Sendable {
     return Glibc.send(socket, line, line.count, Int32(MSG_NOSIGNAL)) == line.count
   }
 
-  /// Text as an argument: `%`, line breaks and what could end the line are written as `%NN`.
+  /// Encodes text as an argument: `%`, line breaks and other characters that end the line become `%NN`.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -133,7 +133,7 @@ final class Pinentry: Sendable {
     return escaped
   }
 
-  /// The bytes of data in which `%NN` stands for a byte.
+  /// Decodes data in which `%NN` stands for a byte.
   private static func unescaped(_ line: borrowing SecretBytes, from start: Int) -> SecretBytes {
     var data = SecretBytes(count: line.count)
     var count = 0

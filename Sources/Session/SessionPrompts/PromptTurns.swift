@@ -11,10 +11,10 @@ package final class PromptTurns: Sendable {
   private struct State {
     var isTaken = false
     var lastNumber = 0
-    /// The programs that wait, the next one first.
+    /// The programs with waiting requests, the next one first.
     var programs: [String] = []
     var waiting: [String: [Waiting]] = [:]
-    /// Requests that were cancelled while they did not wait.
+    /// Requests that were cancelled before they began to wait.
     var cancelled: Set<Int> = []
   }
 
@@ -25,7 +25,7 @@ package final class PromptTurns: Sendable {
   /// How many requests wait.
   package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
-  /// Runs `body` when it is this program's turn. Nil where the task was cancelled before.
+  /// Runs `body` when it is this program's turn. Nil where the task was cancelled before its turn.
   package func run<Value: Sendable>(for program: String, _ body: () async -> Value) async -> Value? {
     let number = state.withLock { state in
       state.lastNumber += 1

@@ -16,14 +16,14 @@ enum AgentMessage {
   static let limit = 256 << 10
 }
 
-/// What a client asks of the agent.
+/// A client's request to the agent.
 package enum AgentRequest: Sendable, Hashable {
   /// The public keys.
   case list
   case sign(SignatureRequest)
   /// The connection belongs to an SSH session from now on.
   case bind(SessionBind)
-  /// A request that only another agent may know.
+  /// A request that this agent does not handle. It is forwarded to the other agent.
   case other
 
   /// Reads a message, without its length.
@@ -57,7 +57,7 @@ package struct SignatureRequest: Sendable, Hashable {
   /// The public key, in SSH's form.
   package var key: [UInt8]
   package var data: [UInt8]
-  /// Which signature of an RSA key: 2 with SHA-256, 4 with SHA-512, 0 with SHA-1.
+  /// Selects the hash function of an RSA signature: 2 for SHA-256, 4 for SHA-512, 0 for SHA-1.
   package var flags: UInt32
 
   package init(key: [UInt8], data: [UInt8], flags: UInt32) {
@@ -65,7 +65,7 @@ package struct SignatureRequest: Sendable, Hashable {
   }
 }
 
-/// What `ssh` tells the agent of a session before it asks for a signature or hands the connection on
+/// What `ssh` tells the agent about an SSH session before it asks for a signature or forwards the agent connection
 /// (`session-bind@openssh.com`).
 package struct SessionBind: Sendable, Hashable {
   /// The host's public key, in SSH's form.
@@ -74,7 +74,7 @@ package struct SessionBind: Sendable, Hashable {
   package var session: [UInt8]
   /// The host's signature over ``session``.
   package var signature: [UInt8]
-  /// Whether the connection is handed on to the host, for agents that are used from there.
+  /// Whether the agent connection is forwarded to the host, so that programs there can use the agent.
   package var isForwarding: Bool
 
   package init(hostKey: [UInt8], session: [UInt8], signature: [UInt8], isForwarding: Bool) {
@@ -105,7 +105,7 @@ enum AgentAnswer {
     return writer.bytes
   }
 
-  /// The keys in another agent's answer to ``AgentRequest/list``; none where it is no such answer.
+  /// The keys in another agent's answer to ``AgentRequest/list``; empty if the answer has another form.
   static func keys(in answer: [UInt8]) -> [(key: [UInt8], comment: [UInt8])] {
     var reader = SSHReader(answer)
     var keys: [(key: [UInt8], comment: [UInt8])] = []

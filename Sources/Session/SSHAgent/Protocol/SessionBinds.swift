@@ -1,14 +1,15 @@
 internal import Keys
 
-/// The SSH sessions that a connection to the agent belongs to: first those that hand it on, then the one that signs in.
+/// The SSH sessions that a connection to the agent passes through: first the sessions that forward it, then the one in
+/// which the client signs in.
 package struct SessionBinds: Sendable {
-  /// Why a bind is not taken.
+  /// Why a bind is refused.
   package enum Refusal: Error, Sendable, Hashable {
     /// The signature is not the host's.
     case wrongSignature
     /// The host's key is of a kind or size whose signatures cannot be checked here.
     case unknownHostKey
-    /// It contradicts an earlier one, or comes after the one that signs in.
+    /// It contradicts an earlier bind, or comes after the bind of the session that signs in.
     case contradiction
     case tooMany
   }
@@ -16,12 +17,12 @@ package struct SessionBinds: Sendable {
   /// As in OpenSSH.
   private static let limit = 16
 
-  /// The binds that were taken, all of them with the signature of their host.
+  /// The accepted binds. Each has a valid signature of its host.
   package private(set) var verified: [SessionBind] = []
-  /// Whether a bind was a lie. What is said of later sessions is not believed then.
+  /// Whether a bind was refused for another reason than an unknown host key. This connection then gets no signature.
   package private(set) var isBroken = false
-  /// Whether the connection was handed on to a host whose key cannot be checked. Who tells of later sessions is unknown
-  /// then.
+  /// Whether the agent was forwarded to a host whose key cannot be checked. It is then unknown who sends the later
+  /// binds.
   package private(set) var hasUnknownHop = false
 
   package init() {}

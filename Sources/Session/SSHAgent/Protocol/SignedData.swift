@@ -1,6 +1,6 @@
 internal import KeySchemes
 
-/// What is to be signed, as far as it can be recognized.
+/// The data that a client wants signed, as far as its format is recognized.
 package enum SignedData: Sendable, Hashable {
   case signIn(SignInRequest)
   /// A file or a message, for a purpose (`ssh-keygen -Y sign`).

@@ -5,26 +5,26 @@ internal import SecureMemory
 internal import SessionPrompts
 internal import Whorl
 
-/// The conversation with one client, from its first message to the end of its connection. It has a connection to the
-/// vault and one to the other agent of its own, so that no two clients share a touch or a session. A client may stay for
+/// The conversation with one client, from its first message to the end of its connection. It has its own connections to
+/// the vault and to the other agent, so that no two clients share a touch or a session. A client may stay connected for
 /// days, so the connection to the vault is closed after a time without requests.
 final class AgentConversation {
   private let socket: AgentSocket
   private let peer: ClientProgram
   private let signer: Signer
   private let configuration: AgentServer.Configuration
-  /// Open since the last request that was for the vault.
+  /// The vault's store; nil before the first request for it and after a time without requests.
   private var store: SecretStore?
   private var upstream: Upstream
   private var binds = SessionBinds()
 
   /// The conversation's connection to the other agent.
   private enum Upstream {
-    /// Made with the first message that is for it.
+    /// Connects when the first message for the other agent arrives.
     case awaited(path: String)
     case connected(AgentSocket)
-    /// There is none, or it ended. A new one would not know the sessions that were told on the one before, and its keys
-    /// may be restricted to some.
+    /// There is no other agent, or its connection has ended. It is not connected again: a new connection would lack the
+    /// session binds of the old one, and the other agent's keys may be restricted to certain sessions.
     case none
   }
 
@@ -33,7 +33,7 @@ final class AgentConversation {
     upstream = configuration.upstream.map { .awaited(path: $0) } ?? .none
   }
 
-  /// Answers the client's messages until it ends. Blocks its thread.
+  /// Answers the client's messages until the client disconnects. Blocks its thread.
   func run() async {
     while true {
       if !socket.hasInput(within: configuration.unusedStoreTime) { store = nil }
@@ -49,10 +49,10 @@ final class AgentConversation {
   }
 
   private func answer(_ message: SharedSecret) async -> [UInt8] {
-    // What another agent gets may be a private key: it is handed on as it is.
+    // A message for the other agent may hold a private key, so only its type is read here.
     let type = message.bytes.withUnsafeBytes { $0[0] }
     if type == AgentMessage.lock {
-      // The other agent alone would be locked, and the vault's keys would not.
+      // Forwarding this request would lock the other agent's keys, but not the vault's.
       signer.log("\(peer.words) asks to lock the agent, which whorl-agent does not do")
       return AgentAnswer.failure
     }
@@ -70,7 +70,7 @@ final class AgentConversation {
     }
   }
 
-  /// The other agent's answer; a failure without one.
+  /// Forwards the message and returns the other agent's answer, or a failure if there is no answer.
   private func handedOn(_ message: SharedSecret) -> [UInt8] {
     if case .awaited(let path) = upstream {
       upstream = AgentSocket(connectingTo: path).map { .connected($0) } ?? .none
@@ -91,7 +91,7 @@ final class AgentConversation {
   }
 
   private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
-    // The other agent judges for itself what it means for its own keys.
+    // The other agent checks the bind itself, for its own keys.
     _ = handedOn(message)
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
@@ -102,7 +102,7 @@ final class AgentConversation {
     return AgentAnswer.success
   }
 
-  /// The keys that may be used. Removes those whose lifetime is over.
+  /// The keys that may be used. Deletes keys whose lifetime is over.
   private func keys() async -> [SSHKey] {
     do throws(VaultError) {
       let store = try openedStore()
@@ -140,7 +140,7 @@ final class AgentConversation {
         await signer.signature(request, for: purpose, with: key, of: store, to: peer)
       }
     }
-    // A client that has gone away asks for nothing any more.
+    // Cancel the request if the client disconnects.
     let watch = HangupWatch(socket) { signing.cancel() }
     defer { watch.end() }
     guard let signature = await signing.value ?? nil else { return AgentAnswer.failure }

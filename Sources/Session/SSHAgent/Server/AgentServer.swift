@@ -9,16 +9,16 @@ package import Whorl
 /// Serves the clients of a listening socket, each on a thread of its own.
 package final class AgentServer: Sendable {
   package struct Configuration: Sendable {
-    /// Opens the store, for each client alone.
+    /// Opens the store. Called separately for each client.
     package var openStore: @Sendable () throws(VaultError) -> SecretStore
     /// Makes the prompt of a signature for a client.
     package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
     package var knownHosts: KnownHosts
-    /// The socket of the agent that has the other keys; nil where there is none.
+    /// The socket of another SSH agent, which has the keys that are not in the vault; nil where there is none.
     package var upstream: String?
-    /// How long a store stays open for a client that asks for nothing.
+    /// How long a store stays open for a client that sends no requests.
     package var unusedStoreTime = Duration.seconds(60)
 
     package init(
@@ -34,7 +34,8 @@ package final class AgentServer: Sendable {
 
   /// The most clients at a time. Each has a thread and a connection to the vault.
   private static let limit = 64
-  /// The most of one process. An `ssh` that hands the agent on has one for each program there.
+  /// The most connections of one process. An `ssh` that forwards the agent opens one for each program on the remote
+  /// host.
   private static let limitOfProcess = 16
 
   private let configuration: Configuration
@@ -60,7 +61,7 @@ package final class AgentServer: Sendable {
     while true {
       let socket = accept(listener, nil, nil)
       guard socket >= 0 else {
-        // Such as too many open files: the next client waits until another one has ended.
+        // For example too many open files. The next client then waits until another one has disconnected.
         if errno != EINTR, errno != ECONNABORTED { usleep(100_000) }
         continue
       }
@@ -74,7 +75,7 @@ package final class AgentServer: Sendable {
       return configuration.log("a program of another user is refused")
     }
     let peer = ClientProgram(whorl_socket_peer(socket.descriptor))
-    // Handing on to itself would never end.
+    // This process is its own other agent: forwarding to itself would never end.
     guard peer.process != getpid() else { return }
     guard admits(peer.process) else {
       return configuration.log(

@@ -3,7 +3,7 @@ internal import KeySchemes
 internal import SDBus
 internal import SecureMemory
 
-/// A connection of the agent protocol, closed with the last reference to it. Each message has its length before it.
+/// A connection of the agent protocol, closed with the last reference to it. Each message is preceded by its length.
 final class AgentSocket: Sendable {
   let descriptor: Int32
 
@@ -27,14 +27,14 @@ final class AgentSocket: Sendable {
     while true {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let left = end > BusLoop.now ? end - BusLoop.now : 0
-      // Rounded up, so that it does not poll again and again in the last millisecond.
+      // Rounded up, so that the last millisecond is not spent on repeated polls with a timeout of 0.
       let result = poll(&waiting, 1, Int32(clamping: (left + 999) / 1_000))
       guard result < 0, errno == EINTR else { return result != 0 }
     }
   }
 
-  /// The next message; nil where the connection ends, or a message is empty or too long. Messages may hold private keys
-  /// for another agent. Blocks.
+  /// The next message; nil where the connection ends, or a message is empty or too long. The message may hold a private
+  /// key for the other agent. Blocks.
   func read() -> SharedSecret? {
     guard let header = read(count: 4) else { return nil }
     let count = header.bytes.withUnsafeBytes { $0.reduce(0) { $0 << 8 | Int($1) } }
@@ -97,7 +97,7 @@ struct UnixAddress {
   }
 }
 
-/// Calls a closure on the bus loop when the other end of a connection is closed, unless it is ended before.
+/// Calls a closure on the bus loop when the peer closes the connection, unless the watch is ended before.
 final class HangupWatch: BusLoopSource {
   /// `POLLRDHUP`, which Glibc does not export to Swift.
   private static let hangup: Int16 = 0x2000

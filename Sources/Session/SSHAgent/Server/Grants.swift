@@ -3,8 +3,8 @@ internal import SecretModel
 internal import Synchronization
 internal import Whorl
 
-/// What touches still hold for: a program that signs in to a host as a user with a key, for as many minutes as the key
-/// allows. The vault's context with the match is kept for that long.
+/// Remembers for which purposes an earlier touch is still valid: a program that signs in to a host as a user with a
+/// key, for as many minutes as the key allows. The vault's context with the match is kept for that long.
 final class Grants: Sendable {
   struct Purpose: Hashable {
     var key: ItemID
@@ -30,7 +30,7 @@ final class Grants: Sendable {
     _ = LoopTimer(after: .seconds(60 * minutes)) { [weak self] in self?.forget(purpose) }
   }
 
-  /// Forgets a context that has asked again: what was shown in it does not hold any more.
+  /// Removes a context when its time is over, or when the person would have to be asked again in it.
   func forget(_ purpose: Purpose) {
     contexts.withLock { $0.removeValue(forKey: purpose) }?.invalidate()
   }

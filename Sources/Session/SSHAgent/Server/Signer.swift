@@ -12,18 +12,18 @@ struct Signer: Sendable {
   let log: @Sendable (String) -> Void
   let hosts: KnownHosts
 
-  /// Whether a key may sign for this. One that is restricted to hosts signs in to these alone, and over another host only
-  /// where a rule names the way.
+  /// Whether the key may sign for this purpose. A key that is restricted to hosts signs in to these hosts only, and
+  /// through other hosts only if its rules allow each of them.
   func allows(_ purpose: SignaturePurpose, with key: SSHKey) -> Bool {
     guard !key.hosts.isEmpty else { return true }
     guard case .signIn(let user, let host?, let via) = purpose.target else { return false }
-    // Each step of the way needs a rule of its own, as in OpenSSH: the first one from here.
+    // Each hop needs a rule of its own, as in OpenSSH. The first hop starts on this machine.
     let way = via + [host]
     return way.indices.allSatisfy { step in
       key.hosts.contains { rule in
         isNamed(rule.host, way[step])
           && (step == 0 ? rule.from == nil : rule.from.map { isNamed($0, way[step - 1]) } ?? false)
-          // Who the person was on a host before the last one, the agent is not told.
+          // The agent does not learn the user name on intermediate hosts, so only the last hop's is checked.
           && (rule.user == nil || step < way.count - 1 || rule.user == user)
       }
     }
@@ -34,7 +34,7 @@ struct Signer: Sendable {
     hosts.name(ofHostWith: host, candidates: [name]) == name
   }
 
-  /// The signature in SSH's form; nil where it is refused.
+  /// The signature in SSH's format; nil where it is refused.
   func signature(
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
     to peer: ClientProgram
@@ -59,7 +59,7 @@ struct Signer: Sendable {
     }
   }
 
-  /// What a touch may hold for, where it may hold for more than one signature.
+  /// The purpose for which a touch may be reused; nil if each signature needs its own touch.
   private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grants.Purpose? {
     guard key.grantedMinutes > 0, let program = peer.path, case .signIn(let user, let host?, let via) = purpose.target,
       via.isEmpty
@@ -67,7 +67,7 @@ struct Signer: Sendable {
     return Grants.Purpose(key: key.id, program: program, host: host, user: user)
   }
 
-  /// The signature, where a touch from before still holds.
+  /// The signature, made with an earlier touch if one is still valid; nil otherwise.
   private func reused(_ granted: Grants.Purpose, _ use: KeyUse, _ store: SecretStore) async throws(VaultError)
     -> [UInt8]?
   {
@@ -84,7 +84,7 @@ struct Signer: Sendable {
     _ use: KeyUse, _ reason: String, _ key: SSHKey, _ granted: Grants.Purpose?, _ store: SecretStore,
     by peer: ClientProgram
   ) async throws(VaultError) -> [UInt8] {
-    // A context of its own: no signature uses the touch of another one, unless the key allows that.
+    // Each request has its own context, so that no signature reuses another's touch unless the key allows it.
     let context = store.makeContext(prompt: prompt(peer))
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {

@@ -17,9 +17,9 @@ package struct KnownHosts: Sendable {
 
   /// The name of the host with this key; nil where no file names it.
   ///
-  /// A hashed name cannot be read, only compared. So the names that somebody may mean are tried.
+  /// A hashed name cannot be read, only compared, so the candidates are tried.
   ///
-  /// - Parameter candidates: names that are preferred, such as those on the command line of `ssh`.
+  /// - Parameter candidates: the names to try and to prefer, such as those on the command line of `ssh`.
   package func name(ofHostWith key: [UInt8], candidates: [String]) -> String? {
     let encoded = Data(key).base64EncodedString()
     var first: String?
@@ -51,8 +51,8 @@ package struct KnownHosts: Sendable {
     return MAC.hmac(.sha1, publicKey: Array(salt), Array(name.lowercased().utf8)) == Array(hash)
   }
 
-  /// The names of hosts that the arguments of `ssh` may mean: every word, also without a user before it, and with the
-  /// port that `-p` names.
+  /// The names of hosts that the arguments of `ssh` may contain: every word, also without a user before it, and with
+  /// the port of `-p`.
   package static func candidates(in arguments: [String]) -> [String] {
     var names: [String] = []
     var ports: [String] = []

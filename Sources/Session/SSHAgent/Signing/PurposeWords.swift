@@ -2,13 +2,13 @@ internal import FoundationEssentials
 internal import Keys
 internal import Whorl
 
-/// What a person reads of a signature.
+/// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {
   /// The most characters shown of a client's text.
   private static let longest = 64
 
   private let hosts: KnownHosts
-  /// Names of hosts that are tried where the known names are hashed.
+  /// Names of hosts to try where the names in `known_hosts` are hashed.
   private let candidates: [String]
 
   package init(_ hosts: KnownHosts, candidates: [String]) { (self.hosts, self.candidates) = (hosts, candidates) }
@@ -27,14 +27,14 @@ package struct PurposeWords: Sendable {
     }
   }
 
-  /// A client's text, without what could imitate a prompt or fill it.
+  /// A client's text, shortened and without characters that could imitate a prompt.
   private static func shown(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard scalars.count > longest else { return Visible.text(text) }
     return Visible.text(String(String.UnicodeScalarView(scalars.prefix(longest)))) + "…"
   }
 
-  /// The host's name, or that it is unknown and the fingerprint of its key as `ssh` shows it.
+  /// The host's name, or if it is unknown, the fingerprint of its key as `ssh` shows it.
   private func name(_ key: [UInt8]) -> String {
     if let name = hosts.name(ofHostWith: key, candidates: candidates) { return Visible.text(name) }
     let digest = Data(Digest.sha256(key)).base64EncodedString().prefix { $0 != "=" }

@@ -1,12 +1,12 @@
 internal import KeySchemes
 internal import Keys
 
-/// What a signature is for: verified where it can be, and unknown where it cannot.
+/// What a signature is for, as far as it can be verified.
 package struct SignaturePurpose: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
     /// - Parameters:
-    ///   - host: the host's key; nil where it cannot be told.
-    ///   - via: the keys of the hosts that the agent was handed on to, the first one first.
+    ///   - host: the host's key; nil where it is unknown.
+    ///   - via: the keys of the hosts through which the agent was forwarded, in order from this machine.
     case signIn(user: String, host: [UInt8]?, via: [[UInt8]])
     /// A file or a message.
     case file(namespace: String)
@@ -15,22 +15,22 @@ package struct SignaturePurpose: Sendable, Hashable {
 
   /// Why a signature is refused.
   package enum Refusal: Error, Sendable, Hashable {
-    /// With SHA-1, or in a way that is not known here.
+    /// The signature would use SHA-1 or an algorithm that is not supported.
     case algorithm
-    /// What is signed names another key or algorithm than the request.
+    /// The data names another key or algorithm than the request.
     case otherKey
-    /// What is signed belongs to another session than the connection.
+    /// The data belongs to another session than the connection's.
     case otherSession
-    /// What is signed names another host than the one that the session is with.
+    /// The data names another host than the session's.
     case otherHost
-    /// The connection has told something false of its session.
+    /// An earlier bind of the connection was false.
     case brokenBinds
   }
 
   package let target: Target
   /// SSH's name of the signature's algorithm.
   package let algorithm: String
-  /// The key, of what algorithm it is, and how it signs.
+  /// The key's algorithm, and the scheme it signs with.
   let key: KeyAlgorithm
   let scheme: SignatureScheme
 
@@ -53,15 +53,15 @@ package struct SignaturePurpose: Sendable, Hashable {
 
   private static func target(_ signIn: SignInRequest, _ binds: SessionBinds) throws(Refusal) -> Target {
     let via = binds.verified.filter(\.isForwarding)
-    // A session that the agent was handed on through has signed in already.
+    // A session through which the agent was forwarded has signed in already.
     guard !via.contains(where: { $0.session == signIn.session }) else { throw .otherSession }
     guard let bind = binds.verified.last, !bind.isForwarding else {
-      // Without a bind of its own, nobody has said whose session this is.
+      // Without a bind for its own session, the host is unknown.
       return .signIn(user: signIn.user, host: nil, via: via.map(\.hostKey))
     }
     guard bind.session == signIn.session else { throw .otherSession }
     guard signIn.hostKey == nil || signIn.hostKey == bind.hostKey else { throw .otherHost }
-    // Over a host that nobody can name, any of its users may have told of this session.
+    // After a hop whose host key could not be checked, any user of that host may have sent this bind.
     let host = binds.hasUnknownHop ? nil : bind.hostKey
     return .signIn(user: signIn.user, host: host, via: via.map(\.hostKey))
   }

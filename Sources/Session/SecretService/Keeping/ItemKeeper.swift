@@ -3,7 +3,7 @@ internal import SecureMemory
 internal import SessionPrompts
 internal import Whorl
 
-/// The collections and items of the service in the vault. Nothing here asks anybody.
+/// Stores the service's collections and items in the vault. No call here asks the person.
 struct ItemKeeper: Sendable {
   let store: SecretStore
   /// Lets one change at a time look for the item that it replaces.
@@ -40,7 +40,7 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Lets an alias mean a collection; nil for none.
+  /// Makes an alias name a collection; nil removes the alias.
   func setAlias(_ alias: String, to name: String?) async throws(ServiceError) {
     for var folder in try await collections() where folder.aliases.contains(alias) != (folder.name == name) {
       if folder.name == name { folder.aliases.append(alias) } else { folder.aliases.removeAll { $0 == alias } }
@@ -52,7 +52,7 @@ struct ItemKeeper: Sendable {
   func newCollection(label: String) async throws(ServiceError) -> SecretServiceFolder {
     let taken = Set(try await collections().map(\.name))
     let part = ObjectPath.part(label)
-    // Ends: the collections are finitely many.
+    // Ends, because there are finitely many collections.
     var (name, number) = (part, 1)
     while taken.contains(name) {
       number += 1
@@ -82,7 +82,7 @@ struct ItemKeeper: Sendable {
     try await delete(SecretServiceItem.search(in: SecretServiceFolder.sessionCollection))
   }
 
-  /// What is kept about a program; nil for nothing.
+  /// The rule and settings stored for a program; nil where there are none.
   func rules(forProgram path: String) async throws(ServiceError) -> SecretServiceFolder? {
     try await folder(.program, path)
   }
@@ -101,14 +101,14 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// A context that asks nobody.
+  /// A context that never asks the person.
   func silentContext() -> AuthenticationContext {
     let context = store.makeContext()
     context.options.interactionNotAllowed = true
     return context
   }
 
-  /// Whether the vault opens no items now.
+  /// Whether no class of the vault's items is open now.
   func isLocked() async -> Bool {
     guard let open = try? await store.openClasses() else { return true }
     return !open.contains(.whenUnlocked)
@@ -126,7 +126,7 @@ struct ItemKeeper: Sendable {
     while true {
       let page = try await explained { () async throws(VaultError) in try await store.page(search) }
       for item in page.items {
-        // In a search, an empty value is the same as none. Here it is not.
+        // A search treats an empty value as absent; the Secret Service does not.
         guard let item = SecretServiceItem(item),
           attributes.allSatisfy({ item.attributes[$0.key] == $0.value })
         else { continue }
@@ -160,7 +160,7 @@ struct ItemKeeper: Sendable {
 
   /// The secret of an item that has no rule.
   ///
-  /// - Throws: `interactionNotAllowed` where it has one, `itemGone`.
+  /// - Throws: `interactionNotAllowed` where the item has a rule, `itemGone`.
   func secret(_ name: String, in collection: String) async throws(VaultError) -> ReleasedItem {
     var search = SecretServiceItem.search(named: name, in: collection)
     search.interaction = .fail
@@ -168,8 +168,7 @@ struct ItemKeeper: Sendable {
     return released
   }
 
-  /// Stores a secret, in the place of an item with the same attributes where one is to be replaced. A replaced item keeps
-  /// its rule.
+  /// Stores a secret. If `replacing`, it replaces an item with the same attributes, which keeps its rule.
   ///
   /// - Returns: the item, and whether it is new.
   func create(
@@ -192,9 +191,9 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Gives an item another secret. Asks for nothing, as replacing it does not either.
+  /// Replaces an item's secret. Asks for nothing, like storing an item that replaces another.
   ///
-  /// - Throws: `noSuchObject` where the item was removed meanwhile, `isLocked` where it has got a rule.
+  /// - Throws: `noSuchObject` where the item was removed meanwhile, `isLocked` where it was given a rule meanwhile.
   func replaceSecret(of item: SecretServiceItem, with secret: SharedSecret, contentType: String)
     async throws(ServiceError)
   {
@@ -207,7 +206,7 @@ struct ItemKeeper: Sendable {
             using: silentContext())
         }
       }
-      // Changing it in the vault would ask for a touch, so it is replaced.
+      // Updating an item with a rule in the vault would ask for a touch. Storing it again does not.
       let item = try await self.item(item.name, in: item.collection)
       let new = SecretServiceItem.item(
         named: item.name, in: item.collection, label: item.label, attributes: item.attributes,

@@ -7,10 +7,10 @@ internal import Synchronization
 final class BusClient: Sendable {
   /// The most calls, sessions and prompts of one client at a time.
   static let limit = 64
-  /// The most requests of one sandboxed program at a time.
+  /// The most portal requests of one sandboxed program at a time.
   static let requestLimit = 8
 
-  /// Its unique name.
+  /// The unique name of its connection.
   let name: String
   let program: ClientProgram
   let rule: ProgramRule
@@ -24,9 +24,9 @@ final class BusClient: Sendable {
   private struct State {
     var sessions: [String: TransferSession] = [:]
     var prompts: [String: ServicePrompt] = [:]
-    /// The programs for which a portal asks, by their ids.
+    /// The sandboxed programs for which a portal has made requests, by their ids.
     var sandboxed: [String: BusClient] = [:]
-    /// What a portal waits for, by the path of its request.
+    /// The requests of a portal that are still being answered, by their paths.
     var requests: [String: Request] = [:]
   }
 
@@ -38,7 +38,7 @@ final class BusClient: Sendable {
     reads = GatedReads(of: program, rule, at: desk)
   }
 
-  /// - Throws: `noSession` for a session of another client too.
+  /// - Throws: `noSession` also for a session of another client.
   func session(_ path: String) throws(ServiceError) -> TransferSession {
     guard case .session(let name)? = ObjectPath(path), let session = state.withLock({ $0.sessions[name] }) else {
       throw .noSession
@@ -69,7 +69,7 @@ final class BusClient: Sendable {
     guard isAdded else { throw .limitsExceeded("a program has at most \(Self.limit) prompts") }
   }
 
-  /// - Throws: `noSuchObject` for a prompt of another client too.
+  /// - Throws: `noSuchObject` also for a prompt of another client.
   func prompt(_ name: String) throws(ServiceError) -> ServicePrompt {
     guard let prompt = state.withLock({ $0.prompts[name] }) else { throw .noSuchObject }
     return prompt
@@ -79,12 +79,12 @@ final class BusClient: Sendable {
 
   // MARK: Sandboxed programs
 
-  /// Serves a request of this portal for a sandboxed program, which shares no prompt and no touch with another, until the
-  /// portal closes the request.
+  /// Serves a request that this portal makes for a sandboxed program, until the portal closes the request. Sandboxed
+  /// programs share no prompt and no touch.
   ///
   /// - Parameters:
   ///   - request: the path of the request.
-  ///   - body: serves the program as a client of its own. May be cancelled.
+  ///   - body: serves the request, with the sandboxed program as the client. May be cancelled.
   func serve(
     _ request: String, for application: String,
     _ body: @Sendable @escaping (BusClient) async throws(ServiceError) -> [BusValue]
@@ -97,7 +97,7 @@ final class BusClient: Sendable {
       guard state.sandboxed[application] != nil || state.sandboxed.count < Self.limit else {
         throw .limitsExceeded("too many sandboxed programs are waiting")
       }
-      // A client without a request may be dropped at any time.
+      // Begin the request under the same lock: a client without requests may be dropped at any time.
       let serving = try client.begin(request, body)
       state.sandboxed[application] = client
       return (client, serving)
@@ -137,7 +137,7 @@ final class BusClient: Sendable {
     serving.cancel()
   }
 
-  /// Ends what runs for it, when it has left the bus.
+  /// Ends the client's prompts and requests. Called when it has left the bus.
   func end() {
     let (prompts, sandboxed) = state.withLock { (Array($0.prompts.values), Array($0.sandboxed.values)) }
     for prompt in prompts { prompt.dismiss() }

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import Whorl
 
-/// A call of a client, with what its answer takes.
+/// A client's call, with everything that is needed to answer it.
 struct CallContext: Sendable {
   let keeper: ItemKeeper
   let desk: PromptDesk
@@ -16,13 +16,13 @@ struct CallContext: Sendable {
   /// The call with its signature, such as `Unlock(ao)`.
   var form: String { "\(member)(\(signature))" }
 
-  /// The refusal of a call that an object does not have.
+  /// The error for a call that the object does not support.
   var unknown: ServiceError { .unknownMethod(form) }
 
   func text(_ place: Int) -> String { arguments[place].asString ?? arguments[place].asObjectPath ?? "" }
 
   func texts(_ place: Int) -> [String: String] {
-    // An empty dictionary, too, has its type.
+    // An empty dictionary has a type, too.
     arguments[place].asTexts ?? [:]
   }
 
@@ -40,7 +40,7 @@ struct CallContext: Sendable {
     }
   }
 
-  /// What the client has to show for items now.
+  /// What this client must show now before it may read items.
   func gate() async throws(ServiceError) -> Gate {
     do throws(VaultError) {
       return Gate(locks: locks, reads: client.reads, rule: try await client.rule.current())

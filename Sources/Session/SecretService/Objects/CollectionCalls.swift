@@ -7,7 +7,7 @@ internal import Whorl
 struct CollectionCalls {
   private static let labelProperty = "\(ServiceName.item).Label"
   private static let attributesProperty = "\(ServiceName.item).Attributes"
-  /// Of version 0.1; some programs still send it in the place of the attribute.
+  /// A property of API version 0.1. Some programs still send it instead of the schema attribute.
   private static let typeProperty = "\(ServiceName.item).Type"
 
   let call: CallContext

@@ -3,11 +3,11 @@ internal import SDBus
 internal import Synchronization
 internal import Whorl
 
-/// Tells programs that show a collection which items it has. libsecret's `SecretCollection` takes them from the property
-/// `Items`, and not from the signals for single items.
+/// Announces changes of a collection's list of items. libsecret's `SecretCollection` takes the list from the property
+/// `Items`, and ignores the signals for single items.
 ///
-/// Several changes in a short time are told once, and a long list is not told: to send it after each of many changes would
-/// cost more than the changes.
+/// Several changes in a short time are announced once, and a long list is not announced: sending it after each of many
+/// changes would cost more than the changes.
 final class ItemLists: Sendable {
   /// The longest list that is sent.
   static let limit = 1_000
@@ -27,7 +27,7 @@ final class ItemLists: Sendable {
   }
 
   private func send(_ collection: String, _ signals: ServiceSignals) async {
-    // What changes from here on is in another list.
+    // Changes after this point schedule another announcement.
     waiting.withLock { _ = $0.remove(collection) }
     guard let items = (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil else { return }
     signals.changed(

@@ -12,7 +12,7 @@ struct ItemRead {
   /// The item with its secret.
   ///
   /// - Parameter waits: whether to ask the person where the item has a rule.
-  /// - Throws: `isLocked` where nothing was shown in time.
+  /// - Throws: `isLocked` where the person did not answer in time.
   func released(waits: Bool) async throws(ServiceError) -> ReleasedItem {
     guard !call.locks.isLocked(collection: collection) else { throw .isLocked }
     let released: ReleasedItem
@@ -26,7 +26,7 @@ struct ItemRead {
   }
 
   private func read(waits: Bool) async throws(VaultError) -> ReleasedItem {
-    // Nothing is read for a program with a rule before the person has shown what it requires.
+    // If the program has a rule, it must be satisfied before any item is read.
     guard try await call.client.rule.current() == nil else { return try await gated(waits: waits) }
     do throws(VaultError) {
       return try await call.keeper.secret(name, in: collection)
@@ -47,7 +47,7 @@ struct ItemRead {
       do throws(VaultError) {
         return try await secret(of: item, granted)
       } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
-        // The fingers have changed, or the vault was started anew: what was shown does not hold any more.
+        // The fingers have changed, or the vault was restarted: the earlier touch is no longer valid.
         reads.forget(item.id)
         call.desk.forget(item.id)
       }
@@ -65,7 +65,7 @@ struct ItemRead {
     return released
   }
 
-  /// The secret as the API's structure.
+  /// The secret as a structure of the API.
   func encoded(_ released: ReleasedItem, _ session: TransferSession, path: String) throws(ServiceError) -> BusValue {
     let type = SecretServiceItem(released.item)?.contentType ?? SecretServiceItem.usualContentType
     return try session.encode(SharedSecret(released.secret.copy()), type, session: path)

@@ -6,15 +6,15 @@ internal import SecretModel
 internal import SecureMemory
 internal import Whorl
 
-/// The back end of the portal from which sandboxed programs get the one secret that they encrypt others with. Each program
-/// has a secret of its own, an item with its id, and prompts of its own, which name it. A secret that another keyring has made
-/// is found by the same attributes once it was imported.
+/// The back end of the portal that gives each sandboxed program one secret, with which the program encrypts its other
+/// secrets. Each program has its own secret, stored as an item with the program's id, and its own prompts, which name
+/// it. A secret made by another keyring is found by the same attributes once it was imported.
 struct PortalCalls {
   private static let version = UInt32(1)
 
   private let call: CallContext
   private let interface: String
-  /// The path of a request of the portal, where that is called.
+  /// The path of the called object: of a request for `Close`.
   private let path: String
 
   init(_ call: CallContext, _ interface: String, _ path: String) {
@@ -42,7 +42,7 @@ struct PortalCalls {
     }
     guard let handle = call.arguments[0].asObjectPath else { throw .invalidArguments("the handle is missing") }
     return try await call.client.serve(handle, for: application) { [call] client async throws(ServiceError) in
-      // Every other program could name the id of any program.
+      // Any other program on the bus could claim any program's id.
       guard await call.signals.owner(of: ServiceName.portalFrontEnd) == client.name else {
         throw .accessDenied("only the portal may ask for a program's secret")
       }
@@ -52,13 +52,13 @@ struct PortalCalls {
       do throws(ServiceError) {
         secret = try await PortalSecret(call: call, application: application).read()
       } catch .isLocked {
-        // 1: the person did not want it.
+        // Response code 1: the person cancelled.
         return [.uint32(1), .dictionary([:])]
       }
-      // The reader may be slow, which must delay nobody else.
+      // The program may read slowly, which must not delay other clients.
       let isWritten = await Task(executorPreference: BackgroundThread()) { Self.write(secret, to: target.rawValue) }
         .value
-      // 2: it ended in another way.
+      // Response code 0: success. 2: it ended in another way.
       return [.uint32(isWritten ? 0 : 2), .dictionary([:])]
     }
   }
@@ -66,7 +66,8 @@ struct PortalCalls {
   /// How long the program may take to read its secret, in milliseconds.
   private static let writeLimit: Int32 = 5_000
 
-  /// Writes into the program's pipe, or whatever else the program has passed. False where it is not read in time.
+  /// Writes into the pipe or other descriptor that the program has passed. Returns false if the program does not read
+  /// it in time.
   private static func write(_ secret: SharedSecret, to target: Int32) -> Bool {
     let flags = fcntl(target, F_GETFL)
     guard flags >= 0, fcntl(target, F_SETFL, flags | O_NONBLOCK) == 0 else { return false }
@@ -93,18 +94,18 @@ struct PortalCalls {
 /// The secret of one sandboxed program.
 private struct PortalSecret {
   private static let schema = "org.freedesktop.portal.Secret"
-  /// The length of a secret that is made, in bytes.
+  /// The length of a new secret, in bytes.
   private static let count = 64
 
-  /// A call of the sandboxed program.
+  /// The call, with the sandboxed program as its client.
   let call: CallContext
   let application: String
 
-  /// Makes the secret where there is none.
+  /// Reads the program's secret. Makes one if there is none.
   func read() async throws(ServiceError) -> SharedSecret {
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
     if try await oldest(attributes) == nil { try await make(attributes) }
-    // Another call for the same program may have made one too: the oldest is the one that counts.
+    // A concurrent call for the same program may have made a secret as well. The oldest one is used.
     guard let found = try await oldest(attributes) else { throw .noSuchObject }
     let item = ItemRead(call: call, collection: found.collection, name: found.name)
     let released = try await item.released(waits: true)

@@ -23,7 +23,8 @@ struct PropertyCalls {
     }
   }
 
-  /// - Parameter only: the only property that is wanted: the list of all items is long.
+  /// - Parameter only: the one property to compute; nil for all. Avoids listing all items when another property is
+  ///   wanted.
   private func properties(_ interface: String, only wanted: String?) async throws(ServiceError) -> [String: BusValue] {
     switch (path, interface) {
     case (.service, ServiceName.service):
@@ -46,12 +47,12 @@ struct PropertyCalls {
       return properties
     case (.item(let collection, let name), ServiceName.item):
       let item = try await call.keeper.item(name, in: collection)
-      // An item with a rule is not locked: clients that find it so do not read it at all.
+      // An item with a rule is not reported as locked: clients do not even try to read locked items.
       return [
         "Locked": .boolean(call.locks.isLocked(item)), "Attributes": .texts(item.attributes),
         "Label": .string(item.label), "Created": Self.time(item.created), "Modified": Self.time(item.modified),
       ]
-    // Sessions and prompts have none.
+    // Sessions and prompts have no properties.
     default: return [:]
     }
   }
@@ -76,7 +77,7 @@ struct PropertyCalls {
     }
   }
 
-  /// Changes an item, after asking for what reading it asks for.
+  /// Changes an item, after asking the person for the same as reading the item would.
   private func change(_ item: SecretServiceItem, _ change: ItemChange) async throws(ServiceError) {
     guard !call.locks.isLocked(item) else { throw .isLocked }
     let isGated = try await call.gate().isGated(item)
@@ -88,6 +89,6 @@ struct PropertyCalls {
     }
   }
 
-  /// Seconds since 1970 as the API has them.
+  /// A time in seconds since 1970, as the API represents it.
   private static func time(_ seconds: Double) -> BusValue { .uint64(UInt64(max(seconds, 0))) }
 }

@@ -5,7 +5,8 @@ internal import Whorl
 
 /// The calls of `org.freedesktop.Secret.Service`.
 struct ServiceCalls {
-  /// The property with the label of a new collection. The second one is that of an item, which Rust's `secret-service` sends.
+  /// The property with the label of a new collection. Rust's `secret-service` sends the second name, which is that of
+  /// an item's label.
   private static let labelProperties = ["\(ServiceName.collection).Label", "\(ServiceName.item).Label"]
 
   let call: CallContext
@@ -38,7 +39,7 @@ struct ServiceCalls {
     let properties = call.arguments[0].asDictionary ?? [:]
     let label = Self.labelProperties.lazy.compactMap { properties[$0]?.asString }.first ?? ""
     let alias = call.text(1)
-    // A collection that has the alias already is the one that is meant.
+    // If a collection has the alias already, it is returned in place of a new one.
     if !alias.isEmpty, let name = try await call.keeper.collection(ofAlias: alias) {
       return [.objectPath(ObjectPath.collection(name).text), .objectPath(ObjectPath.none)]
     }
@@ -79,7 +80,7 @@ struct ServiceCalls {
       case .collection, .alias:
         let collection = try await call.collection(at: path)
         call.locks.lock(collection: collection.name)
-        // What was granted in it is asked for again.
+        // Grants end, so that the next read asks again.
         call.client.reads.forget(nil)
         call.desk.forget(nil)
         call.signals.changed(collection.path, ["Locked": .boolean(true)])
@@ -87,7 +88,7 @@ struct ServiceCalls {
         let item = try await call.keeper.item(name, in: collection)
         call.client.reads.forget(item.id)
         call.desk.forget(item.id)
-        // What has a rule is asked for again by that rule.
+        // An item with a rule is not locked here: its rule asks at the next read.
         if item.isGated {
           call.signals.changed(item: item)
         } else {
@@ -114,7 +115,7 @@ struct ServiceCalls {
       guard case .item(let collection, let name)? = ObjectPath(path) else { continue }
       let read = ItemRead(call: call, collection: collection, name: name)
       do throws(ServiceError) {
-        // Several are read by searches, which never wait for a person.
+        // Several items at once are read by searches, which must not wait for a person.
         let released = try await read.released(waits: paths.count == 1)
         size += released.secret.count
         guard size <= Self.answerLimit else {
@@ -140,7 +141,7 @@ struct ServiceCalls {
     return []
   }
 
-  /// An alias is part of a path, and of a list with commas.
+  /// Refuses an alias that does not fit into an object path or into a list with commas.
   private func checked(_ alias: String) throws(ServiceError) -> String {
     guard !alias.isEmpty, alias.utf8.count <= 64, ObjectPath.part(alias) == alias else {
       throw .invalidArguments("an alias has letters and digits, 64 at most")

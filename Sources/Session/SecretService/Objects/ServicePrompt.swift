@@ -11,9 +11,9 @@ final class ServicePrompt: Sendable {
   }
 
   let name: String
-  /// What the result is where the person has dismissed it.
+  /// The result to report if the prompt was dismissed.
   private let dismissed: BusValue
-  /// Asks the person; nil where the prompt was dismissed.
+  /// Asks the person. Returns the result, or nil if the prompt was dismissed.
   private let body: @Sendable () async -> BusValue?
   /// Called once, with whether it was dismissed, and the result.
   private let completed: @Sendable (ServicePrompt, Bool, BusValue) -> Void
@@ -26,7 +26,7 @@ final class ServicePrompt: Sendable {
     (self.name, self.dismissed, self.body, self.completed) = (name, dismissed, body, completed)
   }
 
-  /// Shows it, once.
+  /// Shows the prompt. Does nothing after the first time.
   func show() {
     state.withLock { state in
       guard case .new = state else { return }
@@ -38,7 +38,7 @@ final class ServicePrompt: Sendable {
     }
   }
 
-  /// Takes it away. What was asked for is not done.
+  /// Dismisses the prompt. The requested action is not done.
   func dismiss() {
     let running: Task<Void, Never>? = state.withLock { state in
       if case .shown(let task) = state { return task }

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import Whorl
 
-/// The signals of the service, and what it asks the bus.
+/// Sends the service's signals, and asks the bus for the owners of names.
 struct ServiceSignals: Sendable {
   let connection: BusConnection
   let lists: ItemLists
@@ -9,26 +9,26 @@ struct ServiceSignals: Sendable {
   /// The unique name of a name's owner; nil where there is none.
   func owner(of name: String) async -> String? { (try? await connection.owner(of: name)) ?? nil }
 
-  /// Tells programs that keep the properties of an object of new values.
+  /// Announces new property values of an object, for programs that cache them.
   func changed(_ object: ObjectPath, _ interface: String, _ values: [String: BusValue]) {
     connection.emit(
       BusTarget(path: object.text, interface: ServiceName.properties), "PropertiesChanged",
       [.string(interface), .dictionary(values), .array(of: "s", [])])
   }
 
-  /// Tells of a collection's new label, and of its being locked or unlocked.
+  /// Announces changed properties of a collection: its label, and whether it is locked.
   func changed(_ collection: ObjectPath, _ values: [String: BusValue]) {
     changed(collection)
     changed(collection, ServiceName.collection, values)
   }
 
-  /// Tells of an item's new properties.
+  /// Announces changed properties of an item.
   func changed(item: SecretServiceItem, _ values: [String: BusValue]) {
     changed(item: item)
     changed(item.path, ServiceName.item, values)
   }
 
-  /// Tells of the collections that there are now.
+  /// Announces the current list of collections.
   func changed(collections: [SecretServiceFolder]) {
     changed(.service, ServiceName.service, ["Collections": CallContext.paths(collections.map(\.path))])
   }
@@ -51,7 +51,7 @@ struct ServiceSignals: Sendable {
     lists.changed(in: item.collection, signals: self)
   }
 
-  /// Tells the client that has shown a prompt of its end.
+  /// Tells the client that showed a prompt how the prompt ended.
   func completed(_ prompt: ServicePrompt, of client: String, dismissed: Bool, _ result: BusValue) {
     let path = ObjectPath.prompt(prompt.name).text
     connection.emit(

@@ -5,16 +5,16 @@ internal import Whorl
 /// A request of a client to unlock collections and items.
 struct UnlockRequest {
   let call: CallContext
-  /// What is open already.
+  /// The paths that are unlocked already.
   private(set) var unlocked: [ObjectPath] = []
   private var collections: [SecretServiceFolder] = []
   private var items: [SecretServiceItem] = []
-  /// The locked collections of these items, which open with them.
+  /// The locked collections that contain these items. They are unlocked together with the items.
   private var enclosing: [SecretServiceFolder] = []
 
   init(call: CallContext) { self.call = call }
 
-  /// Adds the object of a path. One that does not exist is left out.
+  /// Adds the object at a path. Ignores a path without an object.
   mutating func add(_ path: String) async throws(ServiceError) {
     do throws(ServiceError) {
       switch ObjectPath(path) {
@@ -49,7 +49,7 @@ struct UnlockRequest {
   /// The prompt that unlocks what is locked; nil where nothing is.
   mutating func prompt() async throws(ServiceError) -> ServicePrompt? {
     let vaultIsLocked = await call.keeper.isLocked()
-    // Nothing is open in a vault that is locked.
+    // While the vault is locked, nothing counts as unlocked.
     let waiting = vaultIsLocked ? unlocked : []
     if vaultIsLocked { unlocked = [] }
     let paths = waiting + collections.map(\.path) + items.map(\.path)
@@ -79,14 +79,14 @@ struct UnlockRequest {
     }
   }
 
-  /// - Parameter hasShown: whether the person has shown a finger or the passcode in this prompt already.
+  /// - Parameter hasShown: whether the person has already shown a finger or the passcode in this prompt.
   private static func unlock(
     _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
   ) async throws(VaultError) {
     let rule = try await call.client.rule.current()
     let gated = items.filter { $0.isGated || rule != nil }
     try await call.client.reads.ask(for: gated)
-    // What a program has locked, and no rule guards, opens after any finger or the passcode.
+    // What a program has locked and no rule protects is unlocked by any enrolled finger or the passcode.
     if gated.isEmpty, !hasShown {
       let label = collections.first?.label ?? items.first?.label ?? ""
       do throws(VaultError) {
@@ -94,7 +94,7 @@ struct UnlockRequest {
           try await context.evaluate(.deviceOwner, reason: reason)
         }
       } catch .passcodeNotSet {
-        // A store without a passcode has nothing that could be asked for.
+        // A store without a passcode has nothing to ask for.
       }
     }
     for collection in collections {

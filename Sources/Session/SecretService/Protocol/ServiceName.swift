@@ -13,7 +13,7 @@ enum ServiceName {
   static let portal = "org.freedesktop.impl.portal.Secret"
   static let portalRequest = "org.freedesktop.impl.portal.Request"
   static let portalPath = "/org/freedesktop/portal/desktop"
-  /// The one program that may call the portal's back end.
+  /// The only program that may call the portal's back end.
   static let portalFrontEnd = "org.freedesktop.portal.Desktop"
 
   static let schema = "xdg:schema"

@@ -2,9 +2,9 @@ internal import Keys
 internal import SDBus
 internal import SecureMemory
 
-/// How secrets cross the bus in a session of a client.
+/// How secrets are encoded on the bus in a client's session.
 enum TransferSession: Sendable {
-  /// As they are.
+  /// Unencrypted.
   case plain
   /// AES-128-CBC with this key.
   case encrypted(SharedSecret)
@@ -33,7 +33,7 @@ enum TransferSession: Sendable {
     }
   }
 
-  /// A secret as the API's structure.
+  /// A secret as a structure of the API.
   func encode(_ secret: SharedSecret, _ contentType: String, session path: String) throws(ServiceError) -> BusValue {
     let (parameters, value): ([UInt8], SharedSecret)
     switch self {
@@ -49,7 +49,7 @@ enum TransferSession: Sendable {
     return .structure([.objectPath(path), .bytes(parameters), .secret(BusSecret(value)), .string(contentType)])
   }
 
-  /// The secret of the API's structure, and its content type.
+  /// Decrypts the secret in a structure of the API.
   func decode(_ structure: SecretStructure) throws(ServiceError) -> SharedSecret {
     guard case .encrypted(let key) = self else { return structure.value }
     do throws(KeysError) {
@@ -61,7 +61,7 @@ enum TransferSession: Sendable {
   }
 }
 
-/// A secret as it crosses the bus.
+/// A secret as it is sent over the bus.
 struct SecretStructure {
   static let signature = "(oayays)"
 

@@ -1,15 +1,15 @@
 internal import Whorl
 
-/// What one program has to show at the moment of a call: the rules of the items, and that of the program.
+/// What one program must show at the time of a call before it may read items, by their rules and its own.
 struct Gate {
   let locks: Locks
   let reads: GatedReads
   let rule: ProgramRule.Value?
 
-  /// Whether a finger or the passcode is asked for before the program reads the item.
+  /// Whether the person is asked for a finger or the passcode before the program may read the item.
   func isGated(_ item: SecretServiceItem) -> Bool { item.isGated || rule != nil }
 
-  /// Whether the item is read only after a prompt now.
+  /// Whether reading the item would need a prompt now.
   func isLocked(_ item: SecretServiceItem) -> Bool {
     locks.isLocked(item) || isGated(item) && reads.granted(item) == nil
   }

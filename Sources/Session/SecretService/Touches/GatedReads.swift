@@ -5,15 +5,16 @@ internal import SessionPrompts
 internal import Synchronization
 internal import Whorl
 
-/// The reads of one client that need a touch or the passcode. What waits while the person is asked is asked for in one
-/// prompt, and nothing is shared with another client.
+/// The reads of one client that need a touch or the passcode. Reads that arrive while the person is being asked are
+/// combined into one next prompt. Clients share no prompts and no grants.
 final class GatedReads: Sendable {
   /// How long a touch holds for further reads of the same item by the same client.
   static let briefGrant = Duration.seconds(10)
-  /// How long a refusal holds for further reads of the same item by the same client. Some clients read again at once
-  /// when their prompt was refused, and the person would be asked the same question twice.
+  /// How long a refusal is repeated for further reads of the same item by the same client. Some clients read again at
+  /// once after a refusal, and the person would get the same question twice.
   static let briefRefusal = Duration.seconds(2)
-  /// How long a read waits for a touch that it did not ask for in a prompt of its own: libsecret gives up after 25 s.
+  /// How long a read waits for the person, if the client did not use `Unlock` and its prompt. libsecret gives up after
+  /// 25 s.
   static let readLimit = Duration.seconds(20)
 
   private struct Waiting {
@@ -24,15 +25,15 @@ final class GatedReads: Sendable {
   }
 
   private struct State {
-    /// Opened when something is gated.
+    /// Opened for the first read that needs the person.
     var store: SecretStore?
     var grants: [ItemID: AuthenticationContext] = [:]
-    /// What was refused a moment ago, with the number of the refusal.
+    /// Recent refusals, each with a number that tells it from a later one.
     var refusals: [ItemID: (number: Int, error: VaultError)] = [:]
     var lastNumber = 0
-    /// What waits for the next prompt.
+    /// Reads that wait for the next prompt.
     var queued: [Waiting] = []
-    /// What the prompt that is shown asks for.
+    /// Reads that the current prompt asks for.
     var asked: [Waiting] = []
     var running: Task<Void, Never>?
     var isOver = false
@@ -47,39 +48,40 @@ final class GatedReads: Sendable {
     (self.program, self.rule, self.desk) = (program, rule, desk)
   }
 
-  /// A context in which the person has shown what the item requires. It asks nobody again.
+  /// A context in which the person has shown what the item requires; nil where there is none. It never asks again.
   func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
     state.withLock { $0.grants[item.id] }
-      // The rule may have been changed since.
+      // The item's rule may have changed since the grant, so check that it still allows one for the session.
       ?? (item.grant == .session ? desk.sessionGrant(item.id, program) : nil)
   }
 
-  /// Forgets what was shown for an item, or for all.
+  /// Removes the grants for one item, or for all items (nil).
   func forget(_ id: ItemID?) {
     state.withLock { state in
       if let id { state.grants[id] = nil } else { state.grants = [:] }
     }
   }
 
-  /// The context of a grant for an item, after asking the person where there is none.
+  /// The context of a grant for an item. Asks the person where there is no grant yet.
   func context(for item: SecretServiceItem) async throws(VaultError) -> AuthenticationContext {
     if let granted = granted(item) { return granted }
     if let refusal = state.withLock({ $0.refusals[item.id] }) { throw refusal.error }
     return try await wait(for: [item], within: Self.readLimit).get()
   }
 
-  /// Asks the person for all of the items that are not granted, in one prompt. It ends when the prompt ends.
+  /// Asks the person in one prompt for all of the items that are not granted yet. Waits without a limit until the
+  /// prompt ends.
   func ask(for items: [SecretServiceItem]) async throws(VaultError) {
     let missing = items.filter { granted($0) == nil }
     guard !missing.isEmpty else { return }
     _ = try await wait(for: missing, within: nil).get()
   }
 
-  /// Has the person show a finger or the passcode, which releases nothing.
+  /// Has the person show a finger or the passcode, without releasing a secret.
   ///
   /// - Parameters:
-  ///   - what: what for, as the prompt says it.
-  ///   - body: asks in the context, with the reason.
+  ///   - what: the purpose, as the prompt shows it.
+  ///   - body: asks in the given context, with the given reason.
   func show(
     _ what: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
   ) async throws(VaultError) {
@@ -87,7 +89,7 @@ final class GatedReads: Sendable {
     let context = try openStore().makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     defer { context.invalidate() }
-    // A prompt may block its thread.
+    // A prompt may block its thread, so it gets a thread of its own.
     let (desk, program) = (desk, program)
     let asking = Task(executorPreference: BackgroundThread()) { () -> Result<Void, VaultError>? in
       await desk.turns.run(for: program.program) {
@@ -113,7 +115,7 @@ final class GatedReads: Sendable {
     state.withLock { $0.running == nil && $0.queued.isEmpty && $0.grants.isEmpty && $0.refusals.isEmpty }
   }
 
-  /// Ends what waits, for a client that has gone.
+  /// Ends all waiting reads of a client that has disconnected.
   func end() {
     let (waiting, running) = state.withLock { state in
       state.isOver = true
@@ -154,7 +156,7 @@ final class GatedReads: Sendable {
     if isOver { resume(waiting, .failure(.systemCancelled)) }
   }
 
-  /// Starts asking, unless somebody is being asked.
+  /// Starts a prompt, unless one is running.
   private func start(_ state: inout State) {
     guard state.running == nil, !state.queued.isEmpty else { return }
     state.running = Task(executorPreference: BackgroundThread()) { await self.run() }
@@ -165,7 +167,7 @@ final class GatedReads: Sendable {
     waiting.continuation.resume(returning: result)
   }
 
-  /// Ends one wait. The prompt is taken away when nobody waits for it any more.
+  /// Ends the wait of one read. Dismisses the prompt when no read waits for it any more.
   private func giveUp(_ number: Int, _ error: VaultError) {
     let found: Waiting? = state.withLock { state in
       if let place = state.queued.firstIndex(where: { $0.number == number }) { return state.queued.remove(at: place) }
@@ -183,7 +185,7 @@ final class GatedReads: Sendable {
 
   // MARK: Asking
 
-  /// Asks for what waits, in one prompt after the other.
+  /// Asks for the waiting reads, one prompt after another until none wait.
   private func run() async {
     var isDone = false
     while !isDone, !Task.isCancelled {
@@ -228,7 +230,8 @@ final class GatedReads: Sendable {
     do throws(VaultError) {
       let gated = items.filter(\.isGated)
       if !gated.isEmpty { _ = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
-      // What was shown for those counts here, too.
+      // Items without a rule of their own need the program's rule. A touch that was just given for the others satisfies
+      // it as well.
       if gated.count < items.count, let rule = try await rule.current() {
         try await context.evaluate(rule.access, reason: reason)
         if rule.grant == .session { desk.grant(program, rule.access) }

@@ -2,8 +2,8 @@ internal import SecretModel
 internal import Synchronization
 internal import Whorl
 
-/// What a program has locked until it is unlocked again. The vault does not know of it: it keeps other programs that use
-/// this service from reading, and nothing else.
+/// The collections and items that programs have locked. Only this service enforces these locks, for every program that
+/// uses it. The vault does not know about them.
 final class Locks: Sendable {
   private struct State {
     var collections: Set<String> = []

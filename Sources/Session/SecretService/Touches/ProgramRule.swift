@@ -4,8 +4,8 @@ internal import SessionPrompts
 internal import Synchronization
 internal import Whorl
 
-/// The rule of a program for whatever it reads, as the store has it. The vault does not know who reads: this service asks
-/// the person in its place, also for items that have no rule of their own.
+/// A program's own rule, which applies to everything that it reads. The vault does not know which program reads, so
+/// this service asks the person itself, also for items without a rule of their own.
 final class ProgramRule: Sendable {
   struct Value: Sendable {
     let access: AccessControl
@@ -20,7 +20,7 @@ final class ProgramRule: Sendable {
     }
   }
 
-  /// How long a rule counts that was read, in microseconds: the command line may change it.
+  /// How long a rule that was read stays cached, in microseconds. The command line may change it meanwhile.
   private static let age: UInt64 = 2_000_000
 
   private let program: ClientProgram
@@ -32,7 +32,7 @@ final class ProgramRule: Sendable {
     (self.program, self.desk, self.keeper) = (program, desk, keeper)
   }
 
-  /// Nil where the program has none, or was granted what it reads until the service ends.
+  /// Nil where the program has no rule, or was granted everything it reads until the service ends.
   func current() async throws(VaultError) -> Value? {
     guard let rule = try await stored(), !(rule.grant == .session && desk.isGranted(program, rule.access)) else {
       return nil
@@ -40,7 +40,7 @@ final class ProgramRule: Sendable {
     return rule
   }
 
-  /// The rule in the store, as it was a moment ago.
+  /// The stored rule, cached for a short time.
   private func stored() async throws(VaultError) -> Value? {
     if let known = state.withLock({ $0.until > BusLoop.now ? $0 : nil }) { return known.value }
     let value: Value?
@@ -48,7 +48,7 @@ final class ProgramRule: Sendable {
       let found = try await keeper.store.items(SecretServiceFolder.search(.program, path))
       value = found.compactMap(SecretServiceFolder.init).compactMap(Value.init).first
     } else {
-      // It may be any program: where one has a rule, the person has to be there.
+      // The executable is unknown, so it may be any program. If any program has a rule, require presence.
       let found = try await keeper.store.items(SecretServiceFolder.search)
       let isAny = found.compactMap(SecretServiceFolder.init).contains { $0.kind == .program && Value($0) != nil }
       value = isAny ? Value(access: AccessControl(.presence), grant: .brief) : nil

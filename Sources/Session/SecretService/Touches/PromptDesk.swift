@@ -3,7 +3,7 @@ internal import SessionPrompts
 internal import Synchronization
 internal import Whorl
 
-/// What all clients' prompts have in common.
+/// What the prompts of all clients share.
 final class PromptDesk: Sendable {
   private struct Holder: Hashable {
     let item: ItemID
@@ -12,14 +12,15 @@ final class PromptDesk: Sendable {
   }
 
   let turns = PromptTurns()
-  /// Opens the store, once for each client that reads what is gated.
+  /// Opens the store. Called once for each client that reads items with a rule.
   let openStore: @Sendable () throws(VaultError) -> SecretStore
   /// Makes the prompt for a client.
   let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
-  /// The programs (``ClientProgram/program``) that were granted what they read, with the rule of theirs that was met.
+  /// The programs (``ClientProgram/program``) whose rule was satisfied for as long as this service runs, each with the
+  /// rule at that time.
   private let grantedPrograms = Mutex<[String: AccessControl]>([:])
 
   init(
@@ -29,12 +30,12 @@ final class PromptDesk: Sendable {
     (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
   }
 
-  /// What a prompt says, with the name of the program, which is this agent's word.
+  /// The reason that a prompt shows, with the program's name as this agent found it.
   func reason(_ what: String, for program: ClientProgram) -> String {
     "\(what) (asked by \(program.words), says whorl-agent)"
   }
 
-  /// What a program was granted for as long as this service runs.
+  /// A program's grant for an item for as long as this service runs; nil where there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard program.path != nil else { return nil }
     return sessionGrants.withLock { $0[Holder(item: item, program: program.program)] }
@@ -45,7 +46,7 @@ final class PromptDesk: Sendable {
     sessionGrants.withLock { $0[Holder(item: item, program: program.program)] = context }
   }
 
-  /// Whether a program with this rule of its own was granted what it reads for as long as this service runs.
+  /// Whether the program has satisfied exactly this rule of its own, for as long as this service runs.
   func isGranted(_ program: ClientProgram, _ rule: AccessControl) -> Bool {
     guard program.path != nil else { return false }
     return grantedPrograms.withLock { $0[program.program] == rule }
@@ -56,7 +57,7 @@ final class PromptDesk: Sendable {
     grantedPrograms.withLock { $0[program.program] = rule }
   }
 
-  /// Forgets what was granted for as long as this service runs, for an item, or for all items and programs.
+  /// Removes the grants for one item, or with nil all grants, those of programs included.
   func forget(_ item: ItemID?) {
     if item == nil { grantedPrograms.withLock { $0 = [:] } }
     sessionGrants.withLock { grants in
