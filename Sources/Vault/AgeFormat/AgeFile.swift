@@ -11,7 +11,7 @@ package enum AgeFile {
   /// second.
   package static let logN = 18
 
-  /// Encrypts what a socket gives, up to its end, into a new file, and syncs that.
+  /// Encrypts what is read from a socket, up to its end, into a new file, and syncs the file.
   ///
   /// - Parameters:
   ///   - source: a connected socket.

@@ -12,7 +12,7 @@ enum FileKeyWrapping {
   private static let passphraseLabel = Array("age-encryption.org/v1/scrypt".utf8)
   private static let publicKeyLabel = Array("age-encryption.org/v1/X25519".utf8)
   private static let saltCount = 16
-  /// Each wrapping key encrypts one file key.
+  /// A constant nonce is safe: each wrapping key encrypts only one file key.
   private static let nonce = [UInt8](repeating: 0, count: ChaCha20Poly1305.nonceCount)
 
   // MARK: Wrapping
@@ -53,7 +53,7 @@ enum FileKeyWrapping {
     switch opening {
     case .passphrase(let passphrase):
       guard isForPassphrase else { throw .fileUnreadable("it is encrypted to a public key, not under a passphrase") }
-      // Otherwise the file would claim that only who knows the passphrase can have made it.
+      // A file under a passphrase has no other stanza: it would no longer prove that its maker knew the passphrase.
       guard header.stanzas.count == 1 else { throw .fileUnreadable("its header has a passphrase beside another key") }
       return try unwrap(header.stanzas[0], with: passphrase.bytes)
     case .privateKey(let privateKey):

@@ -29,7 +29,7 @@ package struct RefusedItem: Sendable, Hashable {
 }
 
 extension VaultError {
-  /// Whether a store that refuses a new item with this error may take another one all the same.
+  /// Whether the error concerns only this new item, so that the store may accept another one.
   package var concernsNewItem: Bool {
     switch self {
     // The rule of the item.
@@ -38,7 +38,7 @@ extension VaultError {
     }
   }
 
-  /// The same where the other items have the same access control and accessibility.
+  /// The same if the other items have the same access control and accessibility.
   package var concernsNewItemOfAnyRule: Bool {
     switch self {
     case .secretTooLong, .invalidName, .invalidRequest, .itemDamaged, .duplicateItem: true

@@ -31,7 +31,7 @@ package protocol VaultService: Sendable {
   /// - Throws: `itemGone` where an id or a name is no living item, `itemInvalidated` where its set or passcode is gone,
   ///   and every error of an authentication. A search that finds nothing returns an empty array.
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
-  /// Releases the secrets of the first of these items: as many as have `size` bytes together, and one at least.
+  /// Releases the secrets of the first of these items: as many as have at most `size` bytes together, but at least one.
   ///
   /// - Throws: the errors of ``secrets(_:_:)``, of these items.
   func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
@@ -75,7 +75,7 @@ package protocol VaultService: Sendable {
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse what was
   /// shown. Returns the digest of the enrolment set (``Biometry/state``) at that moment.
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]?
-  /// The state of fingers and passcode. Asks nobody. Lists readers and opens none.
+  /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
   func biometry() async throws(VaultError) -> Biometry
 
   // Fingers
@@ -116,11 +116,11 @@ package protocol VaultService: Sendable {
   /// Sets a new passcode with the recovery key, and accepts a detected restore if its id is given. Returns the items
   /// that died with dropped fingers.
   func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
-  /// A new recovery key, which opens nothing before ``keepRecoveryKey(_:)``. It replaces one that was made on this
-  /// connection before and not kept.
+  /// Makes a new recovery key, which opens nothing before ``keepRecoveryKey(_:)``. It replaces an earlier draft of this
+  /// connection.
   func draftRecoveryKey() async throws(VaultError) -> SecretBytes
-  /// Makes the last ``draftRecoveryKey()`` of this connection the store's recovery key in place of the one before. Asks for
-  /// the passcode (the recovery key of before where none is set).
+  /// Makes the last draft of this connection (``draftRecoveryKey()``) the store's recovery key, in place of the
+  /// previous one. Asks for the passcode (the previous recovery key where none is set).
   ///
   /// - Throws: `invalidRequest` where there is no draft.
   func keepRecoveryKey(_ asking: Asking) async throws(VaultError)
@@ -180,9 +180,10 @@ package protocol VaultConnection: Sendable {
   func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft
   /// Moves a new store to its place.
   func keep(_ draft: StoreDraft.ID) async throws(VaultError)
-  /// Makes a new key file with the recovery key, for a store whose key file is missing.
+  /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential
+  /// no longer opens it.
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError)
-  /// Makes the store at this place of a backup, with the recovery key that was its store's.
+  /// Makes a store at this place from a backup, with the recovery key of the store that was backed up.
   ///
   /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
   /// - Throws: `storeExists` where the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,

@@ -5,7 +5,7 @@ package struct VaultStatus: Sendable {
   /// How the root key is protected. Never claims more than is true.
   package enum Tier: String, Sendable {
     case keyFile = "key file"
-    /// By a credential of systemd whose key lies on the same disk, or may lie there: no more than a key file.
+    /// By a credential of systemd whose key is on the same disk, or may be there: no better than a key file.
     case credential = "systemd credential"
     /// By a credential of systemd that the machine's TPM opens.
     case credentialOfTPM = "systemd credential of TPM"
@@ -14,7 +14,7 @@ package struct VaultStatus: Sendable {
 
   package var directory: String
   package var tier: Tier
-  /// The registers of the platform (PCRs) that the keys are sealed to in the TPM; empty without.
+  /// The registers of the platform (PCRs) that the keys are sealed to in the TPM; empty if they are sealed to none.
   package var registers: [UInt8]
   package var passcodeSet: Bool
   /// Touches in a row that did not match.

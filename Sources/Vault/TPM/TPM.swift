@@ -63,7 +63,7 @@ package struct TPM: Sendable, Hashable {
   /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `registersChanged`;
   ///   `wrongAuthorization`; `lockedOut` where the value was not tried.
   package func unseal(_ object: SealedObject, authorization: borrowing SecretBytes) throws(TPMError) -> SecretBytes {
-    // Two values that were tried at once could take the last try together.
+    // Otherwise two concurrent calls could each see room for one more wrong value, and lock the TPM together.
     try Self.turn.withLock { _ throws(TPMError) in
       let context = try TPMContext(place)
       let key = try context.storageKey()

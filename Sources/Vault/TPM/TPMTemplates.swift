@@ -42,8 +42,8 @@ extension TPM2B_PUBLIC {
     return template
   }
 
-  /// The policy `PolicyAuthValue` alone: SHA-256 of 32 zero bytes and TPM_CC_PolicyAuthValue (TPM 2.0, part 3, 23.17). Fixed here, so that nothing between
-  /// this program and the TPM can choose another policy.
+  /// The policy `PolicyAuthValue` alone: SHA-256 of 32 zero bytes and TPM_CC_PolicyAuthValue (TPM 2.0, part 3, 23.17).
+  /// Fixed here, so that nothing between this program and the TPM can choose another policy.
   static let policyAuthValue: [UInt8] = [
     0x8F, 0xCD, 0x21, 0x69, 0xAB, 0x92, 0x69, 0x4E, 0x0C, 0x63, 0x3F, 0x1A, 0xB7, 0x72, 0x84, 0x2B,
     0x82, 0x41, 0xBB, 0xC2, 0x02, 0x88, 0x98, 0x1F, 0xC7, 0xAC, 0x1E, 0xDD, 0xC1, 0xFD, 0xDB, 0x0E,

@@ -22,7 +22,7 @@ extension Vault {
     }
   }
 
-  /// Releases the secrets of the first of these items: as many as have `size` bytes together, and one at least.
+  /// Releases the secrets of the first of these items: as many as have at most `size` bytes together, but at least one.
   package func secrets(of ids: [ItemID], upTo size: Int, _ request: Request) async throws(VaultError)
     -> [ReleasedItem]
   {

@@ -65,7 +65,7 @@ package actor Vault {
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
       clock: clock, floor: floor, classKeys: classKeys, seal: seal, rollback: storage.rollback(of: seal))
-    // It stays if power was lost between a change to another tier and its deletion.
+    // The key file is still there if power was lost between the move to another tier and its deletion.
     if !seal.isKeyFile { DeviceKey.remove(in: directory) }
     self.store = store
     self.storage = storage

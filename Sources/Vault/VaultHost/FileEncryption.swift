@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import SecretModel
 
-/// Runs what encrypts and decrypts files on threads of its own: it blocks them while the other end of a socket works.
+/// Encrypts and decrypts files on threads of its own, which block while the other end of the socket works.
 enum FileEncryption {
   private static let threads = DispatchQueue(label: "whorl.files", attributes: .concurrent)
 

@@ -50,7 +50,7 @@ struct BackupComparison {
 
   private struct Living {
     var row: Int64
-    /// Equal where nothing of the item differs.
+    /// The same for two items in which nothing differs.
     var content: [UInt8]
   }
 

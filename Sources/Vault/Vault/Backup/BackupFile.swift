@@ -18,7 +18,7 @@ struct BackupFile {
   struct Head {
     var databaseID: [UInt8]
     var owner: UInt64
-    /// Makes the key of each backup another one.
+    /// Random bytes from which each backup gets a key of its own.
     var salt: [UInt8]
     /// The root key under the recovery key.
     var recovery: Slot

@@ -10,7 +10,7 @@ struct Backups {
 
   // MARK: Writing
 
-  /// Writes a backup of the store, as it is at one moment, into an empty file, and syncs that. Asks nobody.
+  /// Writes a backup of the store's state at one moment into an empty file, and syncs the file. Asks nobody.
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back and is not accepted.
   func write(to file: Int32) throws(VaultError) {
@@ -19,7 +19,7 @@ struct Backups {
     let recovery = try store.read { moment in
       guard !moment.authority.restored else { throw VaultError.restoreDetected }
       guard let slot = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
-      // Under the lock of commits and within a transaction.
+      // The copy is consistent: it is made under the commit lock and within a transaction.
       let target = try DatabaseQueue(path: copy.directory.database)
       try target.writeWithoutTransaction { try moment.db.backup(to: $0) }
       try target.close()
@@ -70,7 +70,7 @@ struct Backups {
         guard try BackupComparison(now: now, backup: old).id() == id else { throw VaultError.backupChanged }
         try passcode?.requireCurrent(now)
         try recoveryKey?.requireCurrent(now)
-        // Also after the recovery key: the right one clears every count, as the passcode does.
+        // Clear the counts after the recovery key, too: the right one clears every count, as the right passcode does.
         now.authority.lockout.clear()
         return try now.replaceItems(by: old, recoveryKey: recoveryKey?.key)
       }
@@ -80,7 +80,7 @@ struct Backups {
     return lost
   }
 
-  /// A set that cannot be read may be the one that items of the backup are bound to.
+  /// Refuses a store with a set that cannot be read: items of the backup may be bound to that set.
   private static func requireWhole(_ now: Moment) throws {
     guard !now.authority.restored else { throw VaultError.restoreDetected }
     guard try now.damagedSets() == 0 else {

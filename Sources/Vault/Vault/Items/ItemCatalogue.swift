@@ -102,8 +102,8 @@ struct ItemCatalogue {
     }
   }
 
-  /// The first of these items: as many as have secrets of `size` bytes together, and one at least. Their sealed secrets
-  /// are counted, which are a little longer.
+  /// The first of these items: as many as have secrets of at most `size` bytes together, but at least one. Counts the
+  /// sealed secrets, which are a little longer.
   func first(of ids: [ItemID], upTo size: Int) throws(VaultError) -> [ItemID] {
     guard size >= 0 else { throw .invalidRequest("secrets of \(size) bytes cannot be read") }
     return try store.read { moment in

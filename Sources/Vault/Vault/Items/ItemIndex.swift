@@ -6,8 +6,8 @@ import Keys
 extension Change {
   func addToIndex(_ row: Int64, _ record: ItemRecord) throws {
     let tags = store.tags(of: record)
-    // Several in one statement, which is prepared once for each number of tags: of few numbers, as an item may have
-    // thousands.
+    // Insert several tags with one statement. Each number of tags is a statement of its own in the cache, so keep the
+    // numbers small: an item may have thousands of tags.
     for start in stride(from: 0, to: tags.count, by: Self.tagsTogether) {
       let some = tags[start..<min(start + Self.tagsTogether, tags.count)]
       let values = some.map { _ in "(?, ?)" }.joined(separator: ", ")
@@ -50,7 +50,7 @@ extension Store {
     return tags
   }
 
-  /// Tags that all items of a search have. Which of them the fewest items have is known once their rows are counted.
+  /// Tags that every item found by the search has. The caller counts their rows to find the rarest tag.
   func tags(for search: ItemSearch, in itemClass: ItemClass) -> [[UInt8]] {
     var tags: [[UInt8]] = []
     let lookups = search.ignoresCase ? [:] : lookups(in: search.attributes, of: itemClass)

@@ -25,7 +25,7 @@ struct ItemRow {
 
   /// The revision after a change.
   ///
-  /// - Throws: `itemDamaged` after the last number, which only an item out of a forged backup can have.
+  /// - Throws: `itemDamaged` for the highest possible revision, which only an item from a forged backup can have.
   var nextRevision: Int64 {
     get throws(VaultError) {
       guard revision < .max else { throw .itemDamaged(nil) }

@@ -26,7 +26,7 @@ struct ItemSearcher {
   /// Passes each found item to `show`, in the order of the access groups and in each the oldest first, until `show`
   /// returns false.
   ///
-  /// - Parameter shown: what the context has shown, for a search that skips items which would ask, or fails.
+  /// - Parameter shown: what the context has shown. Used if the search skips items that would ask, or fails for them.
   func each(_ search: ItemSearch, _ shown: Shown = Shown(), _ show: (FoundItem) throws -> Bool) throws {
     var left = search.limit ?? .max
     guard left > 0 else { return }
@@ -123,7 +123,7 @@ struct ItemSearcher {
   /// The tag that the fewest rows have.
   private func narrowest(_ tags: [[UInt8]]) throws -> [UInt8] {
     guard tags.count > 1 else { return tags[0] }
-    // Counts no further than to the best one so far, and no further than a search takes a millisecond for.
+    // Count only up to the best count so far. The first limit, 256, is what a search reads in about a millisecond.
     var best = (tag: tags[0], count: 256)
     for tag in tags {
       let count = try Int.fetchOne(

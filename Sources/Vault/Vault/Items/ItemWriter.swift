@@ -53,7 +53,7 @@ struct ItemWriter {
     let box = try sealer.fill(
       &row, record, protection.requirement, secret: secret, bound: bound, password: protection.password?.key,
       accessibility: protection.accessibility)
-    // Nothing is written before this: an item that is refused leaves a dead one of its name as it is.
+    // Write nothing before this point: if the new item is refused, a dead one of the same name must stay as it is.
     if let old, let place = old.row {
       try change.removeFromIndex(place, earlier)
       // An item that replaces a dead one is new, at the end of the order.

@@ -11,8 +11,8 @@ enum KeyMaking {
     var secret: SharedSecret
   }
 
-  /// A new RSA key takes a second and more, and testing the primes of one half of that: so one key after the other, and
-  /// none on the thread of the vaults.
+  /// Making an RSA key takes a second or more, and testing the primes of an imported one takes half of that. So one key
+  /// is made or tested at a time, and never on the thread of the vaults.
   private static let thread = BackgroundThread()
 
   static func key(from source: KeySource, for item: NewItem) async throws(VaultError) -> Made {

@@ -7,7 +7,7 @@ package struct Credential: Sendable {
   /// How many bytes the secret may have: at least as many as a key.
   package static let lengths = 32...1_024
 
-  /// Names it in the slots of stores, and tells nothing of it.
+  /// Identifies the credential in the slots of stores, without revealing anything about the secret.
   let id: [UInt8]
   /// Whether systemd decrypted it with a key of the machine's TPM. If not, or if that is not known, its key is taken to
   /// lie on the same disk.

@@ -45,7 +45,7 @@ enum DeviceSlot {
     guard record.isAtEnd else { throw .storeDamaged("the parameters of the device slot are too long") }
   }
 
-  /// What opens the slot, and seals what is sealed anew: in a TPM to the same registers.
+  /// The seal that opens the slot. Keys that are sealed again use it as well, in a TPM with the same registers.
   ///
   /// - Throws: `tpm` or `credential` where the machine does not have it.
   func seal(in storage: RootStorage) throws(VaultError) -> DeviceSeal {
@@ -58,7 +58,7 @@ enum DeviceSlot {
 
   /// The key of the slot.
   ///
-  /// - Parameter seal: what ``seal(in:)`` gave.
+  /// - Parameter seal: the result of ``seal(in:)``.
   /// - Throws: `deviceKeyMissing`; `tpm`.
   func key(in directory: StoreDirectory, _ seal: DeviceSeal) throws(VaultError) -> SecretBytes {
     switch (self, seal) {

@@ -41,8 +41,8 @@ struct PasscodeLock {
     guard record.isAtEnd else { throw .storeDamaged("the parameters of the passcode are too long") }
   }
 
-  /// Throws where no passcode can be tried now: the TPM or the credential is not the one, or one more wrong passcode could
-  /// lock the TPM.
+  /// Throws where no passcode can be tried now: the store was sealed in another TPM or under another credential, or one
+  /// more wrong passcode could lock the TPM.
   func requireTry(_ seal: DeviceSeal) throws(VaultError) {
     let (sealed, tpm): (SealedObject, TPM)
     switch part {
@@ -95,14 +95,14 @@ struct PasscodeLock {
     try KDF.hkdf(key: stretched, salt: databaseID, info: Array("whorl passcode TPM authorization".utf8))
   }
 
-  /// The key of the slot, from both parts: a secret of the TPM.
+  /// The key of the slot, derived from scrypt's output and a secret of the TPM.
   static func key(
     _ stretched: borrowing SecretBytes, _ secret: borrowing SecretBytes, _ databaseID: [UInt8]
   ) throws(KeysError) -> SecretBytes {
     try key(stretched, secret, databaseID, of: "whorl passcode slot in a TPM")
   }
 
-  /// The same, with a credential.
+  /// The key of the slot, derived from scrypt's output and a credential.
   static func key(
     _ stretched: borrowing SecretBytes, _ credential: Credential, _ databaseID: [UInt8]
   ) throws(KeysError) -> SecretBytes {
@@ -121,7 +121,7 @@ struct PasscodeLock {
     return try KDF.wrappingKey(from: parts, info: info.bytes)
   }
 
-  /// The TPM of the store, unless the device slot was made anew elsewhere since.
+  /// The TPM of the store. Throws if the device slot is no longer in a TPM, because it was made anew elsewhere.
   private static func tpm(_ seal: DeviceSeal) throws(VaultError) -> TPM {
     guard let tpm = seal.tpm else { throw .tpm(.changed, detail: "") }
     return tpm

@@ -27,7 +27,8 @@ struct Passcodes {
     try await scrypt.stretchNew(password, for: store.owner, store.floor)
   }
 
-  /// The key of the slot for a new passcode: through scrypt, with a new salt, and with the part of the store's TPM or credential.
+  /// The key of the slot for a new passcode: derived by scrypt with a new salt, and with the part that the store's TPM
+  /// or credential has in it.
   func lockNew(_ passcode: SecretBox) async throws(VaultError) -> LockedPasscode {
     let stretched = try await stretchNew(passcode)
     let (id, seal) = (store.keys.databaseID, store.seal)
@@ -55,7 +56,7 @@ struct Passcodes {
     try await proveStretched(context, evenRestored: evenRestored).proven
   }
 
-  /// The same, with what scrypt made of the passcode, to seal that anew.
+  /// Like ``prove(_:evenRestored:)``, and also returns scrypt's output, from which a new slot can be made.
   func proveStretched(_ context: Context, evenRestored: Bool = false)
     async throws(VaultError) -> (proven: ProvenPasscode, stretched: StretchedPasscode)
   {
@@ -68,7 +69,7 @@ struct Passcodes {
         do throws(VaultError) {
           try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(seal) }
         } catch .passcodeDelayed(let seconds) where attempt > 1 {
-          // The wrong one before was the last that the TPM takes for now.
+          // After the last wrong passcode the TPM accepts no other one for now.
           context.events.yield(.notice(.passcodeDelay(seconds)))
           throw .wrongPasscode
         }
@@ -185,7 +186,7 @@ struct ProvenRecoveryKey {
     }
   }
 
-  /// Throws also if a passcode was set since: then it takes the passcode.
+  /// Throws also if a passcode was set since: the recovery key alone is then not enough.
   func requireCurrentAlone(_ moment: Moment) throws {
     try requireCurrent(moment)
     guard try moment.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }

@@ -8,7 +8,7 @@ package struct RootStorage: Sendable {
     /// The machine has none at this path. A store that was in a TPM is not moved to a lower tier: only ``excluded``, which
     /// somebody chose, allows that.
     case missing(path: String)
-    /// The guard notices stores that were put back as a whole; nil: nothing does.
+    /// The guard notices that a whole store was put back; with nil, this is not noticed.
     case present(TPM, RollbackGuard?)
   }
 
@@ -32,7 +32,7 @@ package struct RootStorage: Sendable {
   /// In key files.
   package static let keyFile = RootStorage(.excluded)
 
-  /// In this TPM. The guard notices stores that were put back as a whole; nil: nothing does.
+  /// In this TPM. The guard notices that a whole store was put back; with nil, this is not noticed.
   package static func tpm(_ tpm: TPM, _ rollback: RollbackGuard? = nil) -> RootStorage {
     RootStorage(.present(tpm, rollback))
   }
@@ -40,11 +40,11 @@ package struct RootStorage: Sendable {
   /// In key files, since the machine has no TPM at this path. A store that was in a TPM is not moved to a key file.
   package static func withoutTPM(path: String) -> RootStorage { RootStorage(.missing(path: path)) }
 
-  /// The same with credentials.
+  /// The same storage with credentials.
   ///
   /// - Parameters:
   ///   - credential: what keys are sealed under; nil where there is none.
-  ///   - earlier: the one before, which opens stores until they are sealed anew.
+  ///   - earlier: the previous credential, which opens stores until they are sealed again.
   package func with(
     _ credential: Credential?, earlier: Credential? = nil, use: CredentialUse = .withoutTPM
   ) -> RootStorage {
@@ -53,7 +53,7 @@ package struct RootStorage: Sendable {
     return storage
   }
 
-  /// The guard of a store that is sealed there; nil for one without a TPM.
+  /// The guard for a store with this seal; nil for a store outside the TPM.
   func rollback(of seal: DeviceSeal) -> RollbackGuard? {
     guard case .tpm = seal, case .present(_, let rollback) = machineTPM else { return nil }
     return rollback
@@ -76,7 +76,8 @@ extension RootStorage {
     return .keyFile
   }
 
-  /// What seals the keys of a store anew whose device slot no longer opens. A store with a key file stays one.
+  /// The seal for the new keys of a store whose device slot no longer opens. A store with a key file gets a key file
+  /// again.
   ///
   /// - Parameter slot: the slot that no longer opens; nil where it cannot be read.
   /// - Throws: `tpm` or `credential` where the store would get a lower tier that nobody chose.
@@ -117,7 +118,7 @@ extension RootStorage {
 
   private static let noCredential = VaultError.credential(.absent, detail: "systemd gave the service none")
 
-  /// Why the keys of a store with a key file cannot be sealed better.
+  /// Why the keys of a store with a key file cannot move to a TPM or a credential.
   func problemOfSealing() -> VaultError {
     if case .missing(let path) = machineTPM { return .tpm(.absent, detail: "there is no \(path)") }
     return .invalidRequest(

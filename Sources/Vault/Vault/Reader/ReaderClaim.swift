@@ -21,8 +21,8 @@ final class ReaderClaim: Sendable {
     /// Allows one request of the user at a time to have the reader, for whichever store; nil if the reader has no lock.
     var readerLock: FileLock?
     var opened: OpenedReader?
-    /// Whether the reader was opened, or was open before. Then it must be closed, even if it reported that its process
-    /// died: fprintd behind the reader process can die and leave that with an open reader.
+    /// Whether the reader was opened, or was open before. It must then be closed even after the error that its process
+    /// died: the process that died may have been fprintd, while the reader process still has the reader open.
     var hasOpened: Bool
     /// Whether the finger of the last scan has left the sensor; nil before the first scan.
     var lift: FingerLift?
@@ -78,7 +78,8 @@ final class ReaderClaim: Sendable {
     try await desk.requireAwake()
     let description = try await desk.reader.open(wanted.id, for: user)
     state.withLock { $0.hasOpened = true }
-    // The lock is that of the wanted reader. Another process may use its id for another one.
+    // The lock that was taken is that of the wanted reader. Another reader process may use the same id for another
+    // reader.
     guard description.identity == wanted.identity, description.nature == wanted.nature else {
       throw ReaderError.removed
     }

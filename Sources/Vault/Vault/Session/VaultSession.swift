@@ -277,7 +277,7 @@ extension VaultSession {
       guard let draft = recoveryKey.withLock({ $0 }) else { throw .invalidRequest("no new recovery key was made") }
       try await rules?.owner()
       try await vault.replaceRecoveryKey(by: draft, request(asking))
-      // A later one is not valid yet.
+      // If another draft was made meanwhile, keep it: it is not valid yet.
       recoveryKey.withLock { if $0 === draft { $0 = nil } }
     }
   }

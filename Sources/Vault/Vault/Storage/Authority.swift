@@ -16,8 +16,8 @@ struct Authority: Equatable {
   var rows: [String: [UInt8]] = [:]
   /// The adapter that `auto` means, recorded at the first enrolment.
   var adapter: ReaderAdapter?
-  /// Random bytes that each commit with a number in the machine's record renews. Copies of a store that went different
-  /// ways since differ in them, however many commits each has. Empty before the first such commit.
+  /// Random bytes that each commit with a number in the machine's record renews. They tell apart copies of a store that
+  /// were changed separately, however many commits each copy has. Empty before the first such commit.
   var lineage: [UInt8] = []
   /// The lineage that the machine's record had at that commit.
   var recordedLineage: [UInt8] = []
@@ -167,9 +167,9 @@ struct Authority: Equatable {
 
   init() {}
 
-  /// What this record must be numbered by in the machine's record, after an older one of the same store; nil if nothing
-  /// in it may be undone that the older one allows. A count that is lower again needs no number: an earlier copy has the
-  /// higher one.
+  /// Which number of the machine's record must advance when this record replaces an older one of the same store; nil if
+  /// undoing this change would give an attacker nothing. Lower counts need no number: an earlier copy of the store only
+  /// has higher ones.
   func number(after old: Authority) -> MachineRecord.Number? {
     var same = self
     same.sequence = old.sequence
@@ -181,7 +181,8 @@ struct Authority: Equatable {
     return lockout.failures > old.lockout.failures ? .touches : nil
   }
 
-  /// A manifest is the later one: slots and sets are trusted only if it has the same digests of them.
+  /// Notes that the manifest is later than this record. Slots and sets are trusted only if the manifest has the same
+  /// digests of them.
   mutating func isOlder(than manifest: Manifest) {
     restored = true
     if manifest.slots != digest(of: .slots) { doubts.insert(.slots) }

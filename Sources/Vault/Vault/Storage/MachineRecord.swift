@@ -26,7 +26,7 @@ struct MachineRecord {
     var manifest: Manifest
     /// ``Authority/lineage`` of that state.
     var lineage: [UInt8]
-    /// Whether touches may have failed since that are not recorded.
+    /// Whether touches may have failed since then without being recorded.
     var areTouchesUnknown = false
   }
 

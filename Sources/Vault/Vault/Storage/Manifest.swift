@@ -131,7 +131,7 @@ final class ManifestReader {
     defer { Glibc.close(descriptor) }
     var file = [UInt8](repeating: 0, count: Manifest.fileSize)
     let count = pread(descriptor, &file, file.count, 0)
-    // Something that cannot be read verifies as little as a torn slot.
+    // A file that cannot be read counts like one in which no slot verifies.
     file.removeLast(file.count - max(count, 0))
     if let last, last.file == file { return last.newest }
     let newest = Manifest(newestIn: file, key: key)

@@ -17,7 +17,7 @@ package final class NewStore: Sendable {
   private let place: String
   private let lock: FolderLock
   private let state = Mutex(State.unkept)
-  /// What the machine's record will have of the store, in a store of a TPM.
+  /// The entry for the machine's record, if the store's keys are in the TPM.
   private let covering = Mutex<(rollback: RollbackGuard, databaseID: [UInt8], manifest: Manifest)?>(nil)
 
   /// Creates the folder, and missing folders above it.
@@ -42,7 +42,7 @@ package final class NewStore: Sendable {
 
   deinit { discard() }
 
-  /// Has the machine's record vouch for the store when it is kept.
+  /// Enters the store into the machine's record when it is kept.
   func cover(by rollback: RollbackGuard, _ databaseID: [UInt8], _ manifest: Manifest) {
     covering.withLock { $0 = (rollback, databaseID, manifest) }
   }
@@ -53,7 +53,7 @@ package final class NewStore: Sendable {
   package func keep() throws(VaultError) {
     try state.withLock { state throws(VaultError) in
       guard state == .unkept else { throw .invalidRequest("this new store is no longer there to be kept") }
-      // Before it is moved: a store that nothing vouches for is a restore.
+      // Record the store before it is moved: a store without an entry in the machine's record counts as a restore.
       if let covering = covering.withLock({ $0 }) {
         let entry = MachineRecord.Entry(manifest: covering.manifest, lineage: [])
         try covering.rollback.record(entry, of: covering.databaseID, as: .changes)

@@ -19,7 +19,8 @@ package final class RollbackGuard: Sendable {
   private let folder: String
   /// Held while the record is written and the counter moves.
   private let turn = Mutex(())
-  /// What readers see, who do not wait for the disk and the TPM; nil before the first use, and after a failure.
+  /// What readers use, so that they do not wait for the disk and the TPM; nil before the first use, and after a
+  /// failure.
   private let written = Mutex<Written?>(nil)
 
   /// - Parameter folder: the folder of the stores, which holds the record.
@@ -39,7 +40,7 @@ package final class RollbackGuard: Sendable {
   /// Begins or reads the record, so that later calls fail only if something changes.
   func prepare() throws(VaultError) { _ = try turn.withLock { _ throws(VaultError) in try last() } }
 
-  /// Records the state of a store. When this returns, no earlier one is taken for the last one any more.
+  /// Records the state of a store. Once this has returned, an earlier state that is put back is noticed.
   func record(
     _ entry: MachineRecord.Entry, of store: [UInt8], as number: MachineRecord.Number
   ) throws(VaultError) {
@@ -82,7 +83,7 @@ package final class RollbackGuard: Sendable {
   }
 }
 
-/// The start.
+/// Opens the record at the service's start.
 extension RollbackGuard {
   /// What the comparison of a number of the record with its counter shows.
   private enum Comparison {
@@ -152,7 +153,7 @@ extension RollbackGuard {
     do throws(VaultError) {
       touches = try makeCount(.touches, keys)
     } catch {
-      // Else each attempt would leave one more counter in a TPM that has no room for two.
+      // Otherwise each attempt would leave one more counter in a TPM that has no room for both.
       try? tpm.delete(changes.counter)
       throw error
     }

@@ -25,7 +25,7 @@ final class Store {
   private(set) var seal: DeviceSeal
   /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
   private var rollback: RollbackGuard?
-  /// A state that could not be recorded there; the next commit records it first.
+  /// A state that could not be entered into the machine's record; the next commit enters it first.
   private var unrecorded: (entry: MachineRecord.Entry, number: MachineRecord.Number)?
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
@@ -85,9 +85,9 @@ final class Store {
   private struct Made<T> {
     let result: T
     let manifest: Manifest
-    /// ``Authority/lineage`` after it.
+    /// ``Authority/lineage`` after the change.
     let lineage: [UInt8]
-    /// What it moves in the machine's record.
+    /// Which number of the machine's record the change advances; nil for none.
     let number: MachineRecord.Number?
 
     var entry: MachineRecord.Entry { MachineRecord.Entry(manifest: manifest, lineage: lineage) }
@@ -181,7 +181,8 @@ final class Store {
     }
     let last = entry.manifest
     let isSame = last.sequence == found.sequence && last.digest == Digest.sha256(box)
-    // Only items were changed since, or power was lost between a commit and its record.
+    // The store is later than its entry if only items were changed since, or power was lost between a commit and its
+    // entry.
     let isLater =
       last.sequence < found.sequence
       && (found.lineage == entry.lineage || (!found.lineage.isEmpty && found.recordedLineage == entry.lineage))
@@ -225,7 +226,7 @@ final class Store {
 
 /// The machine's record.
 extension Store {
-  /// Has a store that moves to the TPM recorded there, as it is, before it moves.
+  /// Enters the present state of a store into the machine's record, before the store moves to the TPM.
   func cover(by rollback: RollbackGuard?) throws(VaultError) {
     guard self.rollback == nil, let rollback else { return }
     let lineage = try read { moment in moment.authority.lineage }
@@ -239,15 +240,15 @@ extension Store {
     }
   }
 
-  /// Notes what the store's keys are sealed in from now on. Outside the TPM nothing is recorded any more.
+  /// Notes what the store's keys are sealed in from now on. A store outside the TPM is not recorded any more.
   func isSealed(in seal: DeviceSeal) {
     self.seal = seal
     guard seal.tpm == nil else { return }
     (rollback, unrecorded) = (nil, nil)
   }
 
-  /// Records the state after a commit. A failure is an error of a charge alone: another change is made, and is later than
-  /// what is recorded.
+  /// Records the state after a commit. A failure makes a charge fail. Any other change stays committed, and is then
+  /// later than its entry.
   private func record(
     _ entry: MachineRecord.Entry, as number: MachineRecord.Number, orFail: Bool
   ) throws(VaultError) {
@@ -282,12 +283,12 @@ extension Store {
     return manifest
   }
 
-  /// The number that a commit moves; nil for one that only an earlier copy with more failures would undo, or that
-  /// changes items alone.
+  /// Which number of the machine's record a commit advances. Nil if only items change, or if undoing the change would
+  /// only bring back higher counts of failures.
   private func number(of authority: Authority, after old: Authority) throws(VaultError) -> MachineRecord.Number? {
     guard let rollback else { return nil }
     if let number = authority.number(after: old) { return number }
-    // A count that is assumed is now stored.
+    // The count of touches, which was only assumed, is stored by this commit.
     return try rollback.entry(of: keys.databaseID)?.areTouchesUnknown == true ? .touches : nil
   }
 }

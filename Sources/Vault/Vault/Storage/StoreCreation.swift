@@ -17,8 +17,8 @@ package enum StoreCreation {
   /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the text of the recovery key, which is
   ///   shown once and kept nowhere.
   /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `passcodeNotSet` where the first unlock
-  ///   requires a passcode, `tpm` and `credential`: no store is made in a key file because the TPM cannot be used, or a credential that the settings
-  ///   require is not there.
+  ///   requires a passcode, `tpm` and `credential` where the TPM cannot be used or the credential that the settings
+  ///   require is missing: the store does not get a key file instead.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
     floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
@@ -30,7 +30,7 @@ package enum StoreCreation {
     guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
     let seal = try storage.sealForNewKeys()
     let rollback = storage.rollback(of: seal)
-    // Before anything is shown: the store is recorded when it is kept.
+    // Before the recovery key is shown, make sure that the store can be recorded when it is kept.
     try rollback?.prepare()
     var stretched: StretchedPasscode?
     if let passcodeBox {
