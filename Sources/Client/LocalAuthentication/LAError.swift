@@ -104,7 +104,7 @@ public struct LAError: _BridgedStoredNSError {
   public static var watchNotAvailable: Code { .companionNotAvailable }
 }
 
-// What lets `nsError as? LAError` see through an `NSError` that some other call made.
+// Lets `nsError as? LAError` work for an `NSError` that another call made.
 extension LAError: _ObjectiveCBridgeable {
   /// The error as Foundation knows it.
   public func _bridgeToObjectiveC() -> NSError { _nsError }
@@ -118,7 +118,7 @@ extension LAError: _ObjectiveCBridgeable {
 
   /// For the compiler's casts: refuses other domains and unknown codes.
   public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout LAError?) -> Bool {
-    // A code that is not listed has no case, so that it must not become an LAError whose code nobody can ask for.
+    // A code that is not listed has no case. It must not become an LAError, whose code could not be read.
     result =
       source.domain == LAErrorDomain && Code(rawValue: source.code) != nil ? LAError(_nsError: source) : nil
     return result != nil

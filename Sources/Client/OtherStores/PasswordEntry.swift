@@ -4,28 +4,28 @@ internal import Whorl
 
 /// An entry as most password managers have it: a title, a user, a password, and more.
 struct PasswordEntry: Sendable {
-  /// One thing in an entry that is secret.
+  /// One secret of an entry.
   struct Secret: Sendable {
-    /// What it is called beside the password, such as `notes`; nil for the password.
+    /// The name of the secret, such as `notes`; nil for the password.
     let label: String?
     let value: SharedSecret
   }
 
-  /// Where it stands in its source, for people: "line 7".
+  /// Its position in the source, for people: "line 7".
   let origin: String
   var title = ""
   var user = ""
   var url = ""
   var folder = ""
-  /// What has a name of its own and is not secret.
+  /// Further fields that are not secret, by their names.
   var fields: [String: String] = [:]
   /// The password first, where there is one.
   var secrets: [Secret] = []
 
-  /// What it is called for people.
+  /// The entry's name for people.
   var called: String { title.isEmpty ? origin : title }
 
-  /// What its item is called: the title, or the host of its address where it has none, and the user.
+  /// The name of its item: the title, or the host of its address where it has none, and the user.
   var name: ItemName {
     get throws(VaultError) {
       let service = title.isEmpty ? host : title
@@ -35,14 +35,14 @@ struct PasswordEntry: Sendable {
   }
 
   private var host: String {
-    // Only what stands between the scheme and the path, without a user.
+    // Only the part between the scheme and the path, without a user.
     let afterScheme = url.split(separator: "://", maxSplits: 1).last ?? ""
     let authority = afterScheme.prefix { !"/?#".contains($0) }
     return String(authority.split(separator: "@").last ?? "")
   }
 
-  /// The items it becomes. The first thing in it that is secret has the entry's name: a note without a password is the
-  /// secret itself.
+  /// The items that the entry becomes. Its first secret gets the entry's name: in an entry without a password, that may
+  /// be a note.
   ///
   /// - Throws: what is wrong with a name.
   func items(named name: ItemName) throws(VaultError) -> [ImportedItem] {

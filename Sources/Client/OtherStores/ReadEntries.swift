@@ -7,7 +7,7 @@ package struct ReadEntries: ImportSource {
   package private(set) var unusable: [UnusableEntry]
   private let read: [PasswordEntry]
 
-  /// - Parameter unusable: what the file has beside them.
+  /// - Parameter unusable: the entries of the file that cannot be imported.
   init(_ read: [PasswordEntry], unusable: [UnusableEntry] = []) {
     self.read = read
     self.unusable = unusable

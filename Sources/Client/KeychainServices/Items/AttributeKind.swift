@@ -50,8 +50,8 @@ enum AttributeKind {
     }
   }
 
-  /// Whether a value was given as text and is stored as data, or the other way round, so that it must be converted
-  /// back.
+  /// Whether a value was given as text and is stored as data, or the other way round. It is then converted back for
+  /// clients.
   func isKeptAsAnother(_ value: Any, _ kept: AttributeValue) -> Bool {
     guard hasTwoForms else { return false }
     return switch kept {

@@ -125,7 +125,7 @@ struct KeychainQuery {
       guard let list = value as? [Any] else { throw .parameter }
       for entry in list { try restrict(to: entry) }
       if list.isEmpty { ids = ids ?? [] }
-    // There is one store.
+    // There is one store, so any list but an empty one means it.
     case "m_SearchList": if let list = value as? [Any], list.isEmpty { throw .parameter }
     case _ where certificateConditions.contains(key): throw KeychainFailure(errSecUnimplemented)
     default: throw .parameter
@@ -175,7 +175,7 @@ struct KeychainQuery {
         throw KeychainFailure(error)
       }
       if reason == nil { reason = holder.keychainReason }
-    // There is one store for one user.
+    // There is one store for one user, so these make no difference.
     case "u_Keychain", "u_UserIndependentKeychain", "u_SystemKeychain": break
     case "u_ItemList": throw KeychainFailure(errSecUnimplemented)
     default: throw .parameter

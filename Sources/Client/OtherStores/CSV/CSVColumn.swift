@@ -1,13 +1,13 @@
 /// What a column of a password manager's CSV file holds, by the name that the first line gives it.
 enum CSVColumn: Hashable {
   case title, user, password, url, folder, notes, oneTimePassword
-  /// Says when or how, and nothing that belongs into a store.
+  /// Dates and other details that do not belong into a store.
   case ignored
-  /// What no password manager known here has: it may be secret.
+  /// A column that is not known. Its values may be secret.
   case other(String)
 
   init(named name: String) {
-    // "Login Name", "login_username" and "loginUsername" are written without what parts the words.
+    // Compare letters and digits alone: "Login Name", "login_username" and "loginUsername" are all in use.
     let plain = name.lowercased().filter { $0.isLetter || $0.isNumber }
     self = Self.known[plain] ?? .other(name.lowercased())
   }

@@ -27,7 +27,7 @@ enum CSVEntries {
     return ReadEntries(entries, unusable: unusable)
   }
 
-  /// Of two columns of one kind the second is known by its name alone.
+  /// If two columns are of one kind, the second is treated as an unknown column with its own name.
   private static func columns(of head: CSVTable.Record, _ table: CSVTable) -> [CSVColumn] {
     var seen: Set<CSVColumn> = []
     return head.fields.map { field in

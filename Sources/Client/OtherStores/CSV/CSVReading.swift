@@ -32,7 +32,7 @@ struct CSVReading {
     return record
   }
 
-  /// How long the end of the line is that stands here; 0 where none does.
+  /// The length of the line break at this position; 0 if there is none.
   private var lineEnd: Int {
     if isAt("\n") { return 1 }
     return isAt("\r") && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\n") ? 2 : 0

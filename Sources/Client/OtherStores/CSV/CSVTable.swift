@@ -1,10 +1,10 @@
 internal import SecureMemory
 internal import Whorl
 
-/// A file of comma-separated values (RFC 4180) in locked memory. Fields are places in it: what is secret is copied into
-/// locked memory alone.
+/// A file of comma-separated values (RFC 4180) in locked memory. Fields are positions in it, and secrets are only ever
+/// copied into locked memory.
 struct CSVTable: Sendable {
-  /// The places of a field's first byte and of the one after its last, without quotation marks.
+  /// The position of a field's first byte, and the position after its last byte, without quotation marks.
   struct Field: Sendable {
     var start: Int
     var end: Int
@@ -30,7 +30,7 @@ struct CSVTable: Sendable {
     }
   }
 
-  /// What a field holds. Empty for a field of no record.
+  /// The contents of a field; empty for a field that a record does not have.
   func secret(_ field: Field) -> SecretBytes {
     var value = SecretBytes(count: field.end - field.start - field.doubledMarks)
     copy(field, into: &value)
@@ -50,7 +50,7 @@ struct CSVTable: Sendable {
         while index < field.end {
           target[written] = source[index]
           written += 1
-          // Of a mark that is written twice the second is passed over.
+          // Two quotation marks stand for one: skip the second.
           index += field.doubledMarks > 0 && source[index] == UInt8(ascii: "\"") ? 2 : 1
         }
       }

@@ -9,7 +9,7 @@ final class KeePassExport {
   private var path: [String] = []
   private var groups: [(name: String, isBin: Bool)] = []
   private var bin = ""
-  /// What stands between the tags of the element that is read.
+  /// The text of the element that is being read.
   private var text = SecretBytes(count: 0)
   private var entry: PasswordEntry?
   private var hasAttachments = false
@@ -20,12 +20,12 @@ final class KeePassExport {
   private var unusable: [UnusableEntry] = []
   private var problem: String?
 
-  /// What the export says of a value.
+  /// How the export marks a value.
   private enum Protection {
     case none
-    /// It was kept encrypted in memory, and is written as it is.
+    /// KeePass kept it encrypted in memory; the export contains it unencrypted.
     case inMemory
-    /// It is written encrypted.
+    /// The export contains it encrypted.
     case encrypted
   }
 
@@ -102,7 +102,7 @@ final class KeePassExport {
   }
 
   fileprivate func ended(_ element: String) {
-    // The parser may tell of an end after it was stopped.
+    // The parser may still report the end of an element after it was stopped.
     guard problem == nil else { return }
     let isOld = isHistory
     path.removeLast()

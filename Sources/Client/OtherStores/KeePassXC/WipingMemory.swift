@@ -13,7 +13,7 @@ enum WipingMemory {
 // Gives the caller memory to be freed by `release` alone.
 private func allocate(_ size: Int) -> UnsafeMutableRawPointer? { malloc(size) }
 
-// Takes the old memory over where it gives new.
+// Frees the old memory if it returns new memory.
 private func reallocate(_ old: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
   // realloc itself may move the block and leave the old one as it was.
   guard let new = malloc(size) else { return nil }

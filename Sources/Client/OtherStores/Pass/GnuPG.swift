@@ -9,7 +9,7 @@ struct GnuPG: Sendable {
   private let program: HelperProgram
   private let environment: [String]
 
-  /// What gpg, its agent and the agent's prompt need to know of the user's session.
+  /// The environment variables that gpg, its agent and the agent's prompt need.
   private static let passed = [
     "HOME", "PATH", "GNUPGHOME", "GPG_TTY", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
@@ -48,7 +48,7 @@ struct GnuPG: Sendable {
     return nil
   }
 
-  /// What a file holds.
+  /// The decrypted contents of a file.
   func decrypted(_ path: String) async throws(ImportError) -> SecretBytes {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .unreadable("cannot be read: \(String(cString: strerror(errno)))") }
@@ -59,7 +59,7 @@ struct GnuPG: Sendable {
       child = try ChildProcess(
         program,
         arguments: [
-          // Not --quiet: that keeps back why it failed.
+          // Not --quiet: that would suppress why it failed.
           program.path, "--batch", "--status-fd", "\(status.writing)", "--enable-special-filenames", "--output",
           "-&\(output.writing)", "--decrypt", "--", "-",
         ],
@@ -80,14 +80,14 @@ struct GnuPG: Sendable {
       throw .unreadable("cannot be decrypted: what it holds \(error)")
     }
     _ = await child.end(grace: .seconds(10)).value
-    // gpg writes what it has decrypted before it knows whether the end is whole.
+    // gpg writes decrypted data before it has verified the whole file.
     guard child.hasSucceeded else {
       throw Self.failure(told.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
     }
     return text.copy()
   }
 
-  /// What gpg said of its failure, in its lines for programs.
+  /// The error that gpg's status lines (`--status-fd`) describe.
   private static func failure(_ status: String) -> ImportError {
     for line in status.split(separator: "\n") {
       let words = line.split(separator: " ").dropFirst()
@@ -95,7 +95,8 @@ struct GnuPG: Sendable {
       case "NO_SECKEY": return .unreadable("is encrypted for other keys than yours")
       case "NODATA": return .unreadable("is no whole file of GnuPG's")
       case "ERROR":
-        // The code's lower half says what, its upper half who says so: GPG_ERR_CANCELED and GPG_ERR_FULLY_CANCELED.
+        // The lower half of the code is the error, the upper half its source: GPG_ERR_CANCELED and
+        // GPG_ERR_FULLY_CANCELED.
         guard let code = words.last.flatMap({ UInt32($0) }), [99, 198].contains(code & 0xFFFF) else { continue }
         return .declined("gpg's prompt")
       default: continue

@@ -10,7 +10,7 @@ final class SecretServiceBus: Sendable {
 
   static let name = "org.freedesktop.secrets"
   private static let interface = "org.freedesktop.Secret"
-  /// How long an answer may take that asks nobody.
+  /// How long an answer may take that does not wait for a person.
   static let limit = Duration.seconds(30)
 
   private let connection: BusConnection
@@ -27,7 +27,8 @@ final class SecretServiceBus: Sendable {
     do throws(BusError) {
       connection = try BusConnection(
         busAddress: address, limits: limits, handlers: .init(signal: { signals.add($0) }, closed: { signals.end() }))
-      // The bus starts only services that have a file, whoever has the name.
+      // Ask for the owner first: the bus can only start a service that has a service file, but another program may have
+      // the name.
       if try await connection.owner(of: Self.name) == nil {
         // 0: no flags
         _ = try await connection.call(
@@ -42,7 +43,7 @@ final class SecretServiceBus: Sendable {
 
   deinit { connection.close() }
 
-  /// Who has the name.
+  /// The program that has the name.
   func holder() async -> SecretServiceHolder { await SecretServiceHolder(owner, on: connection) }
 
   /// A call of the service's own object.
@@ -84,7 +85,7 @@ final class SecretServiceBus: Sendable {
   }
 
   /// Opens a collection or an item, with a prompt of the service's where it needs one. False where the person dismissed
-  /// that.
+  /// the prompt.
   func unlock(_ path: String) async throws(ImportError) -> Bool {
     let answer = try await service("Unlock", [.array(of: "o", [.objectPath(path)])])
     guard answer.count == 2, case .objectPath(let prompt) = answer[1] else { throw Self.malformed }

@@ -2,11 +2,12 @@ package import SecretModel
 internal import SecureMemory
 package import Whorl
 
-/// Copies what a Secret Service has into the form in which Whorl's own keeps it: collections, labels, attributes,
-/// content types and secrets.
+/// Copies the contents of a Secret Service into the form in which Whorl's own service stores them: collections, labels,
+/// attributes, content types and secrets.
 ///
-/// An item with the same attributes in the same collection is the same item, and stays as it is, so that a copy can be
-/// made again. Where a service has several such items, their number and their labels tell which are there.
+/// An item with the same attributes in the same collection counts as the same item, and stays as it is, so that copying
+/// can be repeated. If a service has several such items, their number and labels tell which of them the store has
+/// already.
 package struct SecretServiceCopy: Sendable {
   /// What would be copied, or was.
   package struct Entry: Sendable, Hashable {
@@ -18,7 +19,7 @@ package struct SecretServiceCopy: Sendable {
   }
 
   package struct Plan: Sendable {
-    /// The collections that the store keeps nothing about yet.
+    /// The collections of which the store has no record yet.
     package fileprivate(set) var collections: [SecretServiceFolder] = []
     package fileprivate(set) var coming: [Entry] = []
     package fileprivate(set) var alreadyThere: [Entry] = []
@@ -55,11 +56,12 @@ package struct SecretServiceCopy: Sendable {
   ) async throws(ImportError) {
     let bus = try await SecretServiceBus(address)
     guard await !bus.holder().isOwn else { throw .ownService }
-    // Its items end with the session: they are no matter of a store.
+    // The items of this collection end with the session, so they are not copied.
     let passing = try await bus.collection(called: "session")
     let usual = try await bus.collection(called: "default")
     listing = try await SecretServiceListing(of: bus) { $0 != passing }
-    // Programs that look into the default collection alone find their items there again, whatever its name was.
+    // Give the default collection the name that Whorl uses, so that programs that look only there find their items
+    // again.
     names = listing.collections.map {
       $0.path == usual ? SecretServiceFolder.usualCollection : Self.lastPart(of: $0.path)
     }
@@ -82,7 +84,7 @@ package struct SecretServiceCopy: Sendable {
       plan.folders[name] = folder
       plan.collections.append(folder)
     }
-    // The labels of the items that are there, by what tells items apart.
+    // The labels of the store's items, by the values that identify an item.
     var there: [Identity: [String]] = [:]
     for item in contents.items {
       there[Identity(collection: item.collection, attributes: item.attributes), default: []].append(item.label)

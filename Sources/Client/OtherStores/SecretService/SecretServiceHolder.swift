@@ -4,17 +4,17 @@ package import Whorl
 
 /// The program that has the name of the Secret Service on a bus.
 package struct SecretServiceHolder: Sendable, Hashable {
-  /// The path of its executable, or its name where the kernel does not tell the path; nil where it tells neither.
+  /// The path of its executable, or its name where the path is not known; nil where neither is known.
   package let program: String?
   package let process: Int32?
   /// Whether it is Whorl's own service.
   package let isOwn: Bool
 
-  /// An object that only Whorl's service has.
+  /// The path of an object that only Whorl's service has.
   static let ownObject = "/org/whorl/SecretService"
   private static let ownProgram = "whorl-agent"
 
-  /// Nil where nobody has the name. Starts nobody.
+  /// Nil where nobody has the name. Does not start a service.
   package static func current(onBus address: String) async throws(ImportError) -> Self? {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())
@@ -60,7 +60,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
       count = buffer.baseAddress.map { max(0, readlink("/proc/\(process)/exe", $0, buffer.count)) } ?? 0
     }
     guard !bytes.isEmpty, let path = String(validating: bytes, as: UTF8.self) else { return nil }
-    // The kernel says so of a program that was replaced by an update.
+    // The kernel adds this to the path of a program that an update has replaced.
     let suffix = " (deleted)"
     return path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path
   }

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import Whorl
 
-/// What a Secret Service has: its collections, opened, and the items in them without their secrets.
+/// The contents of a Secret Service: its collections, opened, and the items in them without their secrets.
 struct SecretServiceListing: Sendable {
   struct Collection: Sendable {
     let path: String
@@ -20,7 +20,7 @@ struct SecretServiceListing: Sendable {
 
   private(set) var collections: [Collection] = []
   private(set) var items: [Item] = []
-  /// What stayed locked.
+  /// The collections and items that stayed locked.
   private(set) var unusable: [UnusableEntry] = []
   private let bus: SecretServiceBus
   private let session: String
@@ -46,7 +46,7 @@ struct SecretServiceListing: Sendable {
       return
     }
     collections.append(collection)
-    // In one order, whatever order the service has: of two items of one name always the same is brought in.
+    // Sorted, whatever order the service uses: of two items with the same name, the same one is always imported.
     for item in try await bus.paths(path, "Collection", "Items").sorted() { try await add(item) }
   }
 

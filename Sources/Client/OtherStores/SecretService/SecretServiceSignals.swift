@@ -1,6 +1,6 @@
 internal import SDBus
 
-/// The signals that a connection has received, for whoever waits for one.
+/// The signals that a connection has received, kept until somebody waits for one.
 final class SecretServiceSignals: Sendable {
   private let stream: AsyncStream<BusSignal>
   private let continuation: AsyncStream<BusSignal>.Continuation
@@ -11,7 +11,7 @@ final class SecretServiceSignals: Sendable {
 
   func end() { continuation.finish() }
 
-  /// The next signal of an object; nil where the connection ends before. Others that came before it are dropped.
+  /// The next signal of an object; nil where the connection ends before. Earlier signals of other objects are dropped.
   func first(from sender: String, path: String) async -> BusSignal? {
     for await signal in stream where signal.sender == sender && signal.path == path { return signal }
     return nil

@@ -1,19 +1,19 @@
 internal import Glibc
 internal import SDBus
 
-/// One of KWallet's daemons. They have the same files and take a key in the same way; what differs is the program, its name
-/// on the bus, and how it is asked whether the wallet is open.
+/// One of KWallet's daemons. They use the same files and take a key in the same way. They differ in the program, its
+/// bus name, and the call that tells whether the wallet is open.
 package struct KWalletDaemon: Sendable, Hashable {
   /// The full path of the program.
   package internal(set) var program: String
   /// Its name on the message bus.
   package let busName: String
-  /// The object that tells of the wallet, its interface and the call.
+  /// The D-Bus object, interface and method that report whether the wallet is open.
   let path: String
   let interface: String
   var member: String
   var arguments: [BusValue]
-  /// What the call answers where the wallet is open, and where it is closed.
+  /// The method's answer while the wallet is open, and while it is closed.
   let whenOpen: BusValue
   let whenClosed: BusValue
 

@@ -1,7 +1,8 @@
 internal import Processes
 package import SecureMemory
 
-/// Opens the wallet in the user's desktop by starting its daemon with the key, before another program starts it without.
+/// Opens the wallet in the user's desktop by starting its daemon with the key, before another program starts it without
+/// the key.
 package struct KWalletOpening: Sendable {
   private let places: KWalletPlaces
   private let environment: [String]

@@ -1,7 +1,7 @@
 internal import SecretModel
 internal import SecureMemory
 
-/// What has become of an item that was to be added beside those a store has.
+/// The result of adding an item to a store that may have it already.
 enum Arrival {
   case added
   /// The store has one with the same primary attributes, and keeps it as it is.

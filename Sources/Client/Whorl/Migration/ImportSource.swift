@@ -5,7 +5,7 @@ package import SecureMemory
 package protocol ImportSource: Sendable {
   /// What can be brought in, in the source's own order.
   var entries: [ImportEntry] { get }
-  /// What the source has and cannot be brought in.
+  /// The entries of the source that cannot be brought in.
   var unusable: [UnusableEntry] { get }
   /// The items that an entry becomes. The first has the entry's name and attributes; what else is secret in the entry
   /// follows as items of their own.
@@ -14,7 +14,7 @@ package protocol ImportSource: Sendable {
   func items(of entry: ImportEntry) async throws(ImportError) -> [ImportedItem]
 }
 
-/// What is known of an entry of a source before its secrets are read.
+/// What is known about an entry of a source before its secrets are read.
 package struct ImportEntry: Sendable, Hashable {
   /// Where it stands in its source, from 0 on.
   package let place: Int
@@ -30,7 +30,7 @@ package struct ImportEntry: Sendable, Hashable {
 /// An item that an entry becomes.
 package final class ImportedItem: Sendable {
   package let name: ItemName
-  /// Beside those that the name makes.
+  /// Attributes in addition to those that follow from the name.
   package let attributes: [AttributeName: AttributeValue]
   package let secret: SecretBytes
 

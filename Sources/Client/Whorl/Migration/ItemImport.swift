@@ -22,7 +22,8 @@ package struct ItemImport: Sendable {
     self.accessibility = accessibility
   }
 
-  /// What would be brought in. Asks nobody, and reads no secret from a source that tells its entries without.
+  /// What would be brought in. Asks nobody, and reads no secret if the source can list its entries without reading
+  /// secrets.
   package func plan() async throws(VaultError) -> ImportPlan {
     let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))
     let there = Set(try await store.allItems(own).compactMap(\.name))
@@ -40,8 +41,8 @@ package struct ItemImport: Sendable {
     return plan
   }
 
-  /// Brings in what the plan says. The last item of an entry to be stored is the one that has its name: what was
-  /// interrupted before is brought in by the next import.
+  /// Brings in what the plan says. The item that has the entry's name is stored last, so that the next import repeats
+  /// an entry that was interrupted.
   ///
   /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
   ///   What was brought in before stays.

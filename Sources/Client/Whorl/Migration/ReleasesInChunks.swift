@@ -42,7 +42,7 @@ struct ReleasesInChunks {
       case .failure(let error):
         guard error.concernsOneItem else { throw error }
         if min(count, ids.count - place) > 1 {
-          // One of the items cannot be read: halves of the range lead to it.
+          // One of the items cannot be read. Halve the range until only that item is left.
           count = min(count, ids.count - place) / 2
         } else {
           try await body(place, .failure(error))

@@ -31,8 +31,8 @@ struct EncryptedTransfer {
       }, read)
   }
 
-  /// Runs the vault's call with one end of a socket pair and `own` with the other, at the same time. Neither waits for
-  /// the other once that has ended.
+  /// Runs the vault's call with one end of a socket pair and `own` with the other, at the same time. When one ends, its
+  /// end of the socket is shut down, so that the other does not wait for it.
   private func transfer<Value: Sendable>(
     _ call: @escaping @Sendable (Int32) async throws(VaultError) -> Void,
     _ own: (Int32) async throws(VaultError) -> Value
@@ -64,7 +64,7 @@ struct EncryptedTransfer {
       result = .failure(error)
     }
     shutdown(mine, Int32(SHUT_RDWR))
-    // What ended the call is the cause of what then failed here.
+    // An error of the vault's call has caused the error here, so it is thrown first.
     try await calling.value.get()
     return try result.get()
   }

@@ -4,7 +4,7 @@ package import SecureMemory
 /// The key pair of a store, to which other machines encrypt what they export for it.
 ///
 /// It is an item like others: the private half is its secret, which a finger or the passcode releases, and the public
-/// half is an attribute, which can be read without. It is made when it is first asked for.
+/// half is an attribute, which can be read without asking. It is made when it is first needed.
 package struct StoreKey: Sendable {
   /// The access group of the item.
   static let accessGroup = "org.whorl.key"

@@ -1,8 +1,9 @@
-/// Where a restricted key for SSH signs in: to a host, from here or from a host that the agent was handed on to (`ssh -A`).
+/// Where a restricted key for SSH signs in: to a host, from this machine or from a host that the agent was forwarded to
+/// (`ssh -A`).
 ///
 /// The text is that of `ssh-add -h`: `[USER@]HOST`, or `FROM>[USER@]HOST`.
 package struct SSHHostRule: Sendable, Hashable {
-  /// The host that the agent was handed on to; nil for this machine.
+  /// The host that the agent was forwarded to; nil for this machine.
   package let from: String?
   /// The only user on the host; nil for any.
   package let user: String?

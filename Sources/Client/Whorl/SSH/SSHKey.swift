@@ -24,7 +24,7 @@ package struct SSHKey: Sendable, Hashable {
   package let access: AccessControl
   /// How long a touch holds for the same program, host and user, in minutes; 0: for one signature.
   package let grantedMinutes: Int
-  /// Where the key signs in, and nothing else is signed; empty for a key that is used for everything.
+  /// The only hosts that the key signs in to, and it signs nothing else; empty for a key without restrictions.
   package let hosts: [SSHHostRule]
   /// When the key is removed, in seconds since 1970; nil for a key that stays.
   package let end: Double?
@@ -75,7 +75,7 @@ package struct SSHKey: Sendable, Hashable {
     return NewItem(.key, attributes, access: access)
   }
 
-  /// Whether the key is to be removed, and is not used any more.
+  /// Whether the lifetime of the key is over: it is not used any more, and is to be removed.
   ///
   /// - Parameter time: in seconds since 1970.
   package func hasEnded(at time: Double) -> Bool { end.map { time >= $0 } ?? false }

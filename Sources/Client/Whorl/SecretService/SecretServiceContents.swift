@@ -41,9 +41,9 @@ package struct SecretServiceContents: Sendable {
 }
 
 extension SecretServiceFolder {
-  /// The collection of what ends with the session, as long as nothing is kept about it.
+  /// The collection of items that end with the session, before the store has a record of it.
   package static let session = SecretServiceFolder(.collection, sessionCollection, label: sessionLabel)
 
-  /// The usual collection as long as nothing is kept about it.
+  /// The usual collection, before the store has a record of it.
   package static let usual = SecretServiceFolder(.collection, usualCollection, label: usualLabel)
 }

@@ -17,7 +17,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
   /// The alias that means the usual collection until it is given to another one.
   package static let usualAlias = "default"
 
-  /// The collection of what ends with the session, and its alias.
+  /// The collection of items that end with the session, and its alias.
   package static let sessionCollection = "session"
   package static let sessionLabel = "Session"
 
@@ -28,12 +28,12 @@ package struct SecretServiceFolder: Sendable, Hashable {
   package let kind: Kind
   package let name: String
   package var label: String
-  /// The rule of new items; nil for a program that leaves it to the collection.
+  /// The rule of new items; nil for a program whose new items get the rule of their collection.
   package var access: AccessControl.Constraint?
   package var grant: SecretServiceItem.Grant
   /// Other names of a collection, such as `default`.
   package var aliases: [String] = []
-  /// Seconds since 1970; 0 for the usual collection before anything was kept about it.
+  /// Seconds since 1970; 0 for the usual collection before the store has a record of it.
   package var created: Double = 0
   /// Seconds since 1970.
   package var modified: Double = 0
