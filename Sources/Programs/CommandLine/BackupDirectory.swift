@@ -51,7 +51,7 @@ final class BackupDirectory: Sendable {
       rmdir(new)
       throw error
     }
-    // The name is to outlive a power failure.
+    // Sync the folder, so that the new name survives a power failure.
     try sync(folder)
   }
 

@@ -45,7 +45,7 @@ struct EncryptedOutput {
     } else if let code = exclusiveRename(new) {
       throw code == EEXIST ? Self.exists(path) : cannotMake(code)
     }
-    // The name is to outlive a power failure.
+    // Sync the folder, so that the new name survives a power failure.
     let folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     fsync(folder)
@@ -54,7 +54,7 @@ struct EncryptedOutput {
 
   private func exclusiveRename(_ new: String) -> Int32? {
     let code = ExclusiveRename.rename(new, to: path)
-    // Some file systems have hard links in place of it.
+    // The file system has no exclusive rename. Try a hard link, which replaces no file either.
     guard code == EINVAL else { return code }
     guard link(new, path) == 0 else { return errno }
     unlink(new)

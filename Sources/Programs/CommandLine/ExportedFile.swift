@@ -35,7 +35,7 @@ final class ExportedFile: Sendable {
     switch lock {
     case .passphrase: try await key(passphrase, vault, session)
     case .publicKey: try await keyByStoreKey(store, vault, session)
-    // The vault says what the file is instead, without a passphrase.
+    // Try an empty passphrase without asking, so that the vault reports what kind of file it is.
     case .unknown: try await key(.passphrase(SharedSecret(SecretBytes(count: 0))), vault, session)
     }
   }

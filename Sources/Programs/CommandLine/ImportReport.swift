@@ -1,7 +1,7 @@
 import SecretModel
 import Whorl
 
-/// What `whorl import` tells of what it would do, or has done.
+/// The report of `whorl import`: its plan or its result.
 struct ImportReport: Encodable {
   struct Staying: Encodable {
     var entry: String

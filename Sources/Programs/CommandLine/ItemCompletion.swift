@@ -9,7 +9,7 @@ extension CompletionKind {
   /// Completes names of items. Listing them needs no finger. Completes nothing where the store is missing or cannot be
   /// opened.
   static let itemNames = names { store throws(VaultError) in
-    // The Secret Service numbers its items.
+    // Items of the Secret Service have generated names, which nobody types.
     let unnamed = [SecretServiceItem.accessGroup, SecretServiceFolder.accessGroup]
     return try await store.allItems(ItemSearch(nil))
       .filter { item in item.state == .living && !unnamed.contains { item.group == $0 } }

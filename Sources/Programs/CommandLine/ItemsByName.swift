@@ -14,7 +14,8 @@ struct ItemsByName {
       for item in try await all(search) { found[item.id] = item }
     }
     guard found.isEmpty else { return found.values.sorted { $0.created < $1.created } }
-    // A name that is shown for bytes, such as those of an account, is in no index under that text.
+    // A name may show bytes, such as those of an account, and no index has them under the text that is shown. Look at
+    // all items.
     return try await all(options.search)
   }
 

@@ -11,7 +11,7 @@ struct Failure: Error, CustomStringConvertible {
 /// Standard error, which is the journal where systemd has started the program.
 enum Diagnostics {
   static func line(_ text: String) {
-    // What another program says of itself must not look like a line of this one.
+    // Text from another program must not look like a line of this one.
     _ = writeAll("whorl-agent: \(Visible.text(text))\n", to: STDERR_FILENO)
   }
 }

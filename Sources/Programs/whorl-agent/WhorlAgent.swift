@@ -83,7 +83,7 @@ struct WhorlAgent: ParsableCommand {
       try SecretStore.open(at: store, reader: reader, configuration: config)
     }
     do throws(VaultError) {
-      // Tells a wrong option at once, and not each client's.
+      // Open the store once, so that a wrong option is reported now and not to each client.
       _ = try open()
     } catch {
       throw Failure("the store cannot be opened: \(error)")
@@ -93,7 +93,7 @@ struct WhorlAgent: ParsableCommand {
     let surroundings = AgentPrompt.Surroundings(
       bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log)
     let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt = { client in
-      // A command has the terminal for itself.
+      // If the agent runs a command, that command uses the terminal, so do not ask there.
       if isAlone, Self.hasTerminal { return TerminalPrompt() }
       return AgentPrompt(in: surroundings, for: ClientTerminal(of: client.process))
     }
@@ -127,13 +127,13 @@ struct WhorlAgent: ParsableCommand {
     throw ExitCode(status)
   }
 
-  /// Puts this program's terminal and those of its clients back, before the end.
+  /// Restores the settings of this program's terminal and its clients' terminals, before the program ends.
   private static func leaveTerminals() {
     Terminal.leave()
     ClientTerminalKeys.leave()
   }
 
-  /// Takes the name of the Secret Service, or says why that is not possible.
+  /// Takes the name of the Secret Service, or throws the reason why that is not possible.
   private static func serveSecrets(_ configuration: SecretServiceServer.Configuration) throws {
     let result = Mutex<Result<SecretServiceServer.Beginning, VaultError>?>(nil)
     WaitingThread.run {

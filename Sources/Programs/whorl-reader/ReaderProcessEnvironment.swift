@@ -16,7 +16,7 @@ func buildEnvironment(for selection: ReaderSelection, isTraced: Bool, testbed: S
   for (name, value) in selection.readerEnvironment { setenv(name, value, 1) }
   guard selection.nature == .replayed || isTraced else { return }
   guard let testbed else {
-    // Without it this process would use the machine's own readers.
+    // Without umockdev this process would use the machine's own readers.
     complain("a recording is replayed under umockdev-run, and made under umockdev-record")
     exit(64)
   }

@@ -1,8 +1,8 @@
 internal import CSystemd
 internal import Glibc
 
-/// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)), and its credentials. Its variables are the only ones that this program
-/// reads, and systemd sets the environment then.
+/// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)), and the credentials of the service. The program reads
+/// no other environment variables than these, which systemd sets.
 struct Activation {
   /// The listening socket. Not closed by this value.
   let socket: Int32

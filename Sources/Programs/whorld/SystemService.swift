@@ -19,7 +19,8 @@ enum SystemService {
       Usage.fail("--system is started by systemd, with the socket \(socket); 'whorld --help' explains")
     }
     Hardening.apply()
-    // The library of the TPM would write each refused command to the journal, and by this variable anything else.
+    // By default the TPM's library would log each refused command, and other values of this variable would make it log
+    // more.
     setenv("TSS2_LOG", "all+NONE", 1)
     let endings = EndingSignals()
     let settings: ServiceSettings
@@ -62,8 +63,8 @@ enum SystemService {
     RestingMemory.begin()
     endings.wait()
     activation.notify("STOPPING=1")
-    // Without this it would have the main thread's priority, which is higher than the service may set, and libdispatch
-    // would log the refusal.
+    // Without this, the task would have the main thread's priority, which is higher than the service may set, and
+    // libdispatch would log the refusal.
     Task(priority: .medium) {
       await listener.close()
       await vaults.close()

@@ -95,7 +95,7 @@ struct DockerCredential: Command {
     try await session.storing(item, in: store, session.answers(noPrompt: noPrompt)) { asking in
       _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
     }
-    // A registry has one credential.
+    // Keep one credential for each registry: remove those of other accounts.
     let others = there.filter { Self.account(of: $0) != account }.map(\.id)
     guard !others.isEmpty else { return }
     _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(others)) }
@@ -128,14 +128,14 @@ struct DockerCredential: Command {
 
   // MARK: What docker says and hears
 
-  /// The failures that docker knows, by their texts.
+  /// The failures that docker recognizes, by their texts.
   private enum KnownFailure: String {
     case notFound = "credentials not found in native keychain"
     case noServer = "no credentials server URL"
     case noAccount = "no credentials username"
   }
 
-  /// Says a failure as docker reads it, and returns it.
+  /// Writes the text of a failure to standard output, where docker reads it, and returns the failure to throw.
   private static func answer(_ failure: KnownFailure) throws(Failure) -> Failure {
     try StandardOutput.line(failure.rawValue)
     return .answered

@@ -87,7 +87,7 @@ struct GitCredential: Command {
 
   private func store(_ session: Session) async throws(Failure) {
     let request = try Self.request()
-    // What was read here is stored here.
+    // Do not store a credential that git got from here.
     guard let place = try GitPlace(request), Self.state(in: request) == nil, try !Self.isEphemeral(request),
       let secret = GitSecret(storing: request)
     else { return }
@@ -136,7 +136,7 @@ struct GitCredential: Command {
 
   // MARK: What git says
 
-  /// The longest request, in bytes. git has no limit; a secret has one.
+  /// The longest request, in bytes. git itself sets no limit; the secret in a request has one.
   private static let limit = NewItem.secretLimit + 65_536
 
   private static func request() throws(Failure) -> GitFields {
@@ -153,7 +153,7 @@ struct GitCredential: Command {
     return try GitFields(bytes)
   }
 
-  /// git gives this back with a password that it had from here: the item, and when it was changed.
+  /// The state that git gives back with a password that it got from here: the item's id, and when the item was changed.
   private static func state(of item: Item) -> String {
     "\(statePrefix)\(Hexadecimal.text(of: item.id.bytes)).\(Int64(item.modified * 1_000))"
   }

@@ -82,7 +82,7 @@ struct Import: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    // First: nobody is to be asked for a passphrase or a collection's password in vain.
+    // Open the store first, so that nobody types a passphrase or a collection's password if there is no store.
     let store = try await session.store()
     if let from {
       try await bring(from, into: store, session)

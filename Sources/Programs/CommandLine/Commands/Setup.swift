@@ -31,7 +31,8 @@ struct Setup: Command {
     }
     for step in SetupStep.allCases {
       var done: [[String]] = []
-      // An earlier step may have changed how this one stands, and a command may leave another one of its step.
+      // Look again each time: an earlier step may have changed the state of this one, and a step may need several
+      // commands.
       while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
         let command = finding.command, !done.contains(command), try isChosen(command, at: terminal)
       {

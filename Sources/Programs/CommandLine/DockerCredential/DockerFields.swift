@@ -60,14 +60,14 @@ private struct ObjectReader {
     try expect("\"")
     var value = SecretBytes(count: 0)
     while true {
-      // What stands for itself goes over as a whole.
+      // Copy unescaped bytes in one piece.
       let start = place
       while place < bytes.count, !Self.isSpecial(bytes[place]) { place += 1 }
       value.append(UnsafeRawBufferPointer(rebasing: bytes[start..<place]))
       switch try next() {
       case UInt8(ascii: "\""): return value
       case UInt8(ascii: "\\"): value.append(try escaped())
-      // Control characters are always escaped.
+      // JSON requires control characters to be escaped.
       default: throw Self.malformed
       }
     }

@@ -7,7 +7,7 @@ struct DockerPlace: Sendable, Hashable {
   private let port: Int64?
   /// `https` or `http`, where the name has one.
   private let networkProtocol: String?
-  /// From its first slash on.
+  /// The path, from its first slash on.
   private let path: String?
 
   /// Tells docker's items from git's.
@@ -82,7 +82,7 @@ struct DockerPlace: Sendable, Hashable {
     try await store.allItems(ItemSearch(.internetPassword, searched)).sorted { $0.modified > $1.modified }
   }
 
-  /// What every item of docker has.
+  /// The attributes that every item of docker has.
   private static let searched: [AttributeName: AttributeValue] = [
     .securityDomain: securityDomain, .accessGroup: .text(AccessGroup.commandLine),
   ]

@@ -63,7 +63,7 @@ struct GitPlace: Sendable {
       }
   }
 
-  /// What every item of the server and the protocol has.
+  /// The attributes that every item of the server and the protocol has.
   private var searched: [AttributeName: AttributeValue] {
     [
       .server: .text(server), .networkProtocol: .text(Self.appleNames[networkProtocol] ?? networkProtocol),

@@ -19,7 +19,7 @@ struct PasswordAgent: Sendable {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
     defer { close(ends[0]) }
-    // Descriptor 0, which it does not read, is the one that it closes when it is ready.
+    // `--notify-fd 0`: the agent closes descriptor 0, which it does not read, when it is ready.
     let child = try? ChildProcess(
       HelperProgram(at: Self.path),
       arguments: [Self.path, "--process", "\(getpid())", "--fallback", "--notify-fd", "0"],

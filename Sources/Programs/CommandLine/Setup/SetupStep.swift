@@ -3,15 +3,15 @@ enum SetupStep: String, CaseIterable, Encodable {
   case service, store, passcode, reader, fingers, keyring, kwallet, secrets, ssh, git
 }
 
-/// How a step stands, and the command that does it.
+/// The state of a step, and the command that carries it out.
 struct SetupFinding: Encodable {
   enum State: String, Encodable {
     case done
     /// The command can be run now.
     case open
-    /// Another step comes first.
+    /// Another step has to be done first.
     case later
-    /// Nothing that a command of this user can change.
+    /// For information: no command of this user can change it.
     case note
   }
 

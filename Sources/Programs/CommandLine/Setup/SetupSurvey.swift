@@ -8,7 +8,7 @@ import Whorl
 struct SetupSurvey {
   let session: Session
 
-  /// How every step stands.
+  /// The state of every step.
   func findings() async throws(Failure) -> [SetupFinding] {
     var findings: [SetupFinding] = []
     let isOwn = if case .own = try session.place() { true } else { false }
@@ -21,7 +21,7 @@ struct SetupSurvey {
       store = try await session.store()
       findings.append(.done(.store, "made"))
     } catch {
-      // Every other failure has a cause that another store does not end.
+      // No other failure would go away if a store were created.
       guard error.status == .notFound else { throw error }
       store = nil
       findings.append(
@@ -69,7 +69,7 @@ struct SetupSurvey {
         : .open(.fingers, "none enrolled", command("enroll"), wayBack: "whorl unenroll --all"))
   }
 
-  /// Looks at the wallets that a login by finger leaves locked. Logins tell the service alone.
+  /// Looks at the wallets that a login by finger leaves locked. Only the service is told about logins.
   private func lookAtLogin(
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
   ) async throws(Failure) {

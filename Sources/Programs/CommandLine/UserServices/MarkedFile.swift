@@ -22,7 +22,7 @@ struct MarkedFile {
     var mark: String { "# Written by 'whorl \(rawValue) enable'; 'whorl \(rawValue) disable' removes it." }
   }
 
-  /// No such file is longer.
+  /// The most bytes that are read. The files that Whorl writes are shorter.
   private static let limit = 64 << 10
 
   let path: String
@@ -72,14 +72,14 @@ struct MarkedFile {
     close(file)
     guard isWritten else { throw Self.failure("cannot write", path) }
     if state == .missing {
-      // Not over a file that has come meanwhile.
+      // link(2) does not replace a file that has appeared meanwhile.
       guard link(new, path) == 0 else { throw Self.failure("cannot write", path) }
     } else {
       guard rename(new, path) == 0 else { throw Self.failure("cannot write", path) }
     }
   }
 
-  /// Removes it if Whorl has written it, and says whether.
+  /// Removes the file if Whorl has written it, and returns whether it did.
   func remove() throws(Failure) -> Bool {
     switch state {
     case .missing, .foreign: return false
@@ -97,7 +97,8 @@ struct MarkedFile {
 }
 
 extension [MarkedFile] {
-  /// Writes those that are not as they should be, or none: where one cannot be written, those that are new go again.
+  /// Writes the files that are missing or outdated, all or none: if one cannot be written, the new ones are removed
+  /// again.
   ///
   /// - Returns: the paths that were written.
   func write() throws(Failure) -> [String] {

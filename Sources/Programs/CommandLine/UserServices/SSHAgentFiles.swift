@@ -43,8 +43,8 @@ struct SSHAgentFiles {
   // Not `whorl.conf`: that would hide a file of this name that a package installs.
   private var otherAgentPath: String { "\(configuration)/systemd/user/\(Self.serviceUnit).d/whorl-other-agent.conf" }
 
-  /// The socket of the agent that programs of this session use now, if it is another one that the next session has too:
-  /// in the session's own folder, and not in a temporary one.
+  /// The socket of the agent that programs of this session use now, if it is another agent and will exist in the next
+  /// session as well: its path is in the runtime folder, not in a temporary one.
   static var usualOtherAgent: String? {
     guard let path = environment("SSH_AUTH_SOCK"), let folder = environment("XDG_RUNTIME_DIR"),
       path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent", isLine(path)

@@ -29,7 +29,7 @@ struct SecretServiceFiles {
   // Not `whorl.conf`: that would hide the file of this name that the package installs.
   private var dropInPath: String { "\(configuration)/systemd/user/\(Self.keyringUnit).d/whorl-secrets.conf" }
 
-  /// Every file that may have been written, whatever is installed now. The contents are of no matter.
+  /// Every file that may have been written, whatever is installed now. The contents given here do not matter.
   var all: [MarkedFile] { [busPath, autostartPath, dropInPath].map { MarkedFile($0, of: .secretService, []) } }
 
   /// Whether the message bus starts Whorl's service.
@@ -61,7 +61,7 @@ struct SecretServiceFiles {
     let quotes: [Character] = ["\"", "'"]
     var words = command.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard let place = words.firstIndex(where: { $0.drop { quotes.contains($0) }.hasPrefix(option) }) else {
-      // Without the option it has all components, of which this one is left.
+      // Without the option the daemon runs all of its components. Besides `secrets` that leaves this one.
       return "\(command) \(option)pkcs11"
     }
     let value = words[place].drop { quotes.contains($0) }.dropFirst(option.count).filter { !quotes.contains($0) }

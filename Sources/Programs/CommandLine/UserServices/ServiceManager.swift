@@ -1,7 +1,7 @@
 import OtherStores
 import Whorl
 
-/// The user's service manager and message bus, told of changed files.
+/// Makes the user's service manager and message bus read changed files.
 struct ServiceManager {
   let hardening: Hardening
 

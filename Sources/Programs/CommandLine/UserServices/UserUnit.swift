@@ -39,7 +39,7 @@ struct UserUnit {
   }
 
   private var text: String? {
-    // The first one counts. A link to /dev/null masks those behind it, and is no file that can be read.
+    // The first file found counts. A link to /dev/null masks the files in later folders, and cannot be read as a file.
     let paths = folders.map { "\($0)/\(name)" }
     var status = stat()
     guard let path = paths.first(where: { lstat($0, &status) == 0 }),

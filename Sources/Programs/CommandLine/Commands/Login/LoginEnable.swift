@@ -88,7 +88,7 @@ struct LoginEnable: Command {
 
   private func enableKeyring(_ store: any VaultService, _ session: Session) async throws(Failure) {
     let places = try session.keyringPlaces()
-    // What is told before anything is asked.
+    // Report these problems before anything is asked.
     do throws(WalletError) { try KeyringFile.requireSealed(places.file) } catch { throw Failure(error) }
     let entries = LoginEntries(in: store)
     guard try await !session.explained({ () async throws(VaultError) in try await entries.has(KeyringRekeying.entry) })
@@ -116,7 +116,7 @@ struct LoginEnable: Command {
   private func enableKWallet(_ store: any VaultService, _ session: Session) async throws(Failure) {
     let choice = try session.kwalletChoice(in: store)
     let places = try session.kwalletPlaces()
-    // What is told before anything is asked.
+    // Report these problems before anything is asked.
     do throws(WalletError) { try KWalletFile.requireSealed(places) } catch { throw Failure(error) }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
     let password = SharedSecret(try passwords.current("password of the wallet"))
@@ -142,8 +142,8 @@ struct LoginEnable: Command {
         + "require-passcode-after-boot to off")
   }
 
-  /// Refuses where it would not help: no login program takes a finger, so the password opens the keyring anyway, or
-  /// none reports logins to Whorl.
+  /// Refuses if the change would bring nothing: no login program takes a finger, so the password opens the keyring
+  /// anyway, or none reports logins to Whorl.
   private static func requireGain() throws(Failure) {
     let stacks = LoginStacks()
     let advice = "'whorl login status' says what to change; with --anyway 'whorl login open' opens the keyring by hand"

@@ -93,7 +93,7 @@ struct SSHAdd: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let name = name ?? Self.usualName
-    // It is part of a line of text.
+    // The name becomes a part of single lines of text, such as a line of `authorized_keys`.
     guard !name.isEmpty, name == Visible.text(name) else {
       throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
     }

@@ -40,11 +40,11 @@ struct SSHEnable: Command {
       dryRun: dryRun, unit: files.socket.name, otherAgent: other,
       written: file.flatMap { $0.state == .current ? nil : [$0.path] } ?? [])
     if !dryRun {
-      // Without another agent an earlier choice stays: this command may run where whorl-agent is named already.
+      // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
       if let file { _ = try [file].write() }
       let manager = ServiceManager(hardening: hardening)
       try manager.reload()
-      // It may run with another command.
+      // The service may be running with an earlier command line.
       try manager.restart(files.service)
       try manager.enable(files.socket)
     }

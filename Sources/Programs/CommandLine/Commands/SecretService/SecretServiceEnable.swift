@@ -34,7 +34,7 @@ struct SecretServiceEnable: Command {
     _ = try await session.store()
     let files = try SecretServiceFiles()
     let wanted = files.wanted(agent: try SecretServiceFiles.agent())
-    // Without a bus there is none; --now needs one.
+    // Without a bus nobody has the name. With --now, a missing bus is an error.
     let before = now ? try await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.current()
     for file in wanted { try file.requireOwn() }
     let missing = wanted.filter { $0.state != .current }.map(\.path)
@@ -49,7 +49,7 @@ struct SecretServiceEnable: Command {
 
   private func takeOver(_ files: SecretServiceFiles, _ manager: ServiceManager) async throws(Failure) {
     try manager.reload()
-    // First: a program that asks in between is to be answered by Whorl.
+    // Before GNOME Keyring restarts, so that Whorl answers a program that asks in between.
     try await manager.reloadBus()
     if files.keyring.isInstalled { try manager.restart(files.keyring) }
     if let holder = try await SecretServiceHolderReport.current(), !holder.own {
@@ -57,7 +57,7 @@ struct SecretServiceEnable: Command {
         .tryAgain, "\(holder.words) is still the Secret Service",
         advice: "end it there, or log out and in: Whorl has the part from then on")
     }
-    // Without the unit the bus starts the service when it is asked for.
+    // Without the unit, the bus starts the service when a program first calls it.
     if files.unit.isInstalled { try manager.start(files.unit) }
   }
 
@@ -84,7 +84,7 @@ struct SecretServiceEnable: Command {
 
   private struct Report: Encodable {
     var dryRun: Bool
-    /// Who was the service before.
+    /// The program that had the name before.
     var holder: SecretServiceHolderReport?
     /// The files that were written, or would be.
     var written: [String]

@@ -32,7 +32,7 @@ struct SecretServiceImport: Command {
   var dryRun = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    // First: the other program is to ask nobody in vain.
+    // Open the store first, so that the other program asks nobody if there is no store.
     let store = try await session.store()
     do {
       let copy = try await SecretServiceCopy(onBus: BaseDirectories.sessionBus, to: store, access: access)
@@ -46,7 +46,7 @@ struct SecretServiceImport: Command {
   }
 }
 
-/// What `whorl secret-service import` tells of what it would do, or has done.
+/// The report of `whorl secret-service import`: its plan or its result.
 private struct SecretServiceImportReport: Encodable {
   struct Entry: Encodable {
     var collection: String

@@ -27,7 +27,7 @@ struct SecretServiceList: Command {
     let contents = try await session.explained { () async throws(VaultError) in
       try await SecretServiceContents(of: store, [.living, .dead])
     }
-    // Others leave it to the collection.
+    // Programs without a rule use that of the collection, so they are not listed.
     let programs = contents.programs.filter { $0.access != nil }
     if options.json {
       return try JSON.print(

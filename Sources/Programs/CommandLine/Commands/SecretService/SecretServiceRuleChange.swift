@@ -12,9 +12,9 @@ struct SecretServiceRuleChange {
   private let access: AccessControl.Constraint
   private let grant: SecretServiceItem.Grant
   private let folder: SecretServiceFolder?
-  /// The rule of ``folder`` becomes this; nil where it stays.
+  /// The new rule of ``folder``; nil where it stays as it is.
   private var newFolder: FolderChange?
-  /// The items whose rule becomes another.
+  /// The items that get another rule.
   private var items: [SecretServiceItem] = []
   private var unchanged = 0
 
@@ -50,7 +50,7 @@ struct SecretServiceRuleChange {
   }
 
   private mutating func change(_ folder: SecretServiceFolder, to access: AccessControl.Constraint) {
-    // The rule of a collection without one is none.
+    // A collection without a rule counts as having the rule `none`.
     let old = folder.kind == .collection ? folder.access ?? AccessControl.Constraint.none : folder.access
     guard old != access || (access != AccessControl.Constraint.none && folder.grant != grant) else { return }
     var new = folder

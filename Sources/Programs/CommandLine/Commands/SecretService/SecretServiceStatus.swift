@@ -21,7 +21,7 @@ struct SecretServiceStatus: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let files = try SecretServiceFiles()
-    // Without a bus there is none.
+    // Without a bus nobody has the name.
     let holder = try? await SecretServiceHolderReport.current()
     let wanted = files.wanted(agent: try SecretServiceFiles.agent())
     let states = wanted.map { File(path: $0.path, state: $0.state) }
@@ -61,7 +61,7 @@ struct SecretServiceStatus: Command {
   }
 }
 
-/// The program that is the Secret Service.
+/// The program that has the name of the Secret Service.
 struct SecretServiceHolderReport: Encodable {
   /// The path of its executable, or its name.
   var program: String?
@@ -69,7 +69,7 @@ struct SecretServiceHolderReport: Encodable {
   /// Whether it is Whorl.
   var own: Bool
 
-  /// Nil where there is none.
+  /// Nil where nobody has the name.
   ///
   /// - Throws: where there is no bus.
   static func current() async throws(Failure) -> Self? {
@@ -94,7 +94,7 @@ struct SecretServiceHolderReport: Encodable {
     return known[fileName].map { "\($0) (\(path))" } ?? path
   }
 
-  /// What the user has to do in a program that Whorl's files do not keep from the part.
+  /// What the user must do in a program that Whorl's files cannot keep from taking the name.
   var advice: String? {
     switch fileName {
     case "kwalletd5", "kwalletd6", "ksecretd":

@@ -3,7 +3,7 @@ import Glibc
 import SecretModel
 import Whorl
 
-/// The options that name what gets another rule: a collection, a program or items.
+/// The options that name what gets another rule: a collection, a program, or items.
 struct SecretServiceTarget: ParsableArguments {
   @Option(
     help: ArgumentHelp("A collection, by name or label: its items, and new ones.", valueName: "name"),
@@ -36,7 +36,7 @@ struct SecretServiceTarget: ParsableArguments {
     if let program, !program.hasPrefix("/") { throw ValidationError("--program takes a full path.") }
   }
 
-  /// What is named, as it is in the store.
+  /// The named collection, program or items, as they are in the store.
   enum Named {
     case items([SecretServiceItem])
     case collection(SecretServiceFolder, [SecretServiceItem])
