@@ -2,8 +2,8 @@ package import SecretModel
 package import SystemPolicy
 
 extension Polkit {
-  /// Has polkit ask users for their own password before a program creates their store, gives it a new key file or
-  /// enrols its first finger.
+  /// Has polkit ask users for their own password before a program creates their store, gives it a new key file, enrols
+  /// its first finger or replaces its recovery key.
   ///
   /// - Throws: `notAuthorized`, and `serviceUnavailable` where polkit cannot be asked.
   package func authorizeOwner(_ caller: Caller) async throws(VaultError) {

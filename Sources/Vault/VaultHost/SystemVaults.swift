@@ -19,8 +19,8 @@ package final class SystemVaults: Sendable {
     package var reader: ServiceReader
     /// The name of a user's account; nil where there is none. May block.
     package var accountName: @Sendable (UInt32) -> String?
-    /// Throws where a program may not create its user's store, give it a new key file or enrol the first finger. May
-    /// ask the user and wait for the answer.
+    /// Throws where a program may not create its user's store, give it a new key file, enrol the first finger or
+    /// replace the recovery key. May ask the user and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
     /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
     /// enrolled on. Asks nobody.
