@@ -183,8 +183,8 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Changes all of the items or none; `secret` replaces the secret of each. A protected item asks for what reading it
-  /// asks for.
+  /// Changes all of the items or none; `secret` replaces the secret of each. A protected item asks for the same as
+  /// reading it does.
   public func update(
     _ ids: [ItemID], _ change: ItemChange, secret: consuming SecretBytes? = nil, reason: String? = nil,
     using context: AuthenticationContext? = nil

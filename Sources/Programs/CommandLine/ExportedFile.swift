@@ -28,7 +28,7 @@ final class ExportedFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// The key of the file's contents. Asks for the passphrase, or for what releases the store's own key.
+  /// The key of the file's contents. Asks for the passphrase, or for what the item of the store's own key requires.
   func key(
     _ passphrase: PassphraseOption, in store: any VaultService, by vault: any VaultConnection, _ session: Session
   ) async throws(Failure) -> SharedSecret {

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A recorded reader: a folder with what `umockdev-record` wrote of the device, `device`, and the traffic with it: a
-/// capture of USB packets (`capture.pcapng`) or a log of ioctls (`capture.ioctl`). libfprint's own tests name them
-/// `custom.pcapng` and `custom.ioctl`; both names are accepted.
+/// A recorded reader: a folder with the description of the device that `umockdev-record` wrote (`device`), and the
+/// traffic with it: a capture of USB packets (`capture.pcapng`) or a log of ioctls (`capture.ioctl`). libfprint's own
+/// tests name these `custom.pcapng` and `custom.ioctl`; both names are accepted.
 package struct RecordingFolder: Sendable, Equatable {
   package enum Traffic: Sendable, Equatable {
     case packets(String)

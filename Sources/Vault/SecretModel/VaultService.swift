@@ -48,7 +48,7 @@ package protocol VaultService: Sendable {
   ///   alone (``VaultError/concernsNewItem``).
   /// - Throws: every other error, and then none of the items was stored.
   func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem]
-  /// Changes all of the items or none, and returns their number. A protected item asks for what reading it asks for.
+  /// Changes all of the items or none, and returns their number. A protected item asks for the same as reading it does.
   func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int

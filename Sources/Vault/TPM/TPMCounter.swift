@@ -1,7 +1,7 @@
 package import SecureMemory
 
-/// A counter in the TPM's non-volatile memory. It never goes back, and a counter that is made in its place begins above it
-/// (TPM 2.0, part 3, 31.8). Only who has its authorization value can read or move it; the TPM's owner can delete it.
+/// A counter in the TPM's non-volatile memory. It never goes back, and a counter that is made in its place begins above
+/// it (TPM 2.0, part 3, 31.8). Reading and moving it needs its authorization value; the TPM's owner can delete it.
 package struct TPMCounter: Sendable, Hashable {
   /// The handle of its NV index.
   package let index: UInt32

@@ -50,7 +50,7 @@ extension Vault {
     }
   }
 
-  /// Changes all of the items or none, and returns their number. A protected item asks for what reading it asks for.
+  /// Changes all of the items or none, and returns their number. A protected item asks for the same as reading it does.
   package func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ request: Request
   ) async throws(VaultError) -> Int {

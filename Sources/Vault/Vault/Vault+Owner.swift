@@ -68,7 +68,7 @@ extension Vault {
     }
   }
 
-  /// Replaces the recovery key, after the passcode (the recovery key of before where none is set).
+  /// Replaces the recovery key. Asks for the passcode (the previous recovery key where none is set).
   package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
     try await asking(request) { context throws(VaultError) in
       try await self.passcodeChanges.replaceRecoveryKey(by: text, context)

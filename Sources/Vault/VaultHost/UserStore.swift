@@ -222,7 +222,7 @@ actor UserStore {
     if draft?.connection == connection { draft = nil }
   }
 
-  /// Makes the user's store of a backup.
+  /// Makes the user's store from a backup.
   func make(ofBackup file: Int32, recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()

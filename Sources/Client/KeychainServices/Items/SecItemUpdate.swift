@@ -16,7 +16,7 @@ internal import Whorl
 /// - Returns: `errSecItemNotFound` where there are none, `errSecDuplicateItem` where an item would get another's
 ///   primary attributes, `errSecUnimplemented` for identities: update their certificates and keys separately.
 ///
-/// A protected item asks for what reading it asks for, with one touch for all of them.
+/// A protected item asks for the same as reading it does, with one touch for all of them.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   status { () throws(KeychainFailure) in

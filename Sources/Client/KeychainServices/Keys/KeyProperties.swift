@@ -16,7 +16,7 @@ public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? {
 /// The bytes of a key: PKCS #1 for RSA; for a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///
 /// - Returns: nil, with `errSecUnimplemented`, for a private key that is only used in the vault. Another private key in
-///   the store asks for what reading it asks for.
+///   the store asks for the same as reading its item does.
 @discardableResult
 public func SecKeyCopyExternalRepresentation(
   _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

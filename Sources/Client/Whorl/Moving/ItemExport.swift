@@ -61,7 +61,7 @@ package struct ItemExport: Sendable {
   /// Exports what the plan says.
   ///
   /// - Parameters:
-  ///   - file: an empty file, open for writing. If this throws, it holds a part and is to be removed.
+  ///   - file: an empty file, open for writing. If this throws, the file is incomplete and must be removed.
   ///   - connection: a private vault, which encrypts.
   ///   - asking: in the context of ``ask(_:_:)``.
   /// - Throws: errors of an authentication, of reading and of writing.

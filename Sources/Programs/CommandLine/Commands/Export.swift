@@ -86,7 +86,7 @@ struct Export: Command {
 }
 
 extension Session {
-  /// How the person is asked for what a file is written or opened with: one touch and one passcode serve all items.
+  /// The context for writing or opening a file: one touch and one passcode serve all items.
   var fileContext: ContextOptions {
     var context = contextOptions
     context.keepsEvidence = true

@@ -1,8 +1,8 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// Diffie-Hellman in the second Oakley group (RFC 2409), which the Secret Service API prescribes. The group has 1024 bits:
-/// it hides secrets from who reads messages along the way, and is no protection for years.
+/// Diffie-Hellman in the second Oakley group (RFC 2409), which the Secret Service API prescribes. The group has 1024
+/// bits: it hides secrets from programs that read the messages, but gives no protection for years.
 package struct Oakley2: ~Copyable {
   /// The length of a public key and of the shared secret, in bytes.
   package static let count = 128

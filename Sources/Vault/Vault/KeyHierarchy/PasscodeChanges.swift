@@ -75,8 +75,8 @@ struct PasscodeChanges {
     return try await putNew(context, after: .recoveryKey(recoveryKey), accepting: restore)
   }
 
-  /// Replaces the recovery key. Asks for the passcode, or the recovery key of before where none is set. The passcode key is
-  /// a new one as well, since whoever had the recovery key of before could have opened the old one.
+  /// Replaces the recovery key. Asks for the passcode, or the previous recovery key where none is set. Makes a new
+  /// passcode key as well, since whoever had the previous recovery key could have opened the old one.
   ///
   /// - Parameter text: the text of the new recovery key.
   func replaceRecoveryKey(by text: SharedSecret, _ context: Context) async throws(VaultError) {

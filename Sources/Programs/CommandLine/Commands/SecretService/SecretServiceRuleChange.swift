@@ -60,7 +60,7 @@ struct SecretServiceRuleChange {
 
   var isEmpty: Bool { items.isEmpty && newFolder == nil }
 
-  /// Asks for what the old rules of the items ask for.
+  /// Changes the rules, after asking for what the old rules of the items require.
   func carryOut(in store: any VaultService, _ session: Session) async throws(Failure) {
     if !items.isEmpty {
       var context = session.contextOptions
