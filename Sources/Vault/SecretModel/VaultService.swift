@@ -136,7 +136,7 @@ package protocol VaultService: Sendable {
   // Backups
 
   /// Writes a backup of the store, as it is at one moment, into an empty file, and syncs that. Asks nobody: nothing in
-  /// it can be read without the key file or the recovery key.
+  /// it can be read without the store's device key or the recovery key.
   ///
   /// - Parameter file: an empty file, open for writing, borrowed for the call.
   func backUp(to file: Int32) async throws(VaultError)

@@ -16,7 +16,8 @@ package enum PolkitAction: String, Sendable, Hashable, CaseIterable {
   case enrollAsAdministrator = "org.whorl.enroll-as-administrator"
   /// To test and to record the reader: asks for an administrator's password.
   case manage = "org.whorl.manage"
-  /// To create, to erase and to reset the user's store: asks for the user's password.
+  /// To make the user's store or a new device key for it, to enrol its first finger and to replace its recovery key: asks
+  /// for the user's password.
   case own = "org.whorl.own"
 }
 

@@ -3,7 +3,7 @@ import Keys
 import SecureMemory
 
 /// A backup of a store as one file: a head, and the database in chunks that are sealed under a key derived from the root
-/// key. Nobody can try passcodes on it, change it or open the database in it without the key file or the recovery key.
+/// key. Nobody can try passcodes on it, change it or open the database in it without the store's device key or the recovery key.
 struct BackupFile {
   /// The version of this layout.
   static let version: UInt64 = 1
