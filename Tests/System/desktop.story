@@ -48,12 +48,7 @@ free() {
   [ "$(in_desktop 'dunstctl count history')" = "$asked" ] || fail "somebody was asked: $(said)"
 }
 
-# What a user sets up once.
-in_desktop "umask 077; echo '$passcode' >passcode"
-expect 0 "" in_desktop 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
-expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
-  in_desktop 'whorl enroll right-index --passcode-fd 3 3<passcode'
-expect 0 "" in_desktop 'whorl secret-service enable --now'
+set_up
 expect 0 "'whorl ssh disable' takes it back." in_desktop 'whorl ssh enable'
 expect 0 "/whorl-agent" in_desktop 'echo "$SSH_AUTH_SOCK"'
 

@@ -20,21 +20,28 @@ installed_service() {
 # begin_session NOTIFICATIONS: alice logs in at the display :7, where NOTIFICATIONS shows notifications. The session stays.
 # The socket of the X server is no abstract one, since the system shares its network with other systems.
 begin_session() {
-  cat >/usr/local/bin/story-session <<END
-#!/bin/sh
-export DISPLAY=:7 XDG_CURRENT_DESKTOP=Story
+  log_in x11 Story <<END
+export DISPLAY=:7
 Xvfb :7 -screen 0 1000x600x24 -nolisten local &
 while [ ! -S /tmp/.X11-unix/X7 ]; do sleep 0.1; done
 dbus-update-activation-environment --systemd DISPLAY XDG_CURRENT_DESKTOP XDG_SESSION_TYPE
 openbox &
 exec $1
 END
-  chmod 755 /usr/local/bin/story-session
-  elsewhere alice /usr/local/bin/story-session -p Environment=XDG_SEAT=seat0 -p Environment=XDG_SESSION_TYPE=x11 \
-    >/tmp/session 2>&1 &
   # shellcheck disable=SC2016 # alice's shell fills in the variable
   wait_for "the session of alice" in_desktop \
     'busctl --user status org.freedesktop.Notifications && test "$DISPLAY" = :7'
+}
+
+# log_in TYPE DESKTOP: alice logs in at the seat. Her session is of that type and runs the commands of standard input.
+log_in() {
+  {
+    printf '#!/bin/sh\nexport XDG_CURRENT_DESKTOP=%s\n' "$2"
+    cat
+  } >/usr/local/bin/story-session
+  chmod 755 /usr/local/bin/story-session
+  elsewhere alice /usr/local/bin/story-session -p Environment=XDG_SEAT=seat0 -p Environment=XDG_SESSION_TYPE="$1" \
+    >/tmp/session 2>&1 &
 }
 
 # in_desktop COMMAND: runs a shell command of alice in her session, without a terminal.
@@ -64,6 +71,100 @@ ended() {
   echo "  $1: $(echo "$begun_command" | tr '\n' ' ' | cut -c 1-90)"
 }
 
+# press FINGER: presses it once.
 press() {
   whorl-finger press "${1%:*}" --person "${1#*:}" --socket "$sensor"
 }
+
+# set_up: what alice sets up once: a store, her finger, and Whorl's Secret Service.
+set_up() {
+  in_desktop "umask 077; echo '$passcode' >passcode"
+  expect 0 "" in_desktop 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+  expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
+    in_desktop 'whorl enroll right-index --passcode-fd 3 3<passcode'
+  expect 0 "" in_desktop 'whorl secret-service enable --now'
+}
+
+# tell_of_a_gate: how a desktop asks for a gated secret, with every answer to it. The story has these functions:
+#   shown           prints the text of the notification on the display, and fails where none is
+#   choose ACTION   chooses the action of that name, or Close, as a person does
+#   asks_passcode   whether pinentry has the keyboard
+#   keys TEXT       types the text; keys_return and keys_escape press these keys
+tell_of_a_gate() {
+  in_desktop 'printf bank-secret | secret-tool store --label=Bank service bank user alice'
+  expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes'
+  lookup='secret-tool lookup service bank user alice'
+
+  # The notification stays for longer than others, and goes with the touch.
+  asked "$lookup"
+  sleep 12
+  expect 0 "(asked by /usr/bin/secret-tool, says whorl-agent)" shown
+  case $output in *'read “Bank” (asked'*) ;; *) fail "does not name the item: $output" ;; esac
+  [ ! -s /tmp/actual ] || fail "did not wait for the touch"
+  press "$right"
+  ended 0 "bank-secret"
+  wait_for "the end of the notification" not_shown
+
+  # Another finger opens nothing, and the notification stays.
+  asked "$lookup"
+  press left-index:9
+  wait_for "the answer to another finger" in_journal "No match, 2 touches left"
+  wait_for "the notification after another finger" says "asked by /usr/bin/secret-tool"
+  [ ! -s /tmp/actual ] || fail "answered after another finger: $(cat /tmp/output)"
+  press "$right"
+  ended 0 "bank-secret"
+  wait_for "the end of the notification" not_shown
+
+  # Cancelled, and closed.
+  for answer in Cancel Close; do
+    asked "$lookup"
+    choose "$answer"
+    ended 1 ""
+    [ ! -s /tmp/output ] || fail "after $answer: $(cat /tmp/output)"
+    wait_for "the end of the notification" not_shown
+  done
+
+  # The passcode: given, mistyped and then given, and not given.
+  asked "$lookup"
+  choose Passcode
+  wait_for "pinentry" asks_passcode
+  not_shown || fail "the notification is there beside pinentry"
+  keys "$passcode"
+  keys_return
+  ended 0 "bank-secret"
+  asked "$lookup"
+  choose Passcode
+  wait_for "pinentry" asks_passcode
+  first=$(pgrep -o -f '^/usr/bin/pinentry')
+  keys "mistyped"
+  keys_return
+  wait_for "the end of the first pinentry" gone "$first"
+  wait_for "the second pinentry" asks_passcode
+  keys "$passcode"
+  keys_return
+  ended 0 "bank-secret"
+  asked "$lookup"
+  choose Passcode
+  wait_for "pinentry" asks_passcode
+  keys_escape
+  ended 1 ""
+  [ ! -s /tmp/output ] || fail "without the passcode: $(cat /tmp/output)"
+}
+
+# asked COMMAND: begins a command, and waits for its notification. Plasma refuses one that is like the last one, which it was
+# given less than a second before.
+asked() {
+  sleep 1.5
+  begin "$1"
+  wait_for "a notification" says "asked by /usr/bin/secret-tool"
+}
+
+# says TEXT: whether a notification with the text is on the display.
+says() { shown | grep -q "$1"; }
+
+# in_journal TEXT: whether whorl-agent has logged it.
+in_journal() { journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -q "$1"; }
+
+not_shown() { ! shown; }
+
+gone() { [ ! -d "/proc/$1" ]; }
