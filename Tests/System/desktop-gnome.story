@@ -1,0 +1,82 @@
+# GNOME Shell asks for a finger: its notification, each answer to it, and pinentry-gnome3, whose dialog is the shell's own.
+# The shell runs without a screen. It is asked what it shows, and a pointer and a keyboard of the shell's own answer. Debian 13.
+. /usr/share/whorl-tests/common.sh
+. /usr/share/whorl-tests/display.sh
+
+# js CODE: what the shell says to it, as JSON.
+js() {
+  printf '%s' "$1" >/home/alice/code.js
+  # shellcheck disable=SC2016 # alice's shell fills it in
+  in_desktop 'busctl --user --json=short call org.gnome.Shell /org/gnome/Shell org.gnome.Shell Eval s "$(cat code.js)"'
+}
+
+# is CODE: whether the shell says that this is true.
+is() { [ "$(js "!!($1)")" = '{"type":"bs","data":[true,"true"]}' ]; }
+
+# 2: shown, and no longer moving
+shown() {
+  is 'Main.messageTray._notificationState === 2' && js 'Main.messageTray._notification.body'
+}
+
+# click BUTTON: clicks the one for which the code is true.
+click() {
+  js "(function place(actor) {
+    for (const c of actor.get_children()) {
+      if (c.mapped && c.reactive && ($1)) {
+        const [x, y] = c.get_transformed_position();
+        const [width, height] = c.get_transformed_size();
+        global.pointer.notify_absolute_motion(imports.gi.GLib.get_monotonic_time(), x + width / 2, y + height / 2);
+        return true;
+      }
+      if (place(c)) return true;
+    }
+    return false;
+  })(Main.messageTray._banner)" >/tmp/clicked
+  grep -q '\[true,"true"\]' /tmp/clicked || fail "nothing to click: $1: $(cat /tmp/clicked)"
+  for pressed in 1 0; do
+    sleep 0.5
+    js "global.pointer.notify_button(imports.gi.GLib.get_monotonic_time(), 1, $pressed)" >/tmp/clicked
+  done
+  sleep 0.5
+  js 'global.pointer.notify_absolute_motion(imports.gi.GLib.get_monotonic_time(), 500, 700)' >/tmp/clicked
+}
+
+choose() {
+  case $1 in
+    Close) click 'c.has_style_class_name("message-close-button")' ;;
+    *) click "c.label === '$1'" ;;
+  esac
+}
+
+asks_passcode() { is 'global.stage.key_focus instanceof imports.gi.Clutter.Text'; }
+
+# key CODES: presses these keys, one after another.
+key() {
+  js "for (const code of [$1])
+    for (const pressed of [1, 0]) global.keyboard.notify_keyval(imports.gi.GLib.get_monotonic_time(), code, pressed)" >/tmp/typed
+}
+keys() { key "$(printf '%s' "$1" | od -An -v -tu1 | tr -s ' \n' ',' | sed 's/^,//; s/,$//')"; }
+keys_return() { key 0xff0d; }
+keys_escape() { key 0xff1b; }
+
+installed_service
+# Without GDM the shell says at the first login that the screen cannot be locked, before it shows any other notification.
+runuser -u alice -- mkdir -p /home/alice/.local/share/gnome-shell
+runuser -u alice -- touch /home/alice/.local/share/gnome-shell/lock-warning-shown
+log_in wayland GNOME <<'END'
+dbus-update-activation-environment --systemd XDG_CURRENT_DESKTOP XDG_SESSION_TYPE WAYLAND_DISPLAY=wayland-0
+exec gnome-shell --headless --unsafe-mode --wayland --wayland-display=wayland-0 --virtual-monitor 1024x768
+END
+wait_for "the session of alice" in_desktop 'busctl --user status org.freedesktop.Notifications'
+in_desktop 'gnome-shell --version'
+wait_for "the start of the shell" is '!Main.layoutManager._startingUp'
+js '(function () {
+  const { Clutter } = imports.gi;
+  const seat = Clutter.get_default_backend().get_default_seat();
+  global.pointer = seat.create_virtual_device(Clutter.InputDeviceType.POINTER_DEVICE);
+  global.keyboard = seat.create_virtual_device(Clutter.InputDeviceType.KEYBOARD_DEVICE);
+  Main.overview.hide();
+})()' >/tmp/typed
+wait_for "the desktop behind the overview" is '!Main.overview.visible'
+set_up
+tell_of_a_gate
