@@ -37,6 +37,8 @@ package final class AgentPrompt: AuthenticationPrompt {
     var notification: Notification?
     /// What the notification says, and its actions.
     var text = ""
+    /// The result of the last touch, which is shown before the text until the next touch.
+    var result: String?
     var actions: [Notification.Action] = []
     /// Reads keys in place of the notification's actions.
     var keys: ClientTerminalKeys?
@@ -72,7 +74,8 @@ package final class AgentPrompt: AuthenticationPrompt {
       state.withLock { $0.isFingerUnavailable = true }
     case .notice(let notice): await tell(PromptText.notice(notice) { "\($0)" })
     case .secretWanted(let request): await answer(request, in: session)
-    case .fingerPresent, .enrolmentStage: break
+    case .fingerPresent: state.withLock { $0.result = nil }
+    case .enrolmentStage: break
     }
   }
 
@@ -96,10 +99,13 @@ package final class AgentPrompt: AuthenticationPrompt {
     case .items: text = PromptText.touch(request, keys: nil)
     }
     surroundings.log(text)
-    state.withLock { state in
-      state.text = text
-      state.actions = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
+    let actions: [Notification.Action] = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
+    let isShown = state.withLock { state in
+      defer { (state.text, state.actions) = (text, actions) }
+      return state.result != nil && (state.text, state.actions) == (text, actions)
     }
+    // After a touch that did not match, the request is on the display already, together with the result.
+    if isShown { return }
     if state.withLock({ $0.notification == nil }) {
       let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
         Task { await self?.chosen(action, in: session) }
@@ -107,7 +113,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       state.withLock { $0.notification = notification }
     }
     readKeys(in: session)
-    await show(text)
+    await show()
   }
 
   /// Reads keys at the client's terminal if there is no notification with actions.
@@ -122,13 +128,15 @@ package final class AgentPrompt: AuthenticationPrompt {
   /// Shows the result of a touch, followed by what is still asked for.
   private func tell(_ words: String) async {
     surroundings.log(words)
-    await show("\(words). \(state.withLock { $0.text })")
+    state.withLock { $0.result = words }
+    await show()
   }
 
-  private func show(_ text: String) async {
+  private func show() async {
     let (isOver, notification, actions, hasKeys) = state.withLock { state in
       (state.isOver, state.notification, state.actions, state.keys != nil)
     }
+    let text = state.withLock { state in state.result.map { "\($0). \(state.text)" } ?? state.text }
     // The call may have ended while the notification was made.
     if isOver { return await takeDown() }
     if let notification { return await notification.show("Whorl asks for your finger", text, actions) }
@@ -155,7 +163,7 @@ package final class AgentPrompt: AuthenticationPrompt {
   private func takeDown() async {
     stopKeys()
     let notification = state.withLock { state in
-      defer { state.notification = nil }
+      defer { (state.notification, state.result) = (nil, nil) }
       return state.notification
     }
     await notification?.close()
