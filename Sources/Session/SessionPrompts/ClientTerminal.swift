@@ -17,7 +17,7 @@ package struct ClientTerminal: Sendable, Hashable {
   /// - Returns: nil where there is none, where the process is in the background, and where none of the process's
   ///   standard descriptors is that terminal.
   package init?(of process: pid_t) {
-    guard let device = Self.foregroundTerminal(of: process) else { return nil }
+    guard let device = ProcessStatus(of: process)?.foregroundTerminal else { return nil }
     for descriptor in 0...2 {
       let link = "/proc/\(process)/fd/\(descriptor)"
       var status = stat()
@@ -36,8 +36,18 @@ package struct ClientTerminal: Sendable, Hashable {
     return nil
   }
 
-  /// Whether the client is still in the foreground of this terminal.
-  var isForeground: Bool { Self.foregroundTerminal(of: process) == device }
+  /// The foreground process group, if the client is in it, and nobody else but the programs that have started the client and
+  /// those that it has started; else nil. Another program, as in `ssh host | sudo tee file`, may ask for something on the
+  /// terminal itself.
+  var foregroundGroup: pid_t? {
+    guard let client = ProcessStatus(of: process), client.foregroundTerminal == device else { return nil }
+    let ancestors = ProcessStatus.ancestors(of: process)
+    for other in ProcessStatus.processes where other != process && !ancestors.contains(other) {
+      guard ProcessStatus(of: other)?.group == client.group else { continue }
+      guard ProcessStatus.ancestors(of: other).contains(process) else { return nil }
+    }
+    return client.group
+  }
 
   /// Opens it; the caller closes the descriptor.
   ///
@@ -68,15 +78,4 @@ package struct ClientTerminal: Sendable, Hashable {
   }
 
   private static func isTerminal(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFCHR }
-
-  /// The device number of the terminal whose foreground process group the process belongs to (proc_pid_stat(5)).
-  private static func foregroundTerminal(of process: pid_t) -> dev_t? {
-    guard let bytes = try? SmallFile.read("/proc/\(process)/stat", limit: 4_096) else { return nil }
-    // The name in parentheses may hold anything. After it: state, parent, process group, session, terminal, foreground.
-    let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 5, let group = Int32(fields[2]), let terminal = UInt64(fields[4]), terminal != 0,
-      Int32(fields[5]) == group
-    else { return nil }
-    return dev_t(terminal)
-  }
 }

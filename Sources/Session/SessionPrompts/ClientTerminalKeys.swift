@@ -5,12 +5,13 @@ internal import Whorl
 
 /// Waits for Enter and Esc on the terminal of a client while the person is asked for a finger there.
 ///
-/// Meanwhile echo and line mode are off. Ctrl-C and Ctrl-Z still reach the client. Other keys are dropped, since some
-/// people start to type the passcode. While the client is stopped or in the background, the terminal has its own
-/// settings.
+/// Meanwhile echo, line mode and the signals of keys are off. For Ctrl-C and the like this restores the settings and then
+/// sends the signal to the client: a shell takes over the settings that it finds when a program ends. Other keys are
+/// dropped, since some people start to type the passcode. While the client is stopped or in the background, or another
+/// program is in the foreground with it, the terminal has its own settings.
 package final class ClientTerminalKeys: Sendable {
   /// How often it is checked whether the client is in the foreground, in milliseconds.
-  private static let patience: Int32 = 100
+  private static let patience: Int32 = 200
   /// How long after an Esc the rest of an escape sequence may arrive, in milliseconds.
   private static let escapeDelay: Int32 = 100
 
@@ -25,9 +26,9 @@ package final class ClientTerminalKeys: Sendable {
   /// Calls `pressed` with `enter` or `cancel` on a thread of its own, until ``stop()``.
   ///
   /// - Returns: nil where no key can be read: unread input is waiting, which belongs to another program; another
-  ///   program has changed the terminal's mode; or the client is not in the foreground.
+  ///   program has changed the terminal's mode; or the client is not in the foreground, or not alone there.
   init?(on terminal: ClientTerminal, pressed: @escaping @Sendable (Key) -> Void) {
-    guard terminal.isForeground, let descriptor = terminal.opened(O_RDWR) else { return nil }
+    guard terminal.foregroundGroup != nil, let descriptor = terminal.opened(O_RDWR) else { return nil }
     self.terminal = terminal
     mode = TerminalMode(of: descriptor)
     let isRunning = Self.running.withLock { running in
@@ -66,9 +67,13 @@ package final class ClientTerminalKeys: Sendable {
 
   private func watch(_ pressed: (Key) -> Void) {
     var decoder = KeyDecoder(mode.keys)
+    // After Ctrl-Z the client needs a moment to stop.
+    var isStopping = false
     while true {
-      let mayRead = terminal.isForeground && mode.begin()
+      let group = isStopping ? nil : terminal.foregroundGroup
+      let mayRead = group != nil && mode.begin()
       if !mayRead { mode.end() }
+      isStopping = false
       var entries = [
         pollfd(fd: stopper.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: mode.descriptor, events: Int16(POLLIN), revents: 0),
@@ -79,13 +84,19 @@ package final class ClientTerminalKeys: Sendable {
       if ready > 0, entries[0].revents != 0 { return }
       if ready == 0, decoder.isUndecided, let key = decoder.pause() { pressed(key) }
       // The client may have been stopped while this waited.
-      guard ready > 0, mayRead, terminal.isForeground else { continue }
+      guard ready > 0, mayRead, let group, terminal.foregroundGroup == group else { continue }
       var byte: UInt8 = 0
       // Writes at most one byte.
       let count = read(mode.descriptor, &byte, 1)
       // The terminal was closed.
       if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { return }
-      if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel { pressed(key) }
+      if count == 1, let signal = mode.signal(of: byte) {
+        mode.end()
+        // Fails for programs of another user, such as those that sudo runs.
+        kill(-group, signal)
+        if signal != SIGTSTP { return }
+        isStopping = true
+      } else if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel { pressed(key) }
     }
   }
 }
@@ -116,16 +127,28 @@ private final class TerminalMode: Sendable {
     return ioctl(descriptor, UInt(FIONREAD), &count) != 0 || count > 0
   }
 
-  /// Turns echo and line mode off, also if another program has turned them on again.
+  /// The signal for which a key stands, such as SIGINT for Ctrl-C.
+  func signal(of byte: UInt8) -> Int32? {
+    guard byte != 0, let before = changed.withLock({ $0?.before }), before.c_lflag & tcflag_t(ISIG) != 0 else {
+      return nil
+    }
+    let keys = withUnsafeBytes(of: before.c_cc) { bytes in
+      [(VINTR, SIGINT), (VQUIT, SIGQUIT), (VSUSP, SIGTSTP)].map { (bytes[Int($0)], $1) }
+    }
+    return keys.first { $0.0 == byte }?.1
+  }
+
+  /// Turns echo, line mode and the signals of keys off, also if another program has turned them on again.
   ///
   /// - Returns: false where another program has changed the terminal's mode.
   func begin() -> Bool {
     changed.withLock { changed in
       guard let now else { return false }
       if let changed, now.isSame(as: changed.during) { return true }
-      guard now.c_lflag & tcflag_t(ICANON) != 0 else { return false }
+      // Without echo somebody may be asked for a password.
+      guard now.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO) else { return false }
       var during = now
-      during.c_lflag &= ~tcflag_t(ICANON | ECHO)
+      during.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
       guard tcsetattr(descriptor, TCSANOW, &during) == 0, let set = self.now else { return false }
       changed = (now, set)
       return true

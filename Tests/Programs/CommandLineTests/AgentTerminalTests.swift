@@ -177,15 +177,49 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("reads no key where a program has the terminal in a mode of its own")
-  func ownMode() async throws {
+  @Test(
+    "reads no key where a program has the terminal in a mode of its own, or another one is in the foreground, too",
+    arguments: [("stty -icanon;", ""), ("stty -echo;", ""), ("", "| cat")])
+  func ownMode(before: String, after: String) async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
-      let command = "stty -icanon; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); echo done"
+      let command = "\(before) /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key) \(after); stty -a; echo done"
       let terminal = try PseudoTerminal(
         ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
       try await terminal.waits(for: "done")
       #expect(terminal.shown.contains("Swipe the reader"))
       #expect(!terminal.shown.contains("Esc: cancel"))
+      #expect(terminal.shown.contains("isig ") && !terminal.shown.contains("-isig"))
+    }
+  }
+
+  @Test("takes keys of a client whose own child is in the foreground with it")
+  func ownChild() async throws {
+    try await with(access: "presence") { agent, key, _ in
+      // The shell becomes ssh-keygen, so that `sleep` is its child.
+      let command = "sleep 60 & exec /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key)"
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "Esc: cancel)")
+      terminal.type(CancelKey.escape.rawValue)
+      #expect(try await terminal.status() != 0)
+      #expect(terminal.isAsFound)
+    }
+  }
+
+  @Test("puts the terminal back before Ctrl-C reaches the client")
+  func interrupted() async throws {
+    try await with(access: "presence") { agent, key, _ in
+      let command = """
+        trap 'stty -a; echo caught; exit 3' INT; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); sleep 20
+        """
+      let terminal = try PseudoTerminal(
+        ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "Esc: cancel)")
+      terminal.type("\u{3}")
+      #expect(try await terminal.status() == 3)
+      #expect(terminal.shown.contains("isig icanon iexten echo "))
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+      #expect(terminal.isAsFound)
     }
   }
 
