@@ -22,6 +22,9 @@ extension BusConnection {
     package var messageMicroseconds: UInt64 = 10_000_000
     /// The memory for arrays of bytes in calls and answers, where they may be secrets; nil where they are not.
     package var secrets: (any WipedBytes.Type)?
+    /// The most arrays of bytes in a message that are read as secrets: locked memory is scarce, and an array without
+    /// bytes takes a place, too.
+    package var secretArrays = Int.max
 
     package init() {}
   }

@@ -188,7 +188,13 @@ package actor BusConnection: BusLoopSource {
     guard let call = openCalls.removeValue(forKey: id), call.wantsAnswer else { return }
     sendOrClose { connection throws(BusError) in
       guard let bus = connection.bus else { throw .disconnected }
-      let answer = try call.answer(result, on: bus)
+      var answer = try call.answer(result, on: bus)
+      if connection.kind == .member, connection.unread.bytes + answer.values.cost > connection.limits.unreadBytes {
+        // The connection is that of all other members, too, and is not ended because of one of them.
+        let error = BusError.remote(
+          name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many answers have not been read", details: [])
+        answer = try call.answer(.failure(error), on: bus)
+      }
       _ = try connection.send(answer.values, answer.make)
     }
   }

@@ -162,7 +162,8 @@ extension BusMessage {
   /// - Parameter secrets: the memory for arrays of bytes, which are then read as secrets.
   func values(_ limits: BusConnection.Limits, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
     if secrets != nil { try checked(sd_bus_message_sensitive(pointer)) }
-    var budget = Budget(left: limits.messageBytes, descriptors: limits.descriptors, secrets: secrets)
+    var budget = Budget(
+      left: limits.messageBytes, descriptors: limits.descriptors, secrets: secrets, secretArrays: limits.secretArrays)
     var values: [BusValue] = []
     while try checked(sd_bus_message_at_end(pointer, 1)) == 0 {
       values.append(try read(&budget))
@@ -175,6 +176,12 @@ extension BusMessage {
     var left: Int
     var descriptors: Int
     let secrets: (any WipedBytes.Type)?
+    var secretArrays: Int
+
+    mutating func spendSecret() throws(BusError) {
+      guard secretArrays > 0 else { throw .tooLarge }
+      secretArrays -= 1
+    }
 
     mutating func spend(_ cost: Int) throws(BusError) {
       guard cost <= left else { throw .tooLarge }
@@ -218,7 +225,9 @@ extension BusMessage {
       try checked(sd_bus_message_read_array(pointer, typeCode("y"), &start, &count))
       try budget.spend(count)
       let bytes = UnsafeRawBufferPointer(start: start, count: count)
-      return budget.secrets.map { .secret(BusSecret($0.init(copying: bytes))) } ?? .bytes([UInt8](bytes))
+      guard let secrets = budget.secrets else { return .bytes([UInt8](bytes)) }
+      try budget.spendSecret()
+      return .secret(BusSecret(secrets.init(copying: bytes)))
     case "a" where contents == "{sv}": return .dictionary(try readDictionary(&budget))
     case "a" where contents == "{ss}": return .texts(try readTexts(&budget))
     case "a" where !contents.hasPrefix("{"):

@@ -72,6 +72,8 @@ package final class SecretServiceServer: Sendable {
     let server = try SecretServiceServer(configuration)
     var limits = BusConnection.Limits()
     limits.secrets = SharedSecret.self
+    // No call has more than two; others are not read.
+    limits.secretArrays = 4
     // Each client has a lower limit of its own, whose error is sent as an answer.
     limits.openCalls = clientLimit * (BusClient.limit + 1)
     let isServing = Flag()

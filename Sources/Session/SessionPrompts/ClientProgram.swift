@@ -5,9 +5,11 @@ internal import Whorl
 /// executable or use its connection, so the name is shown to the person but grants nothing.
 package struct ClientProgram: Sendable, Hashable {
   package let process: pid_t
-  /// The path of its executable; nil where the kernel does not reveal it.
+  /// The path of its executable; nil where the kernel does not reveal it. Nil also for the proxy of sandboxed programs.
   package let path: String?
   package let arguments: [String]
+  /// Whether it passes on the calls of a sandboxed program, which it does not name.
+  private let isProxy: Bool
   /// The id of the sandboxed program on whose behalf it asks, as it claims; nil where it asks for itself.
   package private(set) var application: String?
 
@@ -16,12 +18,15 @@ package struct ClientProgram: Sendable, Hashable {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.
     let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
-    path = count > 0 ? Self.withoutMark(String(decoding: buffer.prefix(count), as: UTF8.self)) : nil
+    let path = count > 0 ? Self.withoutMark(String(decoding: buffer.prefix(count), as: UTF8.self)) : nil
+    // One executable for all sandboxed programs, which share no grant and no rule.
+    isProxy = path?.hasSuffix("/xdg-dbus-proxy") == true
+    self.path = isProxy ? nil : path
     arguments = Self.arguments(of: process)
   }
 
   package init(_ process: pid_t, path: String?, arguments: [String]) {
-    (self.process, self.path, self.arguments) = (process, path, arguments)
+    (self.process, self.path, self.arguments, isProxy) = (process, path, arguments, false)
   }
 
   /// This program, asking on behalf of a sandboxed one.
@@ -45,7 +50,7 @@ package struct ClientProgram: Sendable, Hashable {
 
   /// Describes the program itself. For an interpreter it adds the script, which the program could have chosen freely.
   private var ownWords: String {
-    guard let path else { return "process \(process), unverified" }
+    guard let path else { return "\(isProxy ? "a sandboxed program behind " : "")process \(process), unverified" }
     guard let script = Interpreter(path)?.script(in: arguments) else { return Visible.text(path) }
     return "\(Visible.text(path)), which says that it runs “\(Visible.text(Self.shortened(script)))”"
   }

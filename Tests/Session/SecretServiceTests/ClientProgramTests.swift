@@ -1,6 +1,7 @@
 import ProgramDriver
 import SecretModel
 import Testing
+import Whorl
 
 @Suite("Programs that use the Secret Service", .serialized)
 struct ClientProgramTests {
@@ -108,6 +109,22 @@ struct ClientProgramTests {
       let found = try await service.python("\(script)\nprint(keyring.get_password('bank', 'alice'))")
       #expect(found.text == "behind a finger\n", "\(found.diagnostics)")
       #expect(service.agent.prompts.count == 1)
+    }
+  }
+
+  @Test("the proxy of sandboxed programs is no program of its own, and has no grant for the session")
+  func proxy() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      try await service.storeWithTool("behind a finger", label: "Bank", "service", "bank")
+      try await service.gate("Bank", .presence, .session)
+      let proxy = "\(service.store.folder)/xdg-dbus-proxy"
+      let copied = try await service.run("/bin/sh", "-c", "cp \"$(readlink -f /usr/bin/secret-tool)\" \(proxy)")
+      #expect(copied.status == 0)
+      for count in 1...2 {
+        #expect(try await service.run(proxy, "lookup", "service", "bank").text == "behind a finger")
+        #expect(service.agent.prompts.count == count)
+        #expect(service.agent.prompts.last?.contains("asked by a sandboxed program behind process ") == true)
+      }
     }
   }
 

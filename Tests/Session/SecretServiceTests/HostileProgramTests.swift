@@ -46,6 +46,39 @@ struct HostileProgramTests {
     }
   }
 
+  @Test("that asks for more secrets than the bus has read ends nobody else's service")
+  func unreadAnswers() async throws {
+    try await RunningSecretService.with { service in
+      let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await hostile.plainSession()
+      let large = String(repeating: "x", count: 1 << 20)
+      var items: [String] = []
+      for number in 0..<12 {
+        items.append(try await hostile.create(large, label: "\(number)", ["number": "\(number)"], session: session))
+      }
+      let arguments: [BusValue] = [.array(of: "o", items.map { .objectPath($0) }), .objectPath(session)]
+      await withTaskGroup { group in
+        for _ in 0..<16 {
+          group.addTask { _ = await hostile.error(ServiceClient.root, "Service", "GetSecrets", arguments) }
+        }
+      }
+      let own = try await other.plainSession()
+      let new = try await other.create("new", label: "New", ["new": "yes"], session: own)
+      #expect(try await other.secret(new, session: own).text == "new")
+    }
+  }
+
+  @Test("that sends many arrays of bytes in a call is refused")
+  func arraysOfBytes() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let many = BusValue.variant(.array(of: "ay", (0..<100).map { _ in .bytes([]) }))
+      let error = await client.error(ServiceClient.root, "Service", "OpenSession", [.string("plain"), many])
+      #expect(error == "InvalidArgs")
+      _ = try await client.plainSession()
+    }
+  }
+
   @Test("that sends random values of every call harms nobody", arguments: 0..<4)
   func random(seed: Int) async throws {
     try await RunningSecretService.with { service in

@@ -135,7 +135,7 @@ struct SetupSurvey {
   }
 
   private func git() -> SetupFinding {
-    let look = ["git", "config", "--global", "--get-all", "credential.helper", "^whorl$"]
+    let look = ["git", "config", "--global", "--get-all", "credential.helper", "^whorl( |$)"]
     switch ChosenCommand(look).isTrue() {
     case nil: return .note(.git, "not installed")
     case true?: return .done(.git, "asks Whorl for passwords")

@@ -76,30 +76,39 @@ struct ServiceCalls {
   private func lock() async throws(ServiceError) -> [BusValue] {
     var locked: [ObjectPath] = []
     for path in call.paths(0).compactMap(ObjectPath.init) {
-      switch path {
-      case .collection, .alias:
-        let collection = try await call.collection(at: path)
-        call.locks.lock(collection: collection.name)
-        // Grants end, so that the next read asks again.
-        call.client.reads.forget(nil)
-        call.desk.forget(nil)
-        call.signals.changed(collection.path, ["Locked": .boolean(true)])
-      case .item(let collection, let name):
-        let item = try await call.keeper.item(name, in: collection)
-        call.client.reads.forget(item.id)
-        call.desk.forget(item.id)
-        // An item with a rule is not locked here: its rule asks at the next read.
-        if item.isGated {
-          call.signals.changed(item: item)
-        } else {
-          call.locks.lock(item)
-          call.signals.changed(item: item, ["Locked": .boolean(true)])
-        }
-      default: continue
+      do throws(ServiceError) {
+        if try await lock(path) { locked.append(path) }
+      } catch .noSuchObject {
+        // As for `Unlock`, an object that does not exist is left out.
       }
-      locked.append(path)
     }
     return [CallContext.paths(locked), .objectPath(ObjectPath.none)]
+  }
+
+  /// Returns false for what cannot be locked.
+  private func lock(_ path: ObjectPath) async throws(ServiceError) -> Bool {
+    switch path {
+    case .collection, .alias:
+      let collection = try await call.collection(at: path)
+      call.locks.lock(collection: collection.name)
+      // Grants end, so that the next read asks again.
+      call.client.reads.forget(nil)
+      call.desk.forget(nil)
+      call.signals.changed(collection.path, ["Locked": .boolean(true)])
+    case .item(let collection, let name):
+      let item = try await call.keeper.item(name, in: collection)
+      call.client.reads.forget(item.id)
+      call.desk.forget(item.id)
+      // An item with a rule is not locked here: its rule asks at the next read.
+      if item.isGated {
+        call.signals.changed(item: item)
+      } else {
+        call.locks.lock(item)
+        call.signals.changed(item: item, ["Locked": .boolean(true)])
+      }
+    default: return false
+    }
+    return true
   }
 
   /// The most bytes of the secrets of one answer.

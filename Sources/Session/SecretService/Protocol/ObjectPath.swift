@@ -13,7 +13,7 @@ enum ObjectPath: Sendable, Hashable {
   static let none = "/"
 
   init?(_ path: String) {
-    guard path.hasPrefix(Self.root) else { return nil }
+    guard path == Self.root || path.hasPrefix("\(Self.root)/") else { return nil }
     let parts = path.dropFirst(Self.root.count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
       .map(String.init)
     guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
