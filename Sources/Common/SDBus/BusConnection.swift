@@ -192,7 +192,8 @@ package actor BusConnection: BusLoopSource {
       if connection.kind == .member, connection.unread.bytes + answer.values.cost > connection.limits.unreadBytes {
         // The connection is that of all other members, too, and is not ended because of one of them.
         let error = BusError.remote(
-          name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many answers have not been read", details: [])
+          name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many answers have not been read", details: []
+        )
         answer = try call.answer(.failure(error), on: bus)
       }
       _ = try connection.send(answer.values, answer.make)

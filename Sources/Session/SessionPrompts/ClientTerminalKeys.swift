@@ -96,7 +96,9 @@ package final class ClientTerminalKeys: Sendable {
         kill(-group, signal)
         if signal != SIGTSTP { return }
         isStopping = true
-      } else if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel { pressed(key) }
+      } else if count == 1, let key = decoder.take(byte), key == .enter || key == .cancel {
+        pressed(key)
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
 internal import Synchronization
@@ -15,23 +16,38 @@ final class Grants: Sendable {
     var user: String
   }
 
-  private let contexts = Mutex<[Purpose: AuthenticationContext]>([:])
+  private struct Grant {
+    let context: AuthenticationContext
+    /// When it ends, in nanoseconds since the machine started: minutes in which it sleeps count.
+    let end: UInt64
+  }
 
-  func context(for purpose: Purpose) -> AuthenticationContext? { contexts.withLock { $0[purpose] } }
+  private let grants = Mutex<[Purpose: Grant]>([:])
+
+  func context(for purpose: Purpose) -> AuthenticationContext? {
+    guard let grant = grants.withLock({ $0[purpose] }) else { return nil }
+    guard SystemClock.sinceBoot.nanoseconds < grant.end else {
+      forget(purpose, grant.context)
+      return nil
+    }
+    return grant.context
+  }
 
   /// Keeps a context in which the person has just shown what the key requires.
   func keep(_ context: AuthenticationContext, for purpose: Purpose, minutes: Int) {
-    let isNew = contexts.withLock { contexts in
-      guard contexts[purpose] == nil else { return false }
-      contexts[purpose] = context
-      return true
-    }
-    guard isNew else { return }
-    _ = LoopTimer(after: .seconds(60 * minutes)) { [weak self] in self?.forget(purpose) }
+    let time = Duration.seconds(60 * minutes)
+    let end = SystemClock.sinceBoot.nanoseconds + UInt64(60 * minutes) * 1_000_000_000
+    let earlier = grants.withLock { $0.updateValue(Grant(context: context, end: end), forKey: purpose) }
+    earlier?.context.invalidate()
+    // Ends it in time where the machine does not sleep.
+    _ = LoopTimer(after: time) { [weak self] in self?.forget(purpose, context) }
   }
 
-  /// Removes a context when its time is over, or when the person would have to be asked again in it.
-  func forget(_ purpose: Purpose) {
-    contexts.withLock { $0.removeValue(forKey: purpose) }?.invalidate()
+  /// Removes a context, unless another one has taken its place.
+  func forget(_ purpose: Purpose, _ context: AuthenticationContext) {
+    grants.withLock { grants in
+      if grants[purpose]?.context === context { grants[purpose] = nil }
+    }
+    context.invalidate()
   }
 }

@@ -75,7 +75,7 @@ struct Signer: Sendable {
     do throws(VaultError) {
       return try await store.useKey(granted.key, use, using: context).withUnsafeBytes { Array($0) }
     } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
-      grants.forget(granted)
+      grants.forget(granted, context)
       return nil
     }
   }
