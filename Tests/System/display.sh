@@ -124,16 +124,12 @@ tell_of_a_gate() {
   done
 
   # The passcode: given, mistyped and then given, and not given.
-  asked "$lookup"
-  choose Passcode
-  wait_for "pinentry" asks_passcode
+  passcode_wanted
   not_shown || fail "the notification is there beside pinentry"
   keys "$passcode"
   keys_return
   ended 0 "bank-secret"
-  asked "$lookup"
-  choose Passcode
-  wait_for "pinentry" asks_passcode
+  passcode_wanted
   first=$(pgrep -o -f '^/usr/bin/pinentry')
   keys "mistyped"
   keys_return
@@ -142,12 +138,17 @@ tell_of_a_gate() {
   keys "$passcode"
   keys_return
   ended 0 "bank-secret"
-  asked "$lookup"
-  choose Passcode
-  wait_for "pinentry" asks_passcode
+  passcode_wanted
   keys_escape
   ended 1 ""
   [ ! -s /tmp/output ] || fail "without the passcode: $(cat /tmp/output)"
+}
+
+# passcode_wanted: begins the lookup, and chooses the passcode in the notification.
+passcode_wanted() {
+  asked "$lookup"
+  choose Passcode
+  wait_for "pinentry" asks_passcode
 }
 
 # asked COMMAND: begins a command, and waits for its notification.
