@@ -72,7 +72,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     case .fingerUnavailable(let error):
       surroundings.log("no finger can be asked for: \(error)")
       state.withLock { $0.isFingerUnavailable = true }
-    case .notice(let notice): await tell(PromptText.notice(notice) { "\($0)" })
+    case .notice(let notice): await mention(PromptText.notice(notice) { "\($0)" })
     case .secretWanted(let request): await answer(request, in: session)
     case .fingerPresent: state.withLock { $0.result = nil }
     case .enrolmentStage: break
@@ -132,11 +132,21 @@ package final class AgentPrompt: AuthenticationPrompt {
     await show()
   }
 
-  private func show() async {
+  /// Shows a notice until the next request for a touch: by then, another program may have given the reader back.
+  private func mention(_ notice: String) async {
+    surroundings.log(notice)
+    state.withLock { $0.result = nil }
+    await show(after: notice)
+  }
+
+  /// - Parameter notice: a sentence to begin with, in place of the result of the last touch.
+  private func show(after notice: String? = nil) async {
     let (isOver, notification, actions, hasKeys) = state.withLock { state in
       (state.isOver, state.notification, state.actions, state.keys != nil)
     }
-    let text = state.withLock { state in state.result.map { "\($0). \(state.text)" } ?? state.text }
+    let text = state.withLock { state in
+      [notice ?? state.result.map { "\($0)." }, state.text].compactMap(\.self).joined(separator: " ")
+    }
     // The call may have ended while the notification was made.
     if isOver { return await takeDown() }
     if let notification { return await notification.show("Whorl asks for your finger", text, actions) }

@@ -40,7 +40,10 @@ package struct ClientTerminal: Sendable, Hashable {
   /// those that it has started; else nil. Another program, as in `ssh host | sudo tee file`, may ask for something on the
   /// terminal itself.
   var foregroundGroup: pid_t? {
-    guard let client = ProcessStatus(of: process), client.foregroundTerminal == device else { return nil }
+    // No signal can be sent to group 1, that of a container's first process: kill(2) takes -1 for all processes.
+    guard let client = ProcessStatus(of: process), client.foregroundTerminal == device, client.group > 1 else {
+      return nil
+    }
     let ancestors = ProcessStatus.ancestors(of: process)
     for other in ProcessStatus.processes where other != process && !ancestors.contains(other) {
       guard ProcessStatus(of: other)?.group == client.group else { continue }
