@@ -232,10 +232,14 @@ public final class SecretStore: Sendable {
 
   /// Uses a private key inside the vault, after asking for what its access control requires. The key does not leave the
   /// vault.
+  ///
+  /// - Parameter mayAsk: false: throws `interactionNotAllowed` where a person would have to be asked. Ignored if there is
+  ///   a context, which has an option for that.
   package func useKey(
-    _ id: ItemID, _ use: KeyUse, reason: String? = nil, using context: AuthenticationContext? = nil
+    _ id: ItemID, _ use: KeyUse, reason: String? = nil, mayAsk: Bool = true,
+    using context: AuthenticationContext? = nil
   ) async throws(VaultError) -> SecretBytes {
-    try await asking(context, reason) { service, asking throws(VaultError) in
+    try await asking(context, reason, mayAsk: mayAsk) { service, asking throws(VaultError) in
       try await service.useKey(id, use, asking)
     }
   }

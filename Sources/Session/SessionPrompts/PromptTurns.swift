@@ -26,7 +26,9 @@ package final class PromptTurns: Sendable {
   package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Runs `body` when it is this program's turn. Nil where the task was cancelled before its turn.
-  package func run<Value: Sendable>(for program: String, _ body: () async -> Value) async -> Value? {
+  package func run<Value: Sendable, Failure: Error>(
+    for program: String, _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value? {
     let number = state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
@@ -39,7 +41,7 @@ package final class PromptTurns: Sendable {
     defer { state.withLock { _ = $0.cancelled.remove(number) } }
     guard isMine else { return nil }
     defer { next() }
-    return Task.isCancelled ? nil : await body()
+    return Task.isCancelled ? nil : try await body()
   }
 
   private func wait(_ waiting: Waiting, _ program: String) {

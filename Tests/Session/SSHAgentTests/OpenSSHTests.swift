@@ -288,6 +288,30 @@ struct OpenSSHTests {
     }
   }
 
+  @Test("a signature that needs nobody, or has a touch from before, does not wait for another program's prompt")
+  func needsNobody() async throws {
+    try await TestStore.enrolled { store in
+      let gated = try await store.addKey("work", "--minutes", "5")
+      let open = try await store.addKey("open", "--access", "none")
+      let host = try await SSHServer(
+        "host.test", in: store.folder, authorized: String(decoding: try readFile(gated), as: UTF8.self))
+      try await RunningAgent.with(store, [.right], knownHosts: host.knownHost) { agent in
+        #expect(try await agent.client("ssh", host.arguments("true")).status == 0)
+        let waiting = try Invocation(
+          program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", gated], input: [1],
+          environment: ["SSH_AUTH_SOCK": agent.socket]
+        ).start()
+        startThread { _ = waiting.finish { _, _ in } }
+        try await agent.waits { $0.contains { $0.contains(" to sign a file with the SSH key work ") } }
+        try await agent.sign(open).mustSucceed()
+        #expect(try await agent.client("ssh", host.arguments("true")).status == 0)
+        #expect(!agent.lines.contains { $0.contains("refused") })
+        waiting.signal(SIGKILL)
+        try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
+      }
+    }
+  }
+
   @Test("another user is refused, even where the socket lets everybody in", .enabled(if: geteuid() == 0))
   func otherUser() async throws {
     try await TestStore.with { store in

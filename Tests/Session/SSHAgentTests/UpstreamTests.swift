@@ -1,6 +1,37 @@
 import Glibc
 import ProgramDriver
+import Synchronization
 import Testing
+
+/// An agent that accepts every connection and answers nothing.
+private final class SilentAgent: Sendable {
+  private let listener: Int32
+  private let state = Mutex((requests: 0, ended: 0))
+
+  /// How many messages have arrived.
+  var requests: Int { state.withLock { $0.requests } }
+  /// How many connections the other side has ended.
+  var ended: Int { state.withLock { $0.ended } }
+
+  init(_ path: String) throws {
+    listener = try UnitLauncher.listen(at: path)
+    let listener = listener
+    startThread { [weak self] in
+      while true {
+        let connection = accept(listener, nil, nil)
+        guard connection >= 0 else { return }
+        startThread { [weak self] in
+          var bytes = [UInt8](repeating: 0, count: 4_096)
+          while recv(connection, &bytes, bytes.count, 0) > 0 { self?.state.withLock { $0.requests += 1 } }
+          close(connection)
+          self?.state.withLock { $0.ended += 1 }
+        }
+      }
+    }
+  }
+
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+}
 
 @Suite("whorl-agent before another agent", .serialized)
 struct UpstreamTests {
@@ -67,6 +98,44 @@ struct UpstreamTests {
         let there = try await agent.client("ssh", host.arguments("echo there"))
         #expect(there.text == "there\n", "\(there.diagnostics)")
         #expect(try await agent.client("ssh", other.arguments("echo there")).status != 0)
+      }
+    }
+  }
+
+  @Test("another agent that does not answer leaves the vault's keys as they are")
+  func silent() async throws {
+    try await TestStore.with { store in
+      let own = try await store.addKey("work", "--access", "none")
+      let socket = "\(store.folder)/other"
+      let other = try SilentAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        #expect(try await agent.client("ssh-add", ["-L"]).text.hasSuffix(" work\n"))
+        try await agent.sign(own).mustSucceed()
+        #expect(other.requests > 0)
+        try await agent.waits { $0.contains { $0.contains("the other agent does not answer /usr/bin/ssh-add") } }
+      }
+    }
+  }
+
+  @Test("a client that goes away takes its request of the other agent with it")
+  func goesAway() async throws {
+    try await TestStore.with { store in
+      let theirs = "\(store.folder)/theirs"
+      try await makeKey(theirs)
+      let socket = "\(store.folder)/other"
+      let other = try SilentAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        // The other agent may ask the person before it takes a key, so it has time for that.
+        let adding = try Invocation(
+          program: "/usr/bin/ssh-add", arguments: ["-q", theirs], environment: ["SSH_AUTH_SOCK": agent.socket]
+        ).start()
+        startThread { _ = adding.finish { _, _ in } }
+        for _ in 0..<6_000 where other.requests == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(other.requests > 0)
+        #expect(other.ended == 0)
+        adding.signal(SIGKILL)
+        for _ in 0..<6_000 where other.ended == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(other.ended == 1)
       }
     }
   }

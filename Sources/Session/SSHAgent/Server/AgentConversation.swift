@@ -1,5 +1,6 @@
 internal import Executors
 internal import Primitives
+internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 internal import SessionPrompts
@@ -9,6 +10,9 @@ internal import Whorl
 /// the vault and to the other agent, so that no two clients share a touch or a session. A client may stay connected for
 /// days, so the connection to the vault is closed after a time without requests.
 final class AgentConversation {
+  /// The longest wait for an answer of the other agent for which it needs nobody.
+  private static let upstreamLimit = Duration.seconds(3)
+
   private let socket: AgentSocket
   private let peer: ClientProgram
   private let signer: Signer
@@ -71,11 +75,20 @@ final class AgentConversation {
   }
 
   /// Forwards the message and returns the other agent's answer, or a failure if there is no answer.
-  private func handedOn(_ message: SharedSecret) -> [UInt8] {
+  ///
+  /// - Parameter limit: how long to wait for the answer; nil where the other agent may ask the person first. The wait
+  ///   ends also when the client disconnects.
+  private func handedOn(_ message: SharedSecret, within limit: Duration? = nil) -> [UInt8] {
     if case .awaited(let path) = upstream {
-      upstream = AgentSocket(connectingTo: path).map { .connected($0) } ?? .none
+      upstream = AgentSocket(connectingTo: path, within: Self.upstreamLimit).map { .connected($0) } ?? .none
     }
     guard case .connected(let connection) = upstream else { return AgentAnswer.failure }
+    let watch = HangupWatch(socket) { connection.end() }
+    let timer = limit.map { LoopTimer(after: $0) { connection.end() } }
+    defer {
+      watch.end()
+      timer?.cancel()
+    }
     guard let answer = connection.exchange(message) else {
       upstream = .none
       signer.log("the other agent does not answer \(peer.words)")
@@ -86,13 +99,14 @@ final class AgentConversation {
 
   private func identities(_ message: SharedSecret) async -> [UInt8] {
     let own = await keys().map { (key: $0.publicKey, comment: Array($0.name.utf8)) }
-    let others = AgentAnswer.keys(in: handedOn(message)).filter { other in !own.contains { $0.key == other.key } }
+    let theirs = AgentAnswer.keys(in: handedOn(message, within: Self.upstreamLimit))
+    let others = theirs.filter { other in !own.contains { $0.key == other.key } }
     return AgentAnswer.identities(own + others)
   }
 
   private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
     // The other agent checks the bind itself, for its own keys.
-    _ = handedOn(message)
+    _ = handedOn(message, within: Self.upstreamLimit)
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
     } catch {
@@ -136,14 +150,12 @@ final class AgentConversation {
     }
     let (signer, peer) = (signer, peer)
     let signing = Task(executorPreference: BackgroundThread()) {
-      await signer.turns.run(for: peer.program) {
-        await signer.signature(request, for: purpose, with: key, of: store, to: peer)
-      }
+      await signer.signature(request, for: purpose, with: key, of: store, to: peer)
     }
     // Cancel the request if the client disconnects.
     let watch = HangupWatch(socket) { signing.cancel() }
     defer { watch.end() }
-    guard let signature = await signing.value ?? nil else { return AgentAnswer.failure }
+    guard let signature = await signing.value else { return AgentAnswer.failure }
     return AgentAnswer.signature(signature)
   }
 }

@@ -12,12 +12,17 @@ final class AgentSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Connects to an agent. Nil where none listens at the path.
-  convenience init?(connectingTo path: String) {
+  /// Connects to an agent. Nil where none listens at the path, or it does not accept within the time.
+  convenience init?(connectingTo path: String, within limit: Duration) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
     self.init(taking: descriptor)
     guard var address = UnixAddress(path) else { return nil }
+    // It ends connect(2), too, which waits where too many clients have not been accepted yet.
+    var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+    guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+      return nil
+    }
     guard address.with({ connect(descriptor, $0, $1) }) == 0 else { return nil }
   }
 
@@ -69,6 +74,9 @@ final class AgentSocket: Sendable {
     }
     return true
   }
+
+  /// Ends the connection: an exchange that waits for the answer returns nil.
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Sends a message, and waits for its answer.
   func exchange(_ message: SharedSecret) -> [UInt8]? {

@@ -43,14 +43,24 @@ struct Signer: Sendable {
     let reason = "\(words) with the SSH key \(Visible.text(key.name)) (asked by \(peer.words), says whorl-agent)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
+    /// The signature without a new touch.
+    func early() async throws(VaultError) -> [UInt8]? {
+      guard let granted, let earlier = try await reused(granted, use, store) else { return nil }
+      log("A touch from before holds to \(reason)")
+      return earlier
+    }
     do throws(VaultError) {
-      let signature: [UInt8]
-      if let granted, let earlier = try await reused(granted, use, store) {
-        log("A touch from before holds to \(reason)")
-        signature = earlier
-      } else {
-        signature = try await asked(use, reason, key, granted, store, by: peer)
+      // Outside of the turns: what needs nobody does not wait for another program's prompt.
+      var signature = try await early()
+      if signature == nil { signature = try await unasked(use, key, store) }
+      if signature == nil {
+        signature = try await turns.run(for: peer.program) { () throws(VaultError) in
+          // A request of the same program may have had its touch meanwhile.
+          if let earlier = try await early() { return earlier }
+          return try await asked(use, reason, key, granted, store, by: peer)
+        }
       }
+      guard let signature else { throw .cancelled }
       log("Signed, to \(reason)")
       return SSHSignature.encoded(signature, purpose.algorithm, of: purpose.key)
     } catch {
@@ -76,6 +86,15 @@ struct Signer: Sendable {
       return try await store.useKey(granted.key, use, using: context).withUnsafeBytes { Array($0) }
     } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
       grants.forget(granted, context)
+      return nil
+    }
+  }
+
+  /// The signature with a key that needs nobody; nil for other keys.
+  private func unasked(_ use: KeyUse, _ key: SSHKey, _ store: SecretStore) async throws(VaultError) -> [UInt8]? {
+    do throws(VaultError) {
+      return try await store.useKey(key.id, use, mayAsk: false).withUnsafeBytes { Array($0) }
+    } catch .interactionNotAllowed {
       return nil
     }
   }
