@@ -109,6 +109,8 @@ package final class AgentPrompt: AuthenticationPrompt {
     if state.withLock({ $0.notification == nil }) {
       let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
         Task { await self?.chosen(action, in: session) }
+      } lost: { [weak self] in
+        Task { await self?.goOnWithoutNotification(in: session) }
       }
       state.withLock { $0.notification = notification }
     }
@@ -123,6 +125,19 @@ package final class AgentPrompt: AuthenticationPrompt {
       Task { await self?.chosen(key == .enter ? .passcode : .cancel, in: session) }
     }
     state.withLock { $0.keys = keys }
+  }
+
+  private func goOnWithoutNotification(in session: PromptSession) async {
+    let notification = state.withLock { state in
+      defer { state.notification = nil }
+      return state.notification
+    }
+    guard let notification else { return }
+    surroundings.log("the desktop does not show the notification")
+    readKeys(in: session)
+    await show()
+    // It may show an earlier text.
+    await notification.close()
   }
 
   /// Shows the result of a touch, followed by what is still asked for.

@@ -42,14 +42,18 @@ final class Notification: Sendable {
   private let owner: String
   private let state: Mutex<State>
   private let chosen: @Sendable (Action) -> Void
+  private let lost: @Sendable () -> Void
 
   /// Connects to the service, which the bus starts if it can. Nil where there is none.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
   ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
-  init?(onBus address: String, chosen: @escaping @Sendable (Action) -> Void) async {
-    self.chosen = chosen
+  ///   - lost: called when a text is not shown, since the desktop does not answer or refuses it every time.
+  init?(
+    onBus address: String, chosen: @escaping @Sendable (Action) -> Void, lost: @escaping @Sendable () -> Void
+  ) async {
+    (self.chosen, self.lost) = (chosen, lost)
     let relay = SignalRelay()
     do throws(BusError) {
       bus = try BusConnection(busAddress: address, handlers: .init(signal: { relay.handle($0) }))
@@ -98,10 +102,12 @@ final class Notification: Sendable {
       .array(of: "s", actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
       .dictionary(["urgency": .byte(2), "category": .string("device")]), .int32(0),
     ]
-    guard let answer = try? await bus.call(Self.target(owner), "Notify", arguments, within: Self.limit),
-      let shown = answer.first?.asUInt32
-    else {
-      guard attemptsLeft > 1 else { return }
+    let shown: UInt32
+    switch await offer(arguments) {
+    case .shown(let number): shown = number
+    case .unanswered: return lost()
+    case .refused:
+      guard attemptsLeft > 1 else { return lost() }
       // Does not keep the request waiting: the touch works without a notification.
       _ = LoopTimer(after: Self.pause) { [weak self] in
         guard let self, state.withLock({ $0.version == version }) else { return }
@@ -117,6 +123,43 @@ final class Notification: Sendable {
       return (state.isClosing, state.early[shown])
     }
     if let early { choose(early) } else if isLate { await take(shown) }
+  }
+
+  private enum Answer: Sendable {
+    case shown(UInt32)
+    case refused
+    /// None came in time. If one comes later, the notification is closed.
+    case unanswered
+  }
+
+  private func offer(_ arguments: [BusValue]) async -> Answer {
+    await withCheckedContinuation { continuation in
+      let first = FirstAnswer(continuation)
+      _ = LoopTimer(after: Self.limit) { _ = first.give(.unanswered) }
+      bus.call(Self.target(owner), "Notify", arguments) { answer in
+        let number = (try? answer.get())?.first?.asUInt32
+        guard !first.give(number.map { .shown($0) } ?? .refused), let number else { return }
+        // Keeps the connection until then.
+        Task(executorPreference: LoopTasks.shared) { await self.take(number) }
+      }
+    }
+  }
+
+  /// Takes the first of two answers.
+  private final class FirstAnswer: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Answer, Never>?>
+
+    init(_ continuation: CheckedContinuation<Answer, Never>) { self.continuation = Mutex(continuation) }
+
+    /// False if there was an answer before.
+    func give(_ answer: Answer) -> Bool {
+      let waiting = continuation.withLock { continuation in
+        defer { continuation = nil }
+        return continuation
+      }
+      waiting?.resume(returning: answer)
+      return waiting != nil
+    }
   }
 
   /// Closes the notification.

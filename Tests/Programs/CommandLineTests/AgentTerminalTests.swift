@@ -87,7 +87,8 @@ struct AgentTerminalTests {
 struct ClientTerminalTests {
   /// Makes a key and runs the agent for SSH, with `pinentry` as a script.
   private func with(
-    access: String, _ touches: [Touches.Touch] = [], pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    access: String, _ touches: [Touches.Touch] = [], bus: PrivateBus? = nil,
+    pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, _ publicKey: String, _ folder: String) async throws -> Void
   ) async throws {
     try await TestStore.enrolled { store in
@@ -98,7 +99,8 @@ struct ClientTerminalTests {
       let program = "\(store.folder)/pinentry"
       try writeFile(program, Array("#!/bin/sh\n\(pinentry(store.folder))\n".utf8))
       chmod(program, 0o700)
-      let environment = ["PATH": "\(store.folder):/usr/bin:/bin"]
+      var environment = ["PATH": "\(store.folder):/usr/bin:/bin"]
+      if let bus { environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address }
       try await RunningAgent.with(store, touches, environment: environment, started: "listens") { socket in
         ["--socket", socket, "--known-hosts", "/dev/null"]
       } _: { agent in
@@ -121,6 +123,26 @@ struct ClientTerminalTests {
         for: "Swipe the reader (virtual reader) to sign a file with the SSH key work (asked by /usr/bin/ssh-keygen,")
       try await terminal.waits(for: "No match, 2 touches left")
       #expect(try await terminal.status() == 0)
+    }
+  }
+
+  @Test(
+    "asks there where the desktop's notification service does not answer, or refuses", arguments: [true, false])
+  func noNotification(hangs: Bool) async throws {
+    try await PrivateBus.with { bus in
+      let desktop = try await DesktopStandIn(on: bus, refusals: hangs ? 0 : 3, hangs: hangs)
+      defer { desktop.close() }
+      try await with(access: "presence", bus: bus) { agent, key, _ in
+        let terminal = try sign(key, agent)
+        try await terminal.waits(for: "Swipe the reader (virtual reader) to sign a file with the SSH key work")
+        try await terminal.waits(for: "Esc: cancel)")
+        terminal.type(CancelKey.escape.rawValue)
+        #expect(try await terminal.status() != 0)
+        #expect(terminal.isAsFound)
+        desktop.goOn()
+        // A notification that comes too late is taken away.
+        if hangs { try await desktop.waitUntilClosed(try await desktop.first().number) }
+      }
     }
   }
 

@@ -14,6 +14,9 @@ package final class DesktopStandIn: Sendable {
     var closed: [UInt32] = []
     /// How many notifications are refused before one is shown.
     var refusals = 0
+    /// Whether calls are answered only once the desktop goes on.
+    var hangs = false
+    var unanswered: [BusCall] = []
   }
 
   private final class SharedState: Sendable {
@@ -29,10 +32,11 @@ package final class DesktopStandIn: Sendable {
   /// - Parameters:
   ///   - hasty: an action that the person chooses before the program learns the number of its notification.
   ///   - refusals: how many notifications are refused before one is shown.
-  package init(on bus: PrivateBus, hasty: String? = nil, refusals: Int = 0) async throws {
+  ///   - hangs: answers no call before ``goOn()``.
+  package init(on bus: PrivateBus, hasty: String? = nil, refusals: Int = 0, hangs: Bool = false) async throws {
     let state = SharedState()
     self.state = state
-    state.value.withLock { $0.refusals = refusals }
+    state.value.withLock { ($0.refusals, $0.hangs) = (refusals, hangs) }
     connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state, hasty) }))
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(Self.target.interface), .uint32(0)])
@@ -40,6 +44,15 @@ package final class DesktopStandIn: Sendable {
   }
 
   package func close() { connection.close() }
+
+  /// Answers the calls that wait, and those that come.
+  package func goOn() {
+    let unanswered = state.value.withLock { state in
+      state.hangs = false
+      return state.unanswered
+    }
+    for call in unanswered { Self.answer(call, state, nil) }
+  }
 
   package var shown: [Shown] { state.value.withLock { $0.shown } }
   package var closed: [UInt32] { state.value.withLock { $0.closed } }
@@ -72,6 +85,11 @@ package final class DesktopStandIn: Sendable {
   }
 
   private static func answer(_ call: BusCall, _ state: SharedState, _ hasty: String?) {
+    let isHeld = state.value.withLock { state in
+      if state.hangs { state.unanswered.append(call) }
+      return state.hangs
+    }
+    if isHeld { return }
     switch call.member {
     case "Notify":
       guard call.arguments.count == 8, let replaced = call.arguments[1].asUInt32, let text = call.arguments[4].asString,
