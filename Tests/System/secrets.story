@@ -7,7 +7,7 @@ right=right-index:1
 user alice
 
 mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d
-printf 'reader = virtual-image:%s\nrequire-passcode-after-boot = no\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
+printf 'reader = virtual-image:%s\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
 printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
   >/etc/systemd/system/whorld.service.d/virtual.conf
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
@@ -47,6 +47,48 @@ expect 0 "read “Bank” (asked by /usr/bin/secret-tool" journalctl -q --no-pag
 expect 1 "" elsewhere alice 'secret-tool lookup service bank user alice'
 case $output in *bank-secret*) fail "given without a touch" ;; esac
 expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
+
+# The vault is locked: items are listed as locked, Unlock asks for the passcode, and a sandboxed program is asked at once.
+# It has no secret yet, and none can be made before that.
+cat >/usr/local/bin/pinentry <<'END'
+#!/bin/sh
+echo OK
+while read -r word rest; do
+  case $word in
+    SETDESC) echo "$rest" >>/home/alice/asked ;;
+    GETPIN) if [ -e /home/alice/answer ]; then echo "D open sesame, please"; else echo "ERR 83886179 cancelled"; continue; fi ;;
+  esac
+  echo OK
+done
+END
+chmod 755 /usr/local/bin/pinentry
+cat >/home/alice/portal.py <<'END'
+import os
+from jeepney import DBusAddress, new_method_call, message_bus
+from jeepney.io.blocking import open_dbus_connection
+
+bus = open_dbus_connection(enable_fds=True)
+bus.send_and_get_reply(message_bus.RequestName("org.freedesktop.portal.Desktop"))
+portal = DBusAddress("/org/freedesktop/portal/desktop", "org.freedesktop.secrets", "org.freedesktop.impl.portal.Secret")
+reader, writer = os.pipe()
+call = new_method_call(portal, "RetrieveSecret", "osha{sv}", ("/request", "org.example.Notes", writer, {}))
+answer = bus.send_and_get_reply(call, timeout=60).body
+os.close(writer)
+print("response", answer[0], "with", len(os.read(reader, 100)), "bytes")
+END
+expect 0 "" at_seat alice 'whorl lock'
+expect 0 "b true" at_seat alice 'service="busctl --user call org.freedesktop.secrets"
+  item=$($service /org/freedesktop/secrets org.freedesktop.Secret.Service SearchItems "a{ss}" 1 service mail |
+    grep -o "/org/freedesktop/secrets/collection/[^\"]*")
+  busctl --user get-property org.freedesktop.secrets $item org.freedesktop.Secret.Item Locked'
+expect 0 "response 1 with 0 bytes" at_seat alice 'python3 portal.py'
+at_seat alice 'touch answer'
+expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
+expect 0 "to unlock the store (asked by org.example.Notes" cat /home/alice/asked
+expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
+expect 0 "" at_seat alice 'whorl lock'
+expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
+expect 0 "to unlock the store (asked by /usr/bin/secret-tool" cat /home/alice/asked
 
 # The program's own process is closed to other programs of the user.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'

@@ -101,8 +101,16 @@ private struct PortalSecret {
   let call: CallContext
   let application: String
 
-  /// Reads the program's secret. Makes one if there is none.
+  /// Reads the program's secret. Makes one if there is none. A locked vault is unlocked first, since the portal has no
+  /// prompts of its own.
   func read() async throws(ServiceError) -> SharedSecret {
+    if await call.keeper.isLocked() {
+      do throws(VaultError) {
+        try await UnlockRequest.unlockVault(call)
+      } catch {
+        throw ServiceError(error)
+      }
+    }
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
     if try await oldest(attributes) == nil { try await make(attributes) }
     // A concurrent call for the same program may have made a secret as well. The oldest one is used.

@@ -47,11 +47,16 @@ struct PropertyCalls {
       return properties
     case (.item(let collection, let name), ServiceName.item):
       let item = try await call.keeper.item(name, in: collection)
-      // An item with a rule is not reported as locked: clients do not even try to read locked items.
-      return [
-        "Locked": .boolean(call.locks.isLocked(item)), "Attributes": .texts(item.attributes),
-        "Label": .string(item.label), "Created": Self.time(item.created), "Modified": Self.time(item.modified),
+      var properties: [String: BusValue] = [
+        "Attributes": .texts(item.attributes), "Label": .string(item.label), "Created": Self.time(item.created),
+        "Modified": Self.time(item.modified),
       ]
+      if wanted ?? "Locked" == "Locked" {
+        // An item with a rule is not reported as locked: clients do not even try to read locked items.
+        let isLocked = await call.keeper.isLocked()
+        properties["Locked"] = .boolean(isLocked || call.locks.isLocked(item))
+      }
+      return properties
     // Sessions and prompts have no properties.
     default: return [:]
     }

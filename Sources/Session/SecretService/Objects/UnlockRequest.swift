@@ -73,7 +73,8 @@ struct UnlockRequest {
     return prompt
   }
 
-  private static func unlockVault(_ call: CallContext) async throws(VaultError) {
+  /// Unlocks the vault itself, after asking the person.
+  static func unlockVault(_ call: CallContext) async throws(VaultError) {
     try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
       try await context.perform(reason) { service, asking throws(VaultError) in try await service.unlock(asking) }
     }
