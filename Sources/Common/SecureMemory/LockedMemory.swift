@@ -20,16 +20,56 @@ enum LockedMemory {
   private static let slotSizes = [256, 1024]
   private static let slotsPerSlab = UInt64.bitWidth
 
-  /// `@unchecked Sendable`: only used under the mutex of `slabs`.
+  /// The slots of one mapping. `@unchecked Sendable`: only used under the mutex of `slabs`.
   private struct Slab: @unchecked Sendable {
-    let base: UnsafeMutableRawPointer
+    /// Nil while it has no memory.
+    var base: UnsafeMutableRawPointer?
     /// A bit for each slot; 1 means free.
-    var free: UInt64
+    var free = UInt64.max
   }
 
-  /// The slabs of each slot size. They are never freed, so their number is set by the largest number of secrets alive
-  /// at once.
-  private static let slabs = Mutex<[[Slab]]>(slotSizes.map { _ in [] })
+  /// The slabs of one slot size.
+  private struct Slabs: Sendable {
+    let slotSize: Int
+    private var slabs: [Slab] = []
+    /// No slab before this index has a free slot.
+    private var first = 0
+    /// The number of free slots that have memory.
+    private var spare = 0
+
+    init(slotSize: Int) { self.slotSize = slotSize }
+
+    /// Takes a free slot, and returns its address and the index of its slab.
+    mutating func take() -> (UnsafeMutableRawPointer, index: Int) {
+      let index = slabs[first...].firstIndex { $0.free != 0 } ?? slabs.count
+      if index == slabs.count { slabs.append(Slab()) }
+      first = index
+      let base = slabs[index].base ?? map(slotSize * slotsPerSlab)
+      if slabs[index].base == nil {
+        slabs[index].base = base
+        spare += slotsPerSlab
+      }
+      let slot = slabs[index].free.trailingZeroBitCount
+      slabs[index].free &= ~(1 << UInt64(slot))
+      spare -= 1
+      return (base + slot * slotSize, index)
+    }
+
+    /// Gives a slot back. Frees its slab if nothing else is in it, unless there are few other free slots.
+    mutating func give(_ address: UnsafeMutableRawPointer, index: Int) {
+      guard let base = slabs[index].base else { return }
+      slabs[index].free |= 1 << UInt64((address - base) / slotSize)
+      first = min(first, index)
+      spare += 1
+      guard slabs[index].free == .max, spare >= 2 * slotsPerSlab else { return }
+      // Unmapping also unlocks the memory.
+      munmap(base, slotSize * slotsPerSlab)
+      slabs[index].base = nil
+      spare -= slotsPerSlab
+    }
+  }
+
+  private static let slabs = Mutex(slotSizes.map { Slabs(slotSize: $0) })
 
   /// Allocates at least `count` zeroed bytes. Even an empty secret gets an address, because some C functions refuse
   /// NULL.
@@ -44,16 +84,8 @@ enum LockedMemory {
     }
     let slotSize = slotSizes[size]
     return slabs.withLock { slabs in
-      let index: Int
-      if let found = slabs[size].firstIndex(where: { $0.free != 0 }) {
-        index = found
-      } else {
-        slabs[size].append(Slab(base: map(slotSize * slotsPerSlab), free: .max))
-        index = slabs[size].count - 1
-      }
-      let slot = slabs[size][index].free.trailingZeroBitCount
-      slabs[size][index].free &= ~(1 << UInt64(slot))
-      return Block(base: slabs[size][index].base + slot * slotSize, capacity: slotSize, slab: (size, index))
+      let (base, index) = slabs[size].take()
+      return Block(base: base, capacity: slotSize, slab: (size, index))
     }
   }
 
@@ -66,10 +98,7 @@ enum LockedMemory {
       munmap(block.base, block.capacity)
       return
     }
-    slabs.withLock { slabs in
-      let slot = (block.base - slabs[size][index].base) / slotSizes[size]
-      slabs[size][index].free |= 1 << UInt64(slot)
-    }
+    slabs.withLock { $0[size].give(block.base, index: index) }
   }
 
   private static func map(_ size: Int) -> UnsafeMutableRawPointer {

@@ -38,6 +38,24 @@ internal import Testing
     }
   }
 
+  @Test("the memory of many small secrets is given back when they are destroyed, and can be had again")
+  func givenBack() async {
+    await #expect(processExitsWith: .success) {
+      for round in 1...2 {
+        var addresses: [UInt] = []
+        do {
+          let secrets = (0..<10_000).map { _ in SharedSecret(SecretBytes(copying: pattern(32).span)) }
+          addresses = secrets.map { $0.bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
+          #expect(Set(addresses).count == secrets.count)
+          #expect(addresses.allSatisfy { ownMemory(at: $0, count: 32) == pattern(32) }, "round \(round)")
+        }
+        // Some slots stay for the next secrets.
+        let left = addresses.count { ownMemory(at: $0, count: 32) != nil }
+        #expect(left > 0 && left < 200, "round \(round): \(left)")
+      }
+    }
+  }
+
   @Test("secrets are locked in memory, and excluded from core dumps and forked children", arguments: [32, 1 << 20])
   func flags(count: Int) throws {
     let secret = SecretBytes(count: count)
