@@ -7,7 +7,7 @@ right=right-index:1
 user alice
 
 mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d
-printf 'reader = virtual-image:%s\nrequire-passcode-after-boot = no\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
+printf 'reader = virtual-image:%s\n' "$sensor" >/etc/whorl/whorld.conf.d/virtual.conf
 printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
   >/etc/systemd/system/whorld.service.d/virtual.conf
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
@@ -37,6 +37,30 @@ expect 255 "sign in to localhost as alice" touching "left-index:9 left-index:9 l
 # Over ssh there is nobody at the seat: refused without a prompt.
 expect 255 "" elsewhere alice "whorl-agent --socket \$XDG_RUNTIME_DIR/own -- ssh $options localhost echo in"
 case $output in *Touch* | *Swipe*) fail "asked for a touch where nobody is: $output" ;; esac
+
+# After a start of the machine the store waits for the passcode: it is asked for, and then the finger.
+cat >/usr/local/bin/pinentry <<'END'
+#!/bin/sh
+echo OK
+while read -r word rest; do
+  case $word in
+    SETDESC) echo "$rest" >>/home/alice/asked ;;
+    GETPIN) if [ -e /home/alice/answer ]; then echo "D open sesame, please"; else echo "ERR 83886179 cancelled"; continue; fi ;;
+  esac
+  echo OK
+done
+END
+chmod 755 /usr/local/bin/pinentry
+expect 0 "" at_seat alice 'whorl lock'
+expect 255 "refused to sign in to localhost as alice" with_agent "ssh $options localhost echo in"
+at_seat alice 'touch answer'
+expect 0 "sign in to localhost as alice" touching "$right" with_agent "ssh $options localhost echo in"
+case $output in *in*) ;; *) fail "not signed in: $output" ;; esac
+expect 0 "to unlock the store, and then sign in to localhost as alice" cat /home/alice/asked
+expect 0 "" at_seat alice 'whorl lock'
+expect 0 "password=hunter2" at_seat alice 'printf "protocol=https\nhost=git.test\nusername=alice\npassword=hunter2\n\n" >git
+  whorl unlock --passcode-fd 3 3<passcode && whorl git-credential store --access none <git && whorl lock
+  head -n 2 git | DISPLAY=:9 whorl git-credential get'
 
 # git signs commits, and verifies them.
 expect 0 "Good \"git\" signature" touching "$right" with_agent "git init -q tree; cd tree

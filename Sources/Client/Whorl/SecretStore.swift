@@ -132,9 +132,14 @@ public final class SecretStore: Sendable {
     try await link.call { service throws(VaultError) in try await service.items(search, .nobody) }
   }
 
-  /// The classes whose items can be opened now.
-  package func openClasses() async throws(VaultError) -> [Accessibility] {
-    try await link.call { service throws(VaultError) in try await service.openClasses() }
+  /// Whether the store needs the passcode before anything in it can be opened (its first unlock).
+  package func awaitsFirstUnlock() async throws(VaultError) -> Bool {
+    try await !link.call { service throws(VaultError) in try await service.openClasses() }.contains(.afterFirstUnlock)
+  }
+
+  /// Opens the store with the passcode, as the first unlock.
+  package func unlock(reason: String, using context: AuthenticationContext) async throws(VaultError) {
+    try await context.perform(reason) { service, asking throws(VaultError) in try await service.unlock(asking) }
   }
 
   /// The items that a search finds, oldest first; only living ones unless the search says otherwise. A search that

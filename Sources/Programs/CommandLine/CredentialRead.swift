@@ -2,13 +2,21 @@ import SecretModel
 import Whorl
 
 extension Session {
-  /// The secret of an item for a program that keeps its credentials here. Asks only where somebody has to be asked.
+  /// The secret of an item for a program that keeps its credentials here. Asks only where somebody has to be asked. A
+  /// store that waits for its first unlock is unlocked first: nobody sees what a helper of git would advise.
   func secret(
     of item: Item, from store: any VaultService, reason: String, noPrompt: Bool
   ) async throws(Failure) -> ReleasedItem {
     do throws(VaultError) {
       return try await store.secrets(.ids([item.id]), .nobody)[0]
     } catch .interactionNotAllowed {
+    } catch .notUnlocked(let accessibility) {
+      let open = try await explained { () async throws(VaultError) in try await store.openClasses() }
+      guard !open.contains(.afterFirstUnlock), !noPrompt else { throw explained(VaultError.notUnlocked(accessibility)) }
+      try await asking(store, answers(noPrompt: noPrompt), reason: "unlock the store, and then \(reason)") {
+        try await store.unlock($0)
+      }
+      return try await secret(of: item, from: store, reason: reason, noPrompt: noPrompt)
     } catch {
       throw explained(error)
     }

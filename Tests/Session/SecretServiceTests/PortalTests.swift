@@ -106,6 +106,18 @@ struct PortalTests {
     }
   }
 
+  @Test("asks the person where a program has locked the collection")
+  func lockedCollection() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let portal = try await portal(service)
+      let first = try await secret(of: "org.example.One", portal)
+      _ = try await portal.change("Lock", [ServiceClient.login])
+      #expect(try await secret(of: "org.example.One", portal) == first)
+      #expect(service.agent.prompts.count == 1)
+      #expect(service.agent.prompts.first?.contains("unlock “Login” (asked by org.example.One, says /") == true)
+    }
+  }
+
   @Test("takes the prompt away when the portal closes the request, and asks for the next program")
   func closed() async throws {
     try await RunningSecretService.with { service in

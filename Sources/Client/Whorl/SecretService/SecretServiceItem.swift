@@ -78,6 +78,12 @@ package struct SecretServiceItem: Sendable, Hashable {
       [.service: .text(collection), .account: .text(name), .accessGroup: .text(accessGroup)])
   }
 
+  /// When an item with this rule is open. One without a rule is open as long as the user is logged in, also while the
+  /// screen is locked, as in other keyrings: mail programs go on to work then.
+  private static func accessibility(for access: AccessControl) -> Accessibility {
+    access == .none ? .afterFirstUnlock : .whenUnlocked
+  }
+
   /// The item of a new secret.
   ///
   /// - Parameter name: unique in the collection; see ``newName()``.
@@ -92,7 +98,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     if !label.isEmpty { all[.label] = .text(label) }
     if contentType != usualContentType { all[contentTypeName] = .text(contentType) }
     if grant == .session { all[sessionName] = .number(1) }
-    return NewItem(.genericPassword, all, access: access, accessibility: .whenUnlocked)
+    return NewItem(.genericPassword, all, access: access, accessibility: accessibility(for: access))
   }
 
   /// A name that no other item has.
@@ -103,7 +109,9 @@ package struct SecretServiceItem: Sendable, Hashable {
 
   /// The change that gives an item another rule.
   package static func change(access: AccessControl, grant: Grant) -> ItemChange {
-    ItemChange(attributes: [sessionName: grant == .session ? .number(1) : nil], access: access)
+    ItemChange(
+      attributes: [sessionName: grant == .session ? .number(1) : nil], access: access,
+      accessibility: accessibility(for: access))
   }
 
   /// The change that gives an item's secret another content type.

@@ -57,6 +57,10 @@ struct Signer: Sendable {
         signature = try await turns.run(for: peer.program) { () throws(VaultError) in
           // A request of the same program may have had its touch meanwhile.
           if let earlier = try await early() { return earlier }
+          if try await store.awaitsFirstUnlock() {
+            try await unlock(store, to: reason, for: peer)
+            if let signature = try await unasked(use, key, store) { return signature }
+          }
           return try await asked(use, reason, key, granted, store, by: peer)
         }
       }
@@ -90,11 +94,21 @@ struct Signer: Sendable {
     }
   }
 
-  /// The signature with a key that needs nobody; nil for other keys.
+  /// Has the person open the store with the passcode, which it needs once after a start of the machine.
+  private func unlock(_ store: SecretStore, to reason: String, for peer: ClientProgram) async throws(VaultError) {
+    let context = store.makeContext(prompt: prompt(peer))
+    defer { context.invalidate() }
+    try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
+  }
+
+  /// The signature with a key that needs nobody; nil for other keys, and in a store that waits for its first unlock.
   private func unasked(_ use: KeyUse, _ key: SSHKey, _ store: SecretStore) async throws(VaultError) -> [UInt8]? {
     do throws(VaultError) {
       return try await store.useKey(key.id, use, mayAsk: false).withUnsafeBytes { Array($0) }
     } catch .interactionNotAllowed {
+      return nil
+    } catch .notUnlocked(let accessibility) {
+      guard try await store.awaitsFirstUnlock() else { throw .notUnlocked(accessibility) }
       return nil
     }
   }

@@ -15,6 +15,8 @@ struct ItemKeeper: Sendable {
 
   /// The collections that are always there.
   private static let builtIn: [SecretServiceFolder] = [.usual, .session]
+  /// Stands for the list of collections where one change at a time is made. No collection has this name.
+  private static let listOfCollections = "/"
 
   /// All collections: those that are always there, and those that were made.
   func collections() async throws(ServiceError) -> [SecretServiceFolder] {
@@ -42,25 +44,29 @@ struct ItemKeeper: Sendable {
 
   /// Makes an alias name a collection; nil removes the alias.
   func setAlias(_ alias: String, to name: String?) async throws(ServiceError) {
-    for var folder in try await collections() where folder.aliases.contains(alias) != (folder.name == name) {
-      if folder.name == name { folder.aliases.append(alias) } else { folder.aliases.removeAll { $0 == alias } }
-      try await keep(folder)
+    try await changing(Self.listOfCollections) { () throws(ServiceError) in
+      for var folder in try await collections() where folder.aliases.contains(alias) != (folder.name == name) {
+        if folder.name == name { folder.aliases.append(alias) } else { folder.aliases.removeAll { $0 == alias } }
+        try await keep(folder)
+      }
     }
   }
 
   /// Makes a collection.
   func newCollection(label: String) async throws(ServiceError) -> SecretServiceFolder {
-    let taken = Set(try await collections().map(\.name))
-    let part = ObjectPath.part(label)
-    // Ends, because there are finitely many collections.
-    var (name, number) = (part, 1)
-    while taken.contains(name) {
-      number += 1
-      name = "\(part)_\(number)"
+    try await changing(Self.listOfCollections) { () throws(ServiceError) in
+      let taken = Set(try await collections().map(\.name))
+      let part = ObjectPath.part(label)
+      // Ends, because there are finitely many collections.
+      var (name, number) = (part, 1)
+      while taken.contains(name) {
+        number += 1
+        name = "\(part)_\(number)"
+      }
+      let folder = SecretServiceFolder(.collection, name, label: label)
+      try await keep(folder)
+      return try await collection(name)
     }
-    let folder = SecretServiceFolder(.collection, name, label: label)
-    try await keep(folder)
-    return try await collection(name)
   }
 
   func keep(_ folder: SecretServiceFolder) async throws(ServiceError) {
@@ -70,7 +76,12 @@ struct ItemKeeper: Sendable {
   }
 
   /// Removes a collection with all of its items.
+  ///
+  /// - Throws: `notSupported` for one that is always there: its record has the rule that the user has chosen for it.
   func delete(collection name: String) async throws(ServiceError) {
+    guard !Self.builtIn.contains(where: { $0.name == name }) else {
+      throw .notSupported("the collection “\(name)” is always there; its items can be deleted")
+    }
     try await changing(name) { () throws(ServiceError) in
       try await delete(SecretServiceItem.search(in: name))
       try await delete(SecretServiceFolder.search(.collection, name))
@@ -108,11 +119,9 @@ struct ItemKeeper: Sendable {
     return context
   }
 
-  /// Whether no class of the vault's items is open now.
-  func isLocked() async -> Bool {
-    guard let open = try? await store.openClasses() else { return true }
-    return !open.contains(.whenUnlocked)
-  }
+  /// Whether the vault needs the passcode before any item can be read. The lock of the screen closes items with a rule
+  /// alone, which are locked anyway.
+  func isLocked() async -> Bool { (try? await store.awaitsFirstUnlock()) ?? true }
 
   // MARK: Items
 

@@ -17,6 +17,8 @@ struct CollectionCalls {
     switch call.form {
     case "Delete()":
       try await call.keeper.delete(collection: collection.name)
+      // A new collection may get the same name.
+      call.locks.unlock(collection: collection.name)
       call.signals.deleted(collection.path)
       call.signals.changed(collections: try await call.keeper.collections())
       return [.objectPath(ObjectPath.none)]

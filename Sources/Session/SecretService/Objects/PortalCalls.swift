@@ -101,23 +101,28 @@ private struct PortalSecret {
   let call: CallContext
   let application: String
 
-  /// Reads the program's secret. Makes one if there is none. A locked vault is unlocked first, since the portal has no
-  /// prompts of its own.
+  /// Reads the program's secret. Makes one if there is none.
   func read() async throws(ServiceError) -> SharedSecret {
-    if await call.keeper.isLocked() {
-      do throws(VaultError) {
-        try await UnlockRequest.unlockVault(call)
-      } catch {
-        throw ServiceError(error)
-      }
-    }
     let attributes = ["app_id": application, ServiceName.schema: Self.schema]
-    if try await oldest(attributes) == nil { try await make(attributes) }
+    let earlier = try await oldest(attributes)
+    try await unlock(earlier)
+    if earlier == nil { try await make(attributes) }
     // A concurrent call for the same program may have made a secret as well. The oldest one is used.
     guard let found = try await oldest(attributes) else { throw .noSuchObject }
     let item = ItemRead(call: call, collection: found.collection, name: found.name)
     let released = try await item.released(waits: true)
     return SharedSecret(released.secret.copy())
+  }
+
+  /// Asks the person to unlock what is locked, since the portal does not call `Unlock`.
+  private func unlock(_ item: SecretServiceItem?) async throws(ServiceError) {
+    var request = UnlockRequest(call: call)
+    try await request.add((item?.path ?? .collection(SecretServiceFolder.usualCollection)).text)
+    do throws(VaultError) {
+      try await request.perform()
+    } catch {
+      throw ServiceError(error)
+    }
   }
 
   private func oldest(_ attributes: [String: String]) async throws(ServiceError) -> SecretServiceItem? {

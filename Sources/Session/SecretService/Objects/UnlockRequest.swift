@@ -46,6 +46,14 @@ struct UnlockRequest {
     }
   }
 
+  /// Asks the person at once, and unlocks what is locked.
+  func perform() async throws(VaultError) {
+    let vaultIsLocked = await call.keeper.isLocked()
+    if vaultIsLocked { try await Self.unlockVault(call) }
+    guard !collections.isEmpty || !items.isEmpty else { return }
+    try await Self.unlock(collections + enclosing, items, call, hasShown: vaultIsLocked)
+  }
+
   /// The prompt that unlocks what is locked; nil where nothing is.
   mutating func prompt() async throws(ServiceError) -> ServicePrompt? {
     let vaultIsLocked = await call.keeper.isLocked()
@@ -74,9 +82,14 @@ struct UnlockRequest {
   }
 
   /// Unlocks the vault itself, after asking the person.
-  static func unlockVault(_ call: CallContext) async throws(VaultError) {
+  private static func unlockVault(_ call: CallContext) async throws(VaultError) {
     try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
-      try await context.perform(reason) { service, asking throws(VaultError) in try await service.unlock(asking) }
+      try await call.keeper.store.unlock(reason: reason, using: context)
+    }
+    // Some programs keep the property, and do not ask for a secret while it says that the collection is locked.
+    for collection in (try? await call.keeper.collections()) ?? []
+    where !call.locks.isLocked(collection: collection.name) {
+      call.signals.changed(collection.path, ["Locked": .boolean(false)])
     }
   }
 

@@ -1,0 +1,76 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import Testing
+import Whorl
+
+@Suite("The collections of the Secret Service", .serialized)
+struct CollectionTests {
+  private static let label = "org.freedesktop.Secret.Collection.Label"
+
+  private func make(_ label: String, _ client: ServiceClient) async throws -> String {
+    let made = try await client.call(
+      ServiceClient.root, "Service", "CreateCollection",
+      [.dictionary([Self.label: .string(label)]), .string("")])
+    return try #require(made.first?.asObjectPath)
+  }
+
+  @Test("one that was deleted while it was locked leaves no lock for the next of its name")
+  func deletedWhileLocked() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let first = try await make("Work", client)
+      #expect(try await client.change("Lock", [first]).done == [first])
+      try await client.call(first, "Collection", "Delete")
+      let second = try await make("Work", client)
+      #expect(second == first)
+      _ = try await client.create("s", in: second, label: "l", ["a": "b"], session: session)
+    }
+  }
+
+  @Test("those that are always there are not deleted, and keep their rule and their items")
+  func builtIn() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      for collection in [ServiceClient.login, "\(ServiceClient.root)/collection/session"] {
+        #expect(await client.error(collection, "Collection", "Delete") == "NotSupported")
+      }
+      #expect(try await client.secret(item, session: session).text == "s")
+    }
+  }
+
+  @Test("those of one label that are made at the same time are different")
+  func atOnce() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      // The calls of one client are answered in turn.
+      var clients: [ServiceClient] = []
+      for _ in 0..<8 { clients.append(try await ServiceClient(service.bus)) }
+      let made = try await withThrowingTaskGroup { [clients] group in
+        for each in clients { group.addTask { try await make("Work", each) } }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(made.count == 8)
+      let all = try #require(try await client.property(ServiceClient.root, "Service", "Collections").asArray)
+      #expect(made.isSubset(of: all.compactMap(\.asObjectPath)))
+    }
+  }
+
+  @Test("items without a rule are open while the screen is locked, and those with one are closed then")
+  func accessibility() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      _ = try await client.create("s", label: "Mail", ["a": "b"], session: session)
+      func stored() async throws -> Accessibility? {
+        try await service.withStore { try await $0.items(SecretServiceItem.search()).first?.accessibility }
+      }
+      #expect(try await stored() == .afterFirstUnlock)
+      try await service.gate("Mail", .anyFinger)
+      #expect(try await stored() == .whenUnlocked)
+    }
+  }
+}
