@@ -120,7 +120,8 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   /// Reads keys at the client's terminal if there is no notification with actions.
   private func readKeys(in session: PromptSession) {
-    guard let terminal, state.withLock({ $0.notification == nil && $0.keys == nil && !$0.isOver }) else { return }
+    let isWanted = state.withLock { $0.notification?.hasActions != true && $0.keys == nil && !$0.isOver }
+    guard let terminal, isWanted else { return }
     let keys = ClientTerminalKeys(on: terminal) { [weak self] key in
       Task { await self?.chosen(key == .enter ? .passcode : .cancel, in: session) }
     }
@@ -164,7 +165,10 @@ package final class AgentPrompt: AuthenticationPrompt {
     }
     // The call may have ended while the notification was made.
     if isOver { return await takeDown() }
-    if let notification { return await notification.show("Whorl asks for your finger", text, actions) }
+    if let notification {
+      await notification.show("Whorl asks for your finger", text, notification.hasActions ? actions : [])
+      if notification.hasActions { return }
+    }
     let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
     terminal?.write(hasKeys ? "\(text) (\(keys))" : text)
   }

@@ -40,6 +40,8 @@ final class Notification: Sendable {
   private let bus: BusConnection
   /// The unique name of the desktop's service.
   private let owner: String
+  /// Whether the desktop shows actions. One that does not answer the question is taken to show them.
+  let hasActions: Bool
   private let state: Mutex<State>
   private let chosen: @Sendable (Action) -> Void
   private let lost: @Sendable () -> Void
@@ -69,6 +71,8 @@ final class Notification: Sendable {
       }
       guard let owner = try await bus.owner(of: Self.name) else { throw .disconnected }
       self.owner = owner
+      let answer = try? await bus.call(Self.target(owner), "GetCapabilities", within: Self.limit)
+      hasActions = answer?.first?.asArray?.contains(.string("actions")) ?? true
       try await bus.subscribe(of: Self.target(owner))
     } catch {
       bus.close()

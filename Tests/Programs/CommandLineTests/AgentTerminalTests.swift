@@ -146,6 +146,24 @@ struct ClientTerminalTests {
     }
   }
 
+  @Test("takes keys there where the desktop's notifications have no actions")
+  func noActions() async throws {
+    try await PrivateBus.with { bus in
+      let desktop = try await DesktopStandIn(on: bus, hasActions: false)
+      defer { desktop.close() }
+      try await with(access: "presence", bus: bus) { agent, key, _ in
+        let terminal = try sign(key, agent)
+        try await terminal.waits(for: "Esc: cancel)")
+        let shown = try await desktop.first()
+        #expect(shown.actions.isEmpty)
+        terminal.type(CancelKey.escape.rawValue)
+        #expect(try await terminal.status() != 0)
+        #expect(terminal.isAsFound)
+        try await desktop.waitUntilClosed(shown.number)
+      }
+    }
+  }
+
   @Test("is cancelled there with Esc, and leaves the terminal as it was")
   func cancelled() async throws {
     try await with(access: "presence") { agent, key, _ in

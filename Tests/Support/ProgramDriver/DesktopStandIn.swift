@@ -17,6 +17,7 @@ package final class DesktopStandIn: Sendable {
     /// Whether calls are answered only once the desktop goes on.
     var hangs = false
     var unanswered: [BusCall] = []
+    var capabilities = ["actions", "body", "body-markup"]
   }
 
   private final class SharedState: Sendable {
@@ -33,10 +34,16 @@ package final class DesktopStandIn: Sendable {
   ///   - hasty: an action that the person chooses before the program learns the number of its notification.
   ///   - refusals: how many notifications are refused before one is shown.
   ///   - hangs: answers no call before ``goOn()``.
-  package init(on bus: PrivateBus, hasty: String? = nil, refusals: Int = 0, hangs: Bool = false) async throws {
+  ///   - hasActions: whether it shows actions.
+  package init(
+    on bus: PrivateBus, hasty: String? = nil, refusals: Int = 0, hangs: Bool = false, hasActions: Bool = true
+  ) async throws {
     let state = SharedState()
     self.state = state
-    state.value.withLock { ($0.refusals, $0.hangs) = (refusals, hangs) }
+    state.value.withLock { state in
+      (state.refusals, state.hangs) = (refusals, hangs)
+      if !hasActions { state.capabilities.removeAll { $0 == "actions" } }
+    }
     connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { Self.answer($0, state, hasty) }))
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(Self.target.interface), .uint32(0)])
@@ -108,6 +115,8 @@ package final class DesktopStandIn: Sendable {
       }
       if let hasty { call.connection.emit(target, "ActionInvoked", [.uint32(number), .string(hasty)]) }
       call.answer([.uint32(number)])
+    case "GetCapabilities":
+      call.answer([.array(of: "s", state.value.withLock { $0.capabilities.map { .string($0) } })])
     case "CloseNotification":
       state.value.withLock { $0.closed.append(call.arguments.first?.asUInt32 ?? 0) }
       call.answer()
