@@ -161,6 +161,29 @@ struct SessionLogTests {
     #expect(entry.items == [id], "what was deleted is named")
   }
 
+  @Test("says so as well where the program closes the context while somebody is asked")
+  func closedMeanwhile() async throws {
+    let session = session
+    for _ in 1...3 {
+      let (handle, events) = try await session.openContext(ContextOptions())
+      let call = Task { try await session.unlock(Asking(in: handle)) }
+      for await event in events {
+        guard case .secretWanted(.passcode(let attempt)) = event.event else { continue }
+        guard attempt == 1 else { break }
+        await session.respond(handle, .secret(question: event.number, SecretBytes(text: "wrong")))
+      }
+      await session.closeContext(handle, reason: .program)
+      await #expect(throws: VaultError.self) { try await call.value }
+      let entry = try #require(log.take().first)
+      #expect(entry.request == .unlock && entry.prompts == [.passcode] && entry.wrongPasscodes == 1)
+      #expect(entry.outcome != .done)
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+        try await session.unlock(Asking(in: $0))
+      }
+      _ = log.take()
+    }
+  }
+
   @Test("says that fingers were asked for, matched nobody, or are others now")
   func fingers() async throws {
     let (session, name) = (session, name)

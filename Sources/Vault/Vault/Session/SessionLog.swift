@@ -19,26 +19,29 @@ final class SessionLog: Sendable {
   func opened(_ handle: ContextHandle, _ events: ContextEvents) { contexts.withLock { $0[handle] = events } }
   func closed(_ handle: ContextHandle) { _ = contexts.withLock { $0.removeValue(forKey: handle) } }
 
-  /// The tally of a context so far.
-  func tally(of context: ContextHandle?) -> EventTally? {
-    guard let context else { return nil }
-    return contexts.withLock { $0[context] }?.tally
+  /// A context's events, and their tally when a call began. It is kept for the whole call, since a program may close the
+  /// context before its call has ended.
+  struct Start {
+    fileprivate let events: ContextEvents
+    fileprivate let tally: EventTally
+  }
+
+  /// The start of a call in a context; nil where nobody can be asked.
+  func start(in context: ContextHandle?) -> Start? {
+    guard let context, let events = contexts.withLock({ $0[context] }) else { return nil }
+    return Start(events: events, tally: events.tally)
   }
 
   /// Writes an entry for a call that has ended, and more where it has named more than ``itemLimit`` items.
   ///
   /// - Parameters:
-  ///   - context: the context of the call; nil where nobody could be asked.
-  ///   - earlier: the context's tally before the call.
-  func record(
-    _ request: AuditEntry.Request, in context: ContextHandle?, since earlier: EventTally?, items: [ItemID],
-    _ error: VaultError?
-  ) {
+  ///   - start: the start of the call; nil where nobody could be asked.
+  func record(_ request: AuditEntry.Request, since start: Start?, items: [ItemID], _ error: VaultError?) {
     var entry = AuditEntry(
       time: Int64(time(nil)), program: caller.label, process: caller.process.map { Int($0.id) }, request: request,
       items: Array(items.prefix(Self.itemLimit)), outcome: error.map { .failed($0.name) } ?? .done)
     entry.isSetChanged = error == nil && request.changesSet
-    if let now = tally(of: context), let earlier { now.describe(since: earlier, in: &entry) }
+    if let start { start.events.tally.describe(since: start.tally, in: &entry) }
     log.record(entry)
     guard error == nil else { return }
     // What was done with more items is in further entries, which say nothing of prompts.

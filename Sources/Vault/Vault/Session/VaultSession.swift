@@ -57,16 +57,16 @@ package final class VaultSession: VaultService {
   ) async throws(VaultError) -> Answer {
     guard let sessionLog else { return try await call() }
     let before = request.changesItems ? await ids(of: selection) : nil
-    let tally = sessionLog.tally(of: context)
+    let start = sessionLog.start(in: context)
     do throws(VaultError) {
       let answer = try await call()
       let items = if let ids = before ?? found(answer) { ids } else { await ids(of: selection) }
-      sessionLog.record(request, in: context, since: tally, items: items, nil)
+      sessionLog.record(request, since: start, items: items, nil)
       return answer
     } catch {
       guard context != nil || error != .interactionNotAllowed else { throw error }
       let items = if let before { before } else { await ids(of: selection) }
-      sessionLog.record(request, in: context, since: tally, items: items, error)
+      sessionLog.record(request, since: start, items: items, error)
       throw error
     }
   }
