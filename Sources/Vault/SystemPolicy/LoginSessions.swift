@@ -13,6 +13,8 @@ package actor LoginSessions: SessionGate {
 
   /// How long to wait before asking logind again after a failure, for the streams and the sleep lock.
   private static let pause = Duration.seconds(5)
+  /// How often a user's state is asked for while signals arrive. Any user can have logind send them without end.
+  private static let rounds = 4
 
   private let seat: String
   private let polkit: Polkit
@@ -23,7 +25,7 @@ package actor LoginSessions: SessionGate {
   }
   /// Counts the ends of logind. A new logind does not honour a lock that the earlier one gave.
   private var ends: UInt64 = 0
-  /// Counts the signals of logind, to notice one that arrives while an answer is awaited.
+  /// Counts the signals of logind that an answer may depend on, to notice one that arrives while it is awaited.
   private var changes: UInt64 = 0
   private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var lastNumber: UInt64 = 0
@@ -48,6 +50,10 @@ package actor LoginSessions: SessionGate {
     /// Nil where logind must be asked.
     var state: SessionState?
     var looking: Task<SessionState, Never>?
+    /// The objects that the state was read from.
+    var objects: Set<String> = []
+    /// The objects that have changed since the last round of the look began.
+    var changed: Set<String> = []
     var streams: [UInt64: AsyncStream<SessionState>.Continuation] = [:]
   }
 
@@ -183,17 +189,24 @@ package actor LoginSessions: SessionGate {
   }
 
   /// Asks logind for a user's state, again if it signalled a change meanwhile. Simultaneous callers share the answer.
+  ///
+  /// After some rounds the last answer holds if none of the objects that it was read from has changed, and is `unknown`
+  /// otherwise. Another user's sessions, as many as there are, keep nobody from an answer.
   private func look(at user: UInt32) async -> SessionState {
     if let looking = followed[user]?.looking { return await looking.value }
     let look = Task {
-      var state = SessionState.unknown
-      var seen: UInt64
-      repeat {
-        seen = changes
-        state = await currentState(of: user)
-      } while seen != changes
-      settle(state, of: user)
-      return state
+      for _ in 1..<Self.rounds {
+        let seen = changes
+        let state = await currentState(of: user)
+        if seen == changes { return settle(state, of: user) }
+      }
+      followed[user]?.changed = []
+      let seen = changes
+      let state = await currentState(of: user)
+      if seen == changes { return settle(state, of: user) }
+      let (objects, changed) = (followed[user]?.objects ?? [], followed[user]?.changed ?? [])
+      let holds = objects.union([Logind.path]).isDisjoint(with: changed)
+      return settle(holds ? state : .unknown, of: user, keeping: false)
     }
     followed[user, default: FollowedUser()].looking = look
     return await look.value
@@ -203,19 +216,23 @@ package actor LoginSessions: SessionGate {
     do throws(BusError) {
       let logind = try await logind()
       if try await isAsleep(logind) { return .sleeping }
-      return SessionState(of: try await logind.sessions(of: user))
+      let (sessions, objects) = try await logind.sessions(of: user)
+      followed[user]?.objects = objects
+      return SessionState(of: sessions)
     } catch {
       return .unknown
     }
   }
 
-  private func settle(_ state: SessionState, of user: UInt32) {
+  /// - Parameter keeps: whether the state holds until the next change. An unknown state never does.
+  private func settle(_ state: SessionState, of user: UInt32, keeping keeps: Bool = true) -> SessionState {
+    let keeps = keeps && state != .unknown
     followed[user]?.looking = nil
-    // Do not cache an unknown state: it is asked for again.
-    followed[user]?.state = state == .unknown ? nil : state
-    guard let streams = followed[user]?.streams, !streams.isEmpty else { return }
+    followed[user]?.state = keeps ? state : nil
+    guard let streams = followed[user]?.streams, !streams.isEmpty else { return state }
     for stream in streams.values { stream.yield(state) }
-    if state == .unknown { retryLater() }
+    if !keeps { retryLater() }
+    return state
   }
 
   // MARK: Sleep
@@ -273,8 +290,11 @@ package actor LoginSessions: SessionGate {
   private func logind() async throws(BusError) -> Logind { Logind(service: try await service.running()) }
 
   private func receive(_ event: BusService.Event) {
+    let changed: Set<String>
     switch event {
     case .signal(let signal):
+      changed = Logind.objects(changedBy: signal)
+      guard !changed.isEmpty else { return }
       if signal.path == Logind.path, signal.interface == Logind.manager, signal.member == Logind.prepareForSleep,
         let begins = signal.arguments.first?.asBoolean
       {
@@ -287,11 +307,13 @@ package actor LoginSessions: SessionGate {
       lock = nil
       isSleeping = false
       tell()
+      changed = [Logind.path]
     }
     changes += 1
     for continuation in waiting.values { continuation.resume() }
     waiting = [:]
     for user in followed.keys {
+      followed[user]?.changed.formUnion(changed)
       followed[user]?.state = nil
       if followed[user]?.streams.isEmpty == false { Task.immediate { _ = await look(at: user) } }
     }

@@ -10,6 +10,19 @@ struct Logind: Sendable {
   static let manager = "org.freedesktop.login1.Manager"
   static let prepareForSleep = "PrepareForSleep"
 
+  /// The objects that a signal changes and that an answer about sessions may depend on; empty for other signals, such
+  /// as that a program takes an inhibitor lock, which any program may do at any rate.
+  static func objects(changedBy signal: BusSignal) -> Set<String> {
+    switch (signal.interface, signal.member) {
+    case (manager, prepareForSleep): return [path]
+    case (manager, "SessionNew"), (manager, "SessionRemoved"), (manager, "UserNew"), (manager, "UserRemoved"):
+      return signal.arguments.last?.asObjectPath.map { [$0] } ?? []
+    case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
+      return ["session", "user", "seat"].contains { signal.path.hasPrefix("\(path)/\($0)/") } ? [signal.path] : []
+    default: return []
+    }
+  }
+
   let service: BusService
 
   /// The session of this program, or else its user's display session, since desktops start programs outside the
@@ -77,18 +90,22 @@ struct Logind: Sendable {
     return (session, user)
   }
 
-  /// All sessions of a user.
-  func sessions(of user: UInt32) async throws(BusError) -> [LoginSession] {
-    guard let listed = try await properties(ofUser: user)?["Sessions"] else { return [] }
+  /// All sessions of a user, and the paths of the objects that the answer was read from.
+  func sessions(of user: UInt32) async throws(BusError) -> (sessions: [LoginSession], objects: Set<String>) {
+    guard let own = try await object("GetUser", .uint32(user), missing: "NoSuchUser"),
+      let listed = try await all(of: own, "User")?["Sessions"]
+    else { return ([], []) }
     guard let entries = listed.asArray else { throw .malformed }
     var sessions: [LoginSession] = []
+    var objects: Set<String> = [own]
     for entry in entries {
       guard let members = entry.asStructure, members.count == 2, let path = members[1].asObjectPath else {
         throw .malformed
       }
+      objects.insert(path)
       if let session = try await session(at: path) { sessions.append(session) }
     }
-    return sessions
+    return (sessions, objects)
   }
 
   /// A Boolean property of the manager.

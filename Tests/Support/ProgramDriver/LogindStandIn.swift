@@ -30,6 +30,7 @@ package final class LogindStandIn: Sendable {
     var locks: [BusDescriptor] = []
     var unanswered: [BusCall] = []
     var calls = 0
+    var beforeAnswers: (@Sendable () -> Void)?
   }
 
   private let state: SharedState
@@ -55,6 +56,9 @@ package final class LogindStandIn: Sendable {
     get { state.value.withLock { $0.manner } }
     set { state.value.withLock { $0.manner = newValue } }
   }
+
+  /// Runs before each answer.
+  package func beforeAnswers(_ body: (@Sendable () -> Void)?) { state.value.withLock { $0.beforeAnswers = body } }
 
   package var calls: Int { state.value.withLock { $0.calls } }
 
@@ -130,6 +134,26 @@ package final class LogindStandIn: Sendable {
       [.string("\(Self.name).Session"), .dictionary(changes), .array(of: "s", [])])
   }
 
+  /// Signals that a property of a session has changed, whether there is such a session or not.
+  package func signalChange(of session: String) {
+    connection.emit(
+      BusTarget(path: "\(Self.root)/session/\(session)", interface: "org.freedesktop.DBus.Properties"),
+      "PropertiesChanged",
+      [.string("\(Self.name).Session"), .dictionary(["IdleHint": .boolean(true)]), .array(of: "s", [])])
+  }
+
+  /// Signals that a user has a new session.
+  package func signalNewSession(_ session: String) {
+    signal("SessionNew", [.string(session), .objectPath("\(Self.root)/session/\(session)")])
+  }
+
+  /// Signals that a program has taken or released an inhibitor lock.
+  package func signalInhibitors() {
+    connection.emit(
+      BusTarget(path: Self.root, interface: "org.freedesktop.DBus.Properties"), "PropertiesChanged",
+      [.string("\(Self.name).Manager"), .dictionary(["BlockInhibited": .string("idle")]), .array(of: "s", [])])
+  }
+
   package func remove(_ session: String) {
     let path = "\(Self.root)/session/\(session)"
     state.value.withLock { state in
@@ -151,6 +175,7 @@ package final class LogindStandIn: Sendable {
   // MARK: Answers
 
   private static func answer(_ call: BusCall, _ shared: SharedState) {
+    shared.value.withLock { $0.beforeAnswers }?()
     shared.value.withLock { state in
       state.calls += 1
       switch state.manner {

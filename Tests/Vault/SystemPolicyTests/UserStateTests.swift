@@ -44,6 +44,38 @@ struct UserStateTests {
     }
   }
 
+  @Test("are answered although signals arrive without end: others' change nothing, the user's own leave it unknown")
+  func endlessSignals() async throws {
+    try await Machine.with { machine in
+      let logind = machine.logind
+      #expect(await machine.sessions.state(of: getuid()) == .unlocked)
+      // An inhibitor of any program does not even make it ask again.
+      let calls = logind.calls
+      logind.signalInhibitors()
+      #expect(await machine.sessions.state(of: 4_242) == .absent)
+      let between = logind.calls
+      #expect(between > calls)
+      #expect(await machine.sessions.state(of: getuid()) == .unlocked)
+      #expect(logind.calls == between)
+      logind.beforeAnswers { logind.signalInhibitors() }
+      logind.change("c1", [:])
+      try await Task.sleep(for: .milliseconds(50))
+      #expect(await machine.sessions.isUnlocked(getuid()))
+      for noise in [{ logind.signalChange(of: "c9") }, { logind.signalNewSession("c9") }] as [@Sendable () -> Void] {
+        logind.beforeAnswers(noise)
+        logind.change("c1", [:])
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(await machine.sessions.isUnlocked(getuid()))
+        #expect(await machine.refusal() == nil)
+      }
+      logind.beforeAnswers { logind.signalChange(of: "c1") }
+      #expect(await machine.sessions.state(of: getuid()) == .unknown)
+      logind.beforeAnswers(nil)
+      // What was signalled before is received before the answers to these questions.
+      #expect(await machine.sessions.state(of: getuid()) == .unlocked)
+    }
+  }
+
   @Test("are told to those who follow them, with every change, also after logind was restarted")
   func followed() async throws {
     try await Machine.with { machine in
