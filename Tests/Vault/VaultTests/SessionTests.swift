@@ -86,6 +86,34 @@ struct SessionTests {
   }
 }
 
+@Suite("A session under rules about who may enrol")
+struct SessionRuleTests {
+  @Test("takes fprintd's fingers, and drops libfprint for any reader, only where an enrolment is allowed")
+  func adapters() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    let refused = VaultError.notAuthorized("enrolment")
+    let session = try VaultSession(
+      of: vault, for: Caller(user: vault.owner),
+      rules: FingerRules(
+        change: { () throws(VaultError) in }, enrolment: { () throws(VaultError) in throw refused },
+        owner: { () throws(VaultError) in }))
+    for adapter in [ReaderAdapter.fprintd, nil] {
+      await #expect(throws: refused) {
+        try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+          try await session.useAdapter(adapter, Asking(in: $0))
+        }
+      }
+      #expect(try await session.status().adapter == .libfprint)
+    }
+    try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+      try await session.useAdapter(.libfprint, Asking(in: $0))
+    }
+    await vault.shutdown()
+  }
+}
+
 @Suite("A match")
 struct SessionMatchTests {
   @Test("is reused in the session that it was made in, and in no other")

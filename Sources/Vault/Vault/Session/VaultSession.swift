@@ -334,7 +334,11 @@ extension VaultSession {
   package func useAdapter(_ adapter: ReaderAdapter?, _ asking: Asking) async throws(VaultError) {
     try await logged(.useAdapter, in: asking.context) { () throws(VaultError) in
       try await rules?.change()
-      if adapter == .fprintd { try await rules?.enrolment() }
+      if let rules {
+        // Without a recorded adapter, a store whose fingers were enrolled through libfprint takes fprintd's, too.
+        let dropsLibfprint = if adapter == nil { try await vault.status().adapter == .libfprint } else { false }
+        if adapter == .fprintd || dropsLibfprint { try await rules.enrolment() }
+      }
       try await vault.use(adapter, request(asking))
     }
   }
