@@ -2,6 +2,7 @@ internal import Executors
 internal import Glibc
 internal import SDBus
 package import SecretModel
+internal import Synchronization
 
 /// The login sessions of this machine, according to logind. They decide which programs may arm the reader, and for
 /// which users the items that depend on an unlocked session are open.
@@ -13,6 +14,8 @@ package actor LoginSessions: SessionGate {
 
   /// How long to wait before asking logind again after a failure, for the streams and the sleep lock.
   private static let pause = Duration.seconds(5)
+  /// How long a sleeper is waited for. logind waits five seconds by default, and the machine then sleeps in any case.
+  private static let sleeperLimit = Duration.seconds(10)
   /// How often a user's state is asked for while signals arrive. Any user can have logind send them without end.
   private static let rounds = 4
 
@@ -55,6 +58,13 @@ package actor LoginSessions: SessionGate {
     /// The objects that have changed since the last round of the look began.
     var changed: Set<String> = []
     var streams: [UInt64: AsyncStream<SessionState>.Continuation] = [:]
+  }
+
+  /// The wait for the sleepers, which ends once.
+  private final class Telling: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
+    func end() { continuation.withLock { $0.take() }?.resume() }
   }
 
   private struct Sleeper {
@@ -263,7 +273,8 @@ package actor LoginSessions: SessionGate {
     }
   }
 
-  /// Runs the callbacks for sleep and wake until they match the state that logind signalled last.
+  /// Runs the callbacks for sleep and wake until they match the state that logind signalled last. One that does not return
+  /// within ``sleeperLimit`` is not waited for, so that the others are told when the machine is awake again.
   private func tell() {
     guard !isTelling else { return }
     isTelling = true
@@ -272,11 +283,17 @@ package actor LoginSessions: SessionGate {
         let sleeps = isSleeping
         let told = sleepers.map { sleeps ? $0.before : $0.after }
         // Not on the loop or in the cooperative pool: the callbacks may be slow.
-        await Task(executorPreference: BackgroundThread.shared) {
-          await withTaskGroup(of: Void.self) { group in
-            for body in told { group.addTask { await body() } }
+        await withCheckedContinuation { continuation in
+          let telling = Telling(continuation)
+          let timer = LoopTimer(after: Self.sleeperLimit) { telling.end() }
+          Task(executorPreference: BackgroundThread.shared) {
+            await withTaskGroup(of: Void.self) { group in
+              for body in told { group.addTask { await body() } }
+            }
+            timer.cancel()
+            telling.end()
           }
-        }.value
+        }
         isToldAsleep = sleeps
         if sleeps { lock = nil }
       }

@@ -104,10 +104,8 @@ package final class SystemVaults: Sendable {
   /// Before the machine sleeps: locks the items that are open only while a user's session is unlocked, and closes the
   /// readers.
   private func suspend() async {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { [desk] in await desk.suspend() }
-      for store in stores.withLock({ Array($0.values) }) { group.addTask { await store.closeSessionClasses() } }
-    }
+    for store in stores.withLock({ Array($0.values) }) { store.closeSessionClasses() }
+    await desk.suspend()
   }
 
   /// Closes every store. All connections must have ended before.

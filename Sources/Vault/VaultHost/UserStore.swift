@@ -4,6 +4,7 @@ import Glibc
 import Keys
 import SecretModel
 import SecureMemory
+import Synchronization
 import SystemPolicy
 import Vault
 
@@ -33,8 +34,9 @@ actor UserStore {
   private let configuration: SystemVaults.Configuration
   private let desk: ReaderDesk
   private var opened = Opened.closed
-  /// The unlocked keys of the store at a place. They are kept when the vault is closed.
-  private var unlocked: (place: String, keys: ClassKeys)?
+  /// The unlocked keys of the store at a place. They are kept when the vault is closed. Reached without the actor, which
+  /// may be blocked, for example by a file of the client's that never answers.
+  private nonisolated let unlocked = Mutex<(place: String, keys: ClassKeys)?>(nil)
   /// Locks items when the user's login sessions are locked.
   private var following: Task<Void, Never>?
   /// The log of the store at a place.
@@ -140,9 +142,9 @@ actor UserStore {
   }
 
   private func classKeys(at place: String) -> ClassKeys {
-    if let unlocked, unlocked.place == place { return unlocked.keys }
+    if let unlocked = unlocked.withLock({ $0 }), unlocked.place == place { return unlocked.keys }
     let keys = ClassKeys(firstUnlock: configuration.firstUnlock)
-    unlocked = (place, keys)
+    unlocked.withLock { $0 = (place, keys) }
     follow()
     return keys
   }
@@ -151,12 +153,13 @@ actor UserStore {
   private func follow() {
     guard following == nil, let states = configuration.sessions?.states(of: user) else { return }
     following = Task(executorPreference: BackgroundThread.shared) { [weak self] in
-      for await state in states where state != .unlocked { await self?.closeSessionClasses() }
+      for await state in states where state != .unlocked { self?.closeSessionClasses() }
     }
   }
 
-  /// Locks the items that are open only while a session is unlocked. Called when sessions lock and before sleep.
-  func closeSessionClasses() { unlocked?.keys.sessionsLocked() }
+  /// Locks the items that are open only while a session is unlocked. Called when sessions lock and before sleep, and
+  /// waits for nothing: other users' stores and the reader must not depend on this one.
+  nonisolated func closeSessionClasses() { unlocked.withLock { $0?.keys.sessionsLocked() } }
 
   private func log(at place: String) -> StoreLog {
     if let log, log.place == place { return log.log }

@@ -2,9 +2,11 @@ import Fingerprint
 import Glibc
 import Processes
 import ProgramDriver
+import ReaderClient
 import SDBus
 import SecretModel
 import SecureMemory
+import Synchronization
 import SystemPolicy
 import Testing
 import VaultDriver
@@ -162,6 +164,41 @@ struct ServiceSessionTests {
       let released = try await person.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
       #expect(released.first?.text == "gold")
       await connection.close()
+    }
+  }
+
+  @Test("puts the reader away before the machine sleeps, and lends it afterwards, while a user's store is blocked")
+  func sleepBesideBlockedStore() async throws {
+    try await PrivateBus.withSession { bus, logind, polkit in
+      let isBlocking = Mutex(false)
+      let isBlocked = Mutex(false)
+      defer { isBlocking.withLock { $0 = false } }
+      let service = try RunningService(
+        accountName: { user in
+          while isBlocking.withLock({ $0 }) {
+            isBlocked.withLock { $0 = true }
+            usleep(1_000)
+          }
+          return "user\(user)"
+        }, sessions: LoginSessions(polkit: Polkit(bus: bus.address), bus: bus.address))
+      try await service.makeStore()
+      try #require(try await eventually { logind.holdsSleep })
+      let connection = try service.connect()
+      isBlocking.withLock { $0 = true }
+      let opening = Task { try await connection.open(.own) }
+      try #require(try await eventually { isBlocked.withLock { $0 } })
+      logind.prepareForSleep(true)
+      try #require(try await eventually { !logind.holdsSleep })
+      logind.prepareForSleep(false)
+      try #require(try await eventually { logind.holdsSleep })
+      let tester = try service.connect()
+      let reader = ReaderProcess(lent: try await tester.lendReader().release(), selection: .automatic)
+      _ = try await reader.open(try #require(try await reader.readers().first).id)
+      await tester.close()
+      isBlocking.withLock { $0 = false }
+      _ = try await opening.value
+      await connection.close()
+      try await service.end()
     }
   }
 }
