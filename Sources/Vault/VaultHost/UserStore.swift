@@ -216,7 +216,12 @@ actor UserStore {
       throw .invalidRequest("this connection has no such new store")
     }
     self.draft = nil
-    try draft.store.keep()
+    do throws(VaultError) {
+      try draft.store.keep()
+    } catch {
+      note(.makeStore, by: draft.caller, at: draft.place, error)
+      throw error
+    }
     note(.makeStore, by: draft.caller, at: draft.place)
   }
 

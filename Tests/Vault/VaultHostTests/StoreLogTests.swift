@@ -185,4 +185,25 @@ struct ServiceLogTests {
     await connection.close()
     try await service.end()
   }
+
+  @Test("has an entry for a new store that cannot be kept")
+  func unkept() async throws {
+    let journal = Mutex<[AuditEntry]>([])
+    let service = try RunningService(journal: { entry, _ in journal.withLock { $0.append(entry) } })
+    let connection = try service.connect()
+    let draft = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    // Something else takes its place meanwhile.
+    let place = "\(service.stores)/\(geteuid())-user\(geteuid())"
+    try #require(mkdir(place, 0o700) == 0)
+    try RunningService.write("", to: place + "/other")
+    await #expect {
+      try await connection.keep(draft.id)
+    } throws: {
+      if case .storeExists = $0 as? VaultError { true } else { false }
+    }
+    await connection.close()
+    try await service.end()
+    #expect(journal.withLock { $0.map(\.request) } == [.makeStore])
+    #expect(journal.withLock { $0.map(\.outcome) } == [.failed(.storeExists)])
+  }
 }
