@@ -55,9 +55,17 @@ extension Vault {
     while context.running {
       // Apple's contexts queue simultaneous calls; the command line's allow one at a time.
       guard context.options.keepsEvidence else { throw .busy("this context is already asking for something") }
+      let number = context.numberToWait()
       // Checked again in the closure: with a task executor preference, other calls may run in between.
-      await withCheckedContinuation { turn in
-        if context.running { context.queue.append(turn) } else { turn.resume() }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { turn in context.wait(number, turn) }
+      } onCancel: {
+        Task(executorPreference: BackgroundThread.shared) { await self.withdraw(number, from: handle) }
+      }
+      guard !Task.isCancelled else {
+        // It may have been given the turn before it was cancelled.
+        if !context.running { context.giveTurn() }
+        throw .cancelled
       }
     }
     guard contexts.isOpen(handle) else {
@@ -87,5 +95,6 @@ extension Vault {
     }
   }
 
+  private func withdraw(_ waiting: UInt64, from handle: ContextHandle) { contexts.withdraw(waiting, from: handle) }
   private func cancel(_ handle: ContextHandle, call: UInt64) { contexts.cancel(handle, call: call) }
 }

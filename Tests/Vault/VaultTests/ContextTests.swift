@@ -118,4 +118,26 @@ struct ContextTests {
     #expect(questions.count == 2)
     await vault.closeContext(handle)
   }
+
+  @Test("a call that waits for its turn ends when it is cancelled, while the one before it still asks")
+  func cancelledWhileWaiting() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let (handle, events) = try await vault.openContext(Self.keeping)
+    let running = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
+    for await event in events {
+      guard case .secretWanted = event.event else { continue }
+      let waiting = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
+      let last = Task { try await vault.evaluate(.deviceOwner, reason: nil, in: handle) }
+      try await Task.sleep(for: .milliseconds(100))
+      waiting.cancel()
+      await #expect(throws: VaultError.cancelled) { try await waiting.value }
+      await vault.respond(handle, .secret(question: event.number, SecretBytes(text: ScratchStore.passcode)))
+      try await running.value
+      // The next one in the queue has its turn, with the passcode that was given.
+      try await last.value
+      break
+    }
+    await vault.closeContext(handle)
+  }
 }

@@ -22,8 +22,9 @@ final class Context {
   var readerPlace = ReaderPlace.inReach
   /// The number of calls so far.
   var calls: UInt64 = 0
-  /// Calls that wait for the running one.
-  var queue: [CheckedContinuation<Void, Never>] = []
+  /// Calls that wait for the running one, in order.
+  private var queue: [(number: UInt64, turn: CheckedContinuation<Void, Never>)] = []
+  private var lastWaiting: UInt64 = 0
   /// What the person has shown in this context, for its later calls.
   var evidence = Evidence()
   /// Set by the program, so that the person is not asked.
@@ -104,7 +105,24 @@ final class Context {
   }
 
   /// Resumes the next waiting call, which checks whether it can run.
-  func giveTurn() { if !queue.isEmpty { queue.removeFirst().resume() } }
+  func giveTurn() { if !queue.isEmpty { queue.removeFirst().turn.resume() } }
+
+  /// The number of a call that will wait for the running one.
+  func numberToWait() -> UInt64 {
+    lastWaiting += 1
+    return lastWaiting
+  }
+
+  /// Keeps a call waiting; resumes it at once where no call runs any more, or where its task was cancelled.
+  func wait(_ number: UInt64, _ turn: CheckedContinuation<Void, Never>) {
+    if running, !Task.isCancelled { queue.append((number, turn)) } else { turn.resume() }
+  }
+
+  /// Ends the wait of a call that was cancelled.
+  func withdraw(_ number: UInt64) {
+    guard let index = queue.firstIndex(where: { $0.number == number }) else { return }
+    queue.remove(at: index).turn.resume()
+  }
 
   /// Ends the context. A running call throws `reason`, the evidence is forgotten, and the event stream finishes.
   func end(_ reason: VaultError) {
@@ -115,7 +133,7 @@ final class Context {
     // Resume all waiting calls: none of them will run and resume the next.
     let waiting = queue
     queue = []
-    for call in waiting { call.resume() }
+    for call in waiting { call.turn.resume() }
   }
 
   /// Asks for a secret; nil when the listener declines.

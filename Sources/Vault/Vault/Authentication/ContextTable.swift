@@ -62,6 +62,9 @@ final class ContextTable {
     if let context = contexts[handle], context.running, context.calls == call { context.cancel() }
   }
 
+  /// Ends the wait of a cancelled call for its turn in a context.
+  func withdraw(_ waiting: UInt64, from handle: ContextHandle) { contexts[handle]?.withdraw(waiting) }
+
   /// Removes the passcode from the evidence of every context.
   func forgetPasscodes() {
     for context in contexts.values { context.evidence.passcode = nil }
