@@ -28,8 +28,8 @@ actor LentReader: FingerprintReader {
   private var isAuthorized = false
   private var isEnded = false
   private var loan: ReaderLoan?
-  /// The prints that were enrolled through this reader and not deleted.
-  private var prints: Set<Template> = []
+  /// The prints that were enrolled through this reader and not deleted, and the reader that each was enrolled on.
+  private var prints: [Template: ReaderIdentity] = [:]
   /// The action that is running.
   private var action: (cancel: @Sendable () -> Void, end: Task<Void, Never>)?
   /// Why the service cancelled the action; nil where it did not.
@@ -86,7 +86,7 @@ actor LentReader: FingerprintReader {
     return lent.description
   }
 
-  /// Leaves prints on the chip: a test unplugs the reader, and opens it again to find them.
+  /// Leaves prints on the chip: a test unplugs the reader, and opens it again to find them. They are deleted at the end.
   func close() async throws(ReaderError) {
     idle?.cancel()
     loan?.end()
@@ -96,10 +96,16 @@ actor LentReader: FingerprintReader {
   func shutdown() async { await giveBack() }
 
   func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    let template = try await scan(observer) { try await $0.enroll(as: finger, observer: $1) }
-    prints.insert(template)
-    return template
+    let identity = try opened().description.identity
+    return try await scan(observer) {
+      let template = try await $0.enroll(as: finger, observer: $1)
+      // Within the action, which is awaited before the reader is given back.
+      await self.note(template, on: identity)
+      return template
+    }
   }
+
+  private func note(_ template: Template, on identity: ReaderIdentity) { prints[template] = identity }
 
   func identify(
     _ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver
@@ -134,7 +140,7 @@ actor LentReader: FingerprintReader {
   func delete(_ template: Template) async throws(ReaderError) {
     try requireOwn([template])
     try await ask { try await $0.delete(template) }
-    prints.remove(template)
+    prints[template] = nil
   }
 
   func clearStorage() async throws(ReaderError) {
@@ -153,7 +159,7 @@ actor LentReader: FingerprintReader {
 
   /// Refuses prints that this program has not enrolled, such as those that open a store.
   private func requireOwn(_ templates: [Template]) throws(ReaderError) {
-    guard prints.isSuperset(of: templates) else { throw .notLent("the print was not enrolled in this test") }
+    guard templates.allSatisfy({ prints[$0] != nil }) else { throw .notLent("the print was not enrolled in this test") }
   }
 
   private static func requireAllowed(_ caller: Caller, _ sessions: any SessionGate) async throws(VaultError) {
@@ -235,21 +241,51 @@ actor LentReader: FingerprintReader {
     }
   }
 
+  /// Deletes the program's prints and gives the reader back.
   private func giveBack() async {
     idle?.cancel()
-    if let loan {
-      self.loan = nil
-      let (prints, action) = (prints, action)
-      self.prints = []
+    let (loan, action, earlier) = (loan, action, returning)
+    self.loan = nil
+    if loan != nil || action != nil || !prints.isEmpty {
       returning = Task(executorPreference: BackgroundThread.shared) {
+        await earlier?.value
         await action?.end.value
-        if loan.description.features.contains(.storageDelete) {
-          for print in prints { try? await loan.ask { try await $0.delete(print) } }
+        if let loan {
+          await self.deletePrints(through: loan)
+          loan.end()
         }
-        loan.end()
+        await self.deletePrintsLeft()
       }
     }
     await returning?.value
+  }
+
+  private func deletePrints(through loan: ReaderLoan) async {
+    let identity = loan.description.identity
+    for template in prints.filter({ $0.value == identity }).keys {
+      prints[template] = nil
+      guard loan.description.features.contains(.storageDelete) else { continue }
+      try? await loan.ask { try await $0.delete(template) }
+    }
+  }
+
+  /// Opens again the readers that the program has closed with prints of its own on their chips.
+  private func deletePrintsLeft() async {
+    for identity in Set(prints.values) {
+      let (desk, caller) = (desk, caller)
+      let lending = Task(executorPreference: BackgroundThread.shared) {
+        guard let reader = try await desk.lendable().first(where: { $0.identity == identity }) else {
+          throw ReaderError.absent
+        }
+        return try await desk.lend(reader.id, to: caller)
+      }
+      let timer = LoopTimer(after: Self.turnLimit) { lending.cancel() }
+      if let lent = try? await lending.value {
+        await deletePrints(through: lent)
+        lent.end()
+      }
+      timer.cancel()
+    }
   }
 }
 
