@@ -57,22 +57,59 @@ struct ReaderDeskTests {
     func tell(_ program: String, _ use: ReaderUse) { state.withLock { $0.told[program, default: []].append(use) } }
   }
 
-  @Test("lets three that wait have it in the order in which they came, and tells each whose request is ahead")
+  @Test("lets a user's requests have it in the order in which they came, and tells each whose request is ahead")
   func order() async throws {
     let order = Order()
     let first = try await claim("first")
     let second = try await waiting("second", order)
-    let third = try await waiting("third", user: 1001, order)
-    let fourth = try await waiting("fourth", order)
+    let third = try await waiting("third", order)
+    let fourth = try await waiting("fourth", user: 1001, order)
     first.end(.succeeded)
-    for task in [second, third, fourth] { try await task.value.end(.succeeded) }
-    #expect(order.noted == ["second", "third", "fourth"])
+    for task in [fourth, second, third] { try await task.value.end(.succeeded) }
+    #expect(order.noted == ["fourth", "second", "third"], "the users take turns")
     func use(of program: String) -> ReaderUse {
       .program(program, items: [ItemName(unchecked: "item of \(program)", account: "")])
     }
-    #expect(order.told["second"] == [use(of: "first")])
-    #expect(order.told["third"] == [.anotherUser, .anotherUser], "another user's items are not named")
-    #expect(order.told["fourth"] == [use(of: "first"), use(of: "second"), .anotherUser])
+    #expect(order.told["second"] == [use(of: "first"), .anotherUser])
+    #expect(order.told["fourth"] == [.anotherUser], "another user's items are not named")
+    #expect(order.told["third"] == [use(of: "first"), .anotherUser, use(of: "second")])
+  }
+
+  @Test("lets four requests of a user wait, refuses more, and lets another user's come in between")
+  func limit() async throws {
+    let order = Order()
+    let first = try await claim("first")
+    var tasks: [Task<ReaderClaim, any Error>] = []
+    for number in 1...4 { tasks.append(try await waiting("\(number)", order)) }
+    await #expect(throws: VaultError.busy("4 requests of this user wait for the reader")) {
+      _ = try await claim("fifth")
+    }
+    let other = try await waiting("other", user: 1001, order)
+    first.end(.succeeded)
+    try await other.value.end(.succeeded)
+    try await tasks[0].value.end(.succeeded)
+    // There is room for another one.
+    tasks.append(try await waiting("5", order))
+    for task in tasks.dropFirst() { try await task.value.end(.succeeded) }
+    #expect(order.noted == ["other", "1", "2", "3", "4", "5"])
+  }
+
+  @Test("tells nobody of a request ahead that asks for no touch, since it is over in a moment, but of a loan")
+  func brief() async throws {
+    let caller = Caller(user: 1001, label: "status")
+    for isLoan in [false, true] {
+      let order = Order()
+      let holder = try await desk.claim(
+        for: ReaderApplicant(caller: caller, purpose: nil, isLoan: isLoan), storeLock: nil, told: { _ in })
+      let login = Task {
+        let claim = try await claim("login") { order.tell("login", $0.use) }
+        claim.end(.succeeded)
+      }
+      try await Task.sleep(for: .milliseconds(200))
+      #expect(order.told["login"] == (isLoan ? [.anotherUser] : nil))
+      holder.end(.succeeded)
+      try await login.value
+    }
   }
 
   @Test("tells a program also of another one that has given itself the same name")

@@ -7,6 +7,11 @@ struct ReaderApplicant: Sendable {
   let purpose: TouchRequest.Purpose?
   /// The call that asks; nil for the vault's own checks of a reader.
   var call: ContextCall?
+  /// Whether the reader is lent, for as long as the borrower wants.
+  var isLoan = false
+
+  /// Whether the reader is free again in a moment, without a person. Nobody needs to be told of such a request ahead.
+  var isBrief: Bool { purpose == nil && !isLoan }
 
   var program: Program { Program(of: caller) }
 

@@ -8,6 +8,9 @@ import Synchronization
 ///
 /// A private vault has its own desk; the vaults of the service share one.
 package actor ReaderDesk {
+  /// How many requests of one user may wait.
+  static let waitingLimit = 4
+
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -23,6 +26,9 @@ package actor ReaderDesk {
   private var state = State.free
   private var queue: [Waiting] = []
   private var lastNumber: UInt64 = 0
+  /// The number of the last turn, and of each user's last one.
+  private var lastTurn: UInt64 = 0
+  private var turns: [UInt32: UInt64] = [:]
   private var coolDowns = CoolDowns()
   /// The reader that stays open between requests.
   private var held: OpenedReader?
@@ -55,6 +61,8 @@ package actor ReaderDesk {
     case granted, withdrawn
     /// The machine is about to sleep.
     case suspended
+    /// Too many requests of the user wait.
+    case refused
   }
 
   /// - Parameters:
@@ -83,12 +91,14 @@ package actor ReaderDesk {
   /// The reader that stays open between requests, if there is one.
   var heldReader: ReaderDescription? { held?.description }
 
-  /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled.
+  /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled, and `busy` where
+  /// ``waitingLimit`` requests of the user wait.
   ///
   /// - Parameters:
   ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
   ///     request is for no store.
-  ///   - told: called while this request waits, each time a request of another program has the reader.
+  ///   - told: called while this request waits, each time a request of another program has the reader that is not
+  ///     over in a moment (``ReaderApplicant/isBrief``).
   func claim(
     for applicant: ReaderApplicant, storeLock: String?, told: @escaping @Sendable (RequestAhead) -> Void
   ) async throws(VaultError) -> ReaderClaim {
@@ -167,8 +177,11 @@ package actor ReaderDesk {
         guard !isSuspended else { return turn.resume(returning: .suspended) }
         // Checked here and not earlier: with a task executor preference, other calls may run in between.
         if case .free = state {
-          state = .taken(by: applicant)
+          take(for: applicant)
           return turn.resume(returning: .granted)
+        }
+        guard queue.count(where: { $0.applicant.caller.user == applicant.caller.user }) < Self.waitingLimit else {
+          return turn.resume(returning: .refused)
         }
         let waiting = Waiting(number: number, applicant: applicant, told: told, turn: turn)
         queue.append(waiting)
@@ -181,7 +194,14 @@ package actor ReaderDesk {
     case .granted: return
     case .withdrawn: throw .cancelled
     case .suspended: throw .reader(.suspended)
+    case .refused: throw .busy("\(Self.waitingLimit) requests of this user wait for the reader")
     }
+  }
+
+  private func take(for applicant: ReaderApplicant) {
+    state = .taken(by: applicant)
+    lastTurn += 1
+    turns[applicant.caller.user] = lastTurn
   }
 
   private func withdraw(_ number: UInt64) {
@@ -192,22 +212,23 @@ package actor ReaderDesk {
   /// The time until which requests of this program come after all others, in nanoseconds since boot; 0 if they do not.
   func coolDownEnd(of program: ReaderApplicant.Program) -> UInt64 { coolDowns.end(for: program, now: clock()) }
 
-  /// Gives the turn to the request that has waited longest. Programs in a cool-down come after all others.
+  /// Gives the turn to the user whose last turn was longest ago, and among that user's requests to the one that has
+  /// waited longest. Programs in a cool-down come after all others.
   private func passOn() {
-    let ends = queue.map { coolDownEnd(of: $0.applicant.program) }
-    guard let next = ends.indices.min(by: { ends[$0] < ends[$1] }) else {
+    let ranks = queue.map { (coolDownEnd(of: $0.applicant.program), turns[$0.applicant.caller.user] ?? 0) }
+    guard let next = ranks.indices.min(by: { ranks[$0] < ranks[$1] }) else {
       state = .free
       return
     }
     let granted = queue.remove(at: next)
-    state = .taken(by: granted.applicant)
+    take(for: granted.applicant)
     for waiting in queue { tell(waiting, of: granted.applicant) }
     granted.turn.resume(returning: .granted)
   }
 
   private func tell(_ waiting: Waiting, of holder: ReaderApplicant) {
     // Compare processes, not names, which a program can choose.
-    guard holder.caller != waiting.applicant.caller else { return }
+    guard holder.caller != waiting.applicant.caller, !holder.isBrief else { return }
     waiting.told(holder.ahead(of: waiting.applicant))
   }
 

@@ -47,7 +47,7 @@ extension ReaderDesk {
 
   /// Waits until nobody has the reader, and lends it. Throws `cancelled` if the task is cancelled.
   package func lend(_ id: String, to caller: Caller) async throws -> ReaderLoan {
-    let applicant = ReaderApplicant(caller: caller, purpose: nil)
+    let applicant = ReaderApplicant(caller: caller, purpose: nil, isLoan: true)
     let claim = try await claim(for: applicant, storeLock: nil, told: { _ in })
     do {
       guard let wanted = try await lendable().first(where: { $0.id == id }) else { throw ReaderError.absent }
