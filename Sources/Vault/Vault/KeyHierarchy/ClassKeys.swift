@@ -49,9 +49,6 @@ package final class ClassKeys: Sendable {
 
   package init(firstUnlock: FirstUnlock = .none) { self.firstUnlock = firstUnlock }
 
-  /// Whether the classes that the passcode has opened are still open.
-  package var isOpen: Bool { state.withLock { $0.unlock != nil } }
-
   /// Keeps the key that the right passcode has opened.
   func open(_ key: SecretBox, of databaseID: [UInt8], _ clock: BootClock) {
     let now = clock.now()
