@@ -80,10 +80,23 @@ rm /etc/whorl/remove-anyway
 expect 100 "login keyring of: alice" apt remove whorl
 touch /etc/whorl/remove-anyway
 
+# While somebody's files make Whorl the Secret Service, it does not go either, but the PAM module does.
+rm "$keyrings/login.keyring.whorl" /etc/whorl/remove-anyway
+expect 0 "Whorl takes over" at_seat alice 'whorl secret-service enable 2>&1'
+expect 100 "the Secret Service of: alice" apt remove whorl
+expect 0 "whorl secret-service disable" sh -c '/usr/libexec/whorl/may-remove 2>&1 || :'
+expect 0 "" /usr/libexec/whorl/may-remove login
+expect 0 "Removed /home/alice" at_seat alice 'whorl secret-service disable 2>&1'
+expect 0 "" /usr/libexec/whorl/may-remove
+at_seat alice 'whorl secret-service enable' >/dev/null 2>&1
+touch /etc/whorl/remove-anyway
+bus_file=/home/alice/.local/share/dbus-1/services/org.freedesktop.secrets.service
+
 waiting_vault
-expect 0 "Removing whorl" apt remove whorl whorl-tests
+expect 0 "  $bus_file" apt remove whorl whorl-tests
 [ ! -e /etc/whorl/remove-anyway ] || fail "the word to remove it anyway holds for a second time"
-rm "$keyrings/login.keyring.whorl"
+[ -e "$bus_file" ] || fail "the package took a file out of a home"
+rm "$bus_file"
 sleep 1
 if pgrep -l -x 'whorld|whorl-reader|whorl-program-.*'; then fail "still runs"; fi
 for gone in /run/whorl /run/whorl-reader /run/whorl-program-path /etc/whorl/system /usr/libexec/whorl; do
