@@ -7,7 +7,7 @@ package import Whorl
 ///
 /// An item with the same attributes in the same collection counts as the same item, and stays as it is, so that copying
 /// can be repeated. If a service has several such items, their number and labels tell which of them the store has
-/// already.
+/// already. Secrets of items that are there already are compared, and replaced if that is asked for.
 package struct SecretServiceCopy: Sendable {
   /// What would be copied, or was.
   package struct Entry: Sendable, Hashable {
@@ -16,6 +16,8 @@ package struct SecretServiceCopy: Sendable {
     /// The name of the collection that it comes to.
     package let collection: String
     package let label: String
+    /// The sandboxed program whose secret it is, which encrypts that program's files; nil for other items.
+    package let application: String?
   }
 
   package struct Plan: Sendable {
@@ -23,14 +25,22 @@ package struct SecretServiceCopy: Sendable {
     package fileprivate(set) var collections: [SecretServiceFolder] = []
     package fileprivate(set) var coming: [Entry] = []
     package fileprivate(set) var alreadyThere: [Entry] = []
+    /// Of those that are there already: the ones with another secret.
+    package fileprivate(set) var differing: [Entry] = []
+    /// Of those that are there already: the ones that were not compared, since the store's item has a rule or the
+    /// service does not give its secret out.
+    package fileprivate(set) var uncompared: [Entry] = []
     package fileprivate(set) var unusable: [UnusableEntry]
+    /// The store's items of the entries that are there already.
+    fileprivate var items: [Entry: SecretServiceItem] = [:]
     /// The collections of the store by name, for the rules of their new items.
     fileprivate var folders: [String: SecretServiceFolder] = [:]
   }
 
   package struct Outcome: Sendable {
     package fileprivate(set) var brought: [Entry] = []
-    package fileprivate(set) var alreadyThere: [Entry]
+    /// Items that were there already, and have the service's secret now.
+    package fileprivate(set) var replaced: [Entry] = []
     package fileprivate(set) var unusable: [UnusableEntry]
   }
 
@@ -72,8 +82,32 @@ package struct SecretServiceCopy: Sendable {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// What would be copied. Reads no secret.
-  package func plan() async throws(VaultError) -> Plan {
+  private static let schema = (name: "xdg:schema", portal: "org.freedesktop.portal.Secret", program: "app_id")
+  /// The most bytes of secrets of the store that are compared at once; one may have more.
+  private static let comparedSize = 1 << 20
+  /// The most items of one call.
+  private static let comparedCount = 100
+
+  private func entry(_ place: Int) -> Entry {
+    let item = listing.items[place]
+    let isToken = item.attributes[Self.schema.name] == Self.schema.portal
+    return Entry(
+      place: place, collection: names[item.collection], label: item.label,
+      application: isToken ? item.attributes[Self.schema.program] : nil)
+  }
+
+  /// What would be copied. Reads the secrets of items that are there already.
+  ///
+  /// - Parameter asking: for a store that is locked.
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError`.
+  package func plan(_ asking: Asking) async throws -> Plan {
+    var plan = try await match()
+    try await compare(&plan, asking)
+    return plan
+  }
+
+  /// Finds the items that are there already.
+  private func match() async throws(VaultError) -> Plan {
     let contents = try await SecretServiceContents(of: store)
     var plan = Plan(unusable: listing.unusable)
     for folder in contents.collections { plan.folders[folder.name] = folder }
@@ -84,10 +118,10 @@ package struct SecretServiceCopy: Sendable {
       plan.folders[name] = folder
       plan.collections.append(folder)
     }
-    // The labels of the store's items, by the values that identify an item.
-    var there: [Identity: [String]] = [:]
+    // The store's items, by the values that identify one.
+    var there: [Identity: [SecretServiceItem]] = [:]
     for item in contents.items {
-      there[Identity(collection: item.collection, attributes: item.attributes), default: []].append(item.label)
+      there[Identity(collection: item.collection, attributes: item.attributes), default: []].append(item)
     }
     // Oldest first, as they were made.
     let ordered = listing.items.enumerated().sorted {
@@ -95,27 +129,61 @@ package struct SecretServiceCopy: Sendable {
     }
     var unmatched: [(Entry, Identity)] = []
     for (place, item) in ordered {
-      let entry = Entry(place: place, collection: names[item.collection], label: item.label)
+      let entry = entry(place)
       let identity = Identity(collection: entry.collection, attributes: item.attributes)
-      if let same = there[identity]?.firstIndex(of: item.label) {
-        there[identity]?.remove(at: same)
+      if let same = there[identity]?.firstIndex(where: { $0.label == item.label }) {
+        plan.items[entry] = there[identity]?.remove(at: same)
         plan.alreadyThere.append(entry)
       } else {
         unmatched.append((entry, identity))
       }
     }
     for (entry, identity) in unmatched {
-      if there[identity]?.popLast() != nil { plan.alreadyThere.append(entry) } else { plan.coming.append(entry) }
+      if let item = there[identity]?.popLast() {
+        plan.items[entry] = item
+        plan.alreadyThere.append(entry)
+      } else {
+        plan.coming.append(entry)
+      }
     }
     return plan
   }
 
+  /// Compares the secrets of the items that are there already and have no rule: nobody is asked for a finger.
+  private func compare(_ plan: inout Plan, _ asking: Asking) async throws {
+    var comparable: [(entry: Entry, id: ItemID)] = []
+    for entry in plan.alreadyThere {
+      guard let item = plan.items[entry] else { continue }
+      if item.isGated { plan.uncompared.append(entry) } else { comparable.append((entry, item.id)) }
+    }
+    var rest = comparable[...]
+    while !rest.isEmpty {
+      let own = try await store.secrets(
+        of: rest.prefix(Self.comparedCount).map(\.id), upTo: Self.comparedSize, asking)
+      guard !own.isEmpty else { throw VaultError.itemGone }
+      for (released, (entry, _)) in zip(own, rest) {
+        do throws(ImportError) {
+          let secret = try await listing.secret(of: listing.items[entry.place])
+          if !secret.value.bytes.constantTimeEquals(released.secret) { plan.differing.append(entry) }
+        } catch {
+          guard case .unreadable = error else { throw error }
+          plan.uncompared.append(entry)
+        }
+      }
+      rest = rest.dropFirst(own.count)
+    }
+  }
+
   /// Copies what the plan says. Nothing is taken out of the service.
   ///
+  /// - Parameters:
+  ///   - replacing: whether items that are there already get the service's secret, unless theirs is known to be the
+  ///     same. They keep their rule and label.
+  ///   - asking: for a store that is locked.
   /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
   ///   What was copied before stays.
-  package func bring(_ plan: Plan) async throws -> Outcome {
-    var outcome = Outcome(alreadyThere: plan.alreadyThere, unusable: plan.unusable)
+  package func bring(_ plan: Plan, replacing: Bool, _ asking: Asking) async throws -> Outcome {
+    var outcome = Outcome(unusable: plan.unusable)
     let folders = plan.collections.map { ItemToAdd($0.item, secret: SharedSecret(SecretBytes(count: 0))) }
     if !folders.isEmpty { _ = try await store.add(folders) }
     var arriving = ArrivingItems(in: store)
@@ -144,7 +212,42 @@ package struct SecretServiceCopy: Sendable {
       await arriving.abandon()
       throw error
     }
+    if replacing {
+      for entry in plan.differing + plan.uncompared { try await replace(entry, plan, asking, &outcome) }
+    }
     return outcome
+  }
+
+  /// Gives the store's item of an entry the service's secret.
+  private func replace(
+    _ entry: Entry, _ plan: Plan, _ asking: Asking, _ outcome: inout Outcome
+  ) async throws {
+    guard let item = plan.items[entry] else { return }
+    let secret: SecretServiceBus.Secret
+    do throws(ImportError) {
+      secret = try await listing.secret(of: listing.items[entry.place])
+    } catch {
+      guard case .unreadable(let why) = error else { throw error }
+      outcome.unusable.append(UnusableEntry(entry.label, .source(why)))
+      return
+    }
+    do throws(VaultError) {
+      if item.isGated {
+        // Updating an item with a rule would ask for a touch. Storing it again does not.
+        let new = SecretServiceItem.item(
+          named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
+          contentType: secret.contentType, access: item.access, grant: item.grant)
+        _ = try await store.add(new, secret: secret.value.copy(), replacing: true, .nobody)
+      } else {
+        _ = try await store.update(
+          .ids([item.id]), SecretServiceItem.change(contentType: secret.contentType), secret: secret.value.copy(),
+          asking)
+      }
+      outcome.replaced.append(entry)
+    } catch {
+      guard error.concernsNewItem || error == .itemGone else { throw error }
+      outcome.unusable.append(UnusableEntry(entry.label, .refused(error)))
+    }
   }
 
   private enum Reading {

@@ -14,11 +14,14 @@ struct SecretServiceImport: Command {
       program may ask for its password, and keeps what it has.
 
       What is copied opens with the session, as before, unless --access says otherwise or its collection has a rule \
-      here. What is there stays as it is: an import can be run again.
+      here. What is there stays as it is: an import can be run again. It compares the secrets of items without a rule, \
+      and tells which are others here, such as one that a sandboxed program was given anew and cannot open its files \
+      with. --replace takes the other program's secret for these, and for items with a rule, which keep it.
 
       Examples:
         whorl secret-service import --dry-run
         whorl secret-service import
+        whorl secret-service import --replace --dry-run
       """)
 
   static let spoken = "secret-service import"
@@ -28,21 +31,28 @@ struct SecretServiceImport: Command {
   @Option(help: "What releases the secrets.")
   var access: AccessControl.Constraint?
 
+  @Flag(help: "Take the other program's secret where the store has the item with another one.")
+  var replace = false
+
   @Flag(help: "Only tell what would be copied.")
   var dryRun = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Open the store first, so that the other program asks nobody if there is no store.
     let store = try await session.store()
+    let report: SecretServiceImportReport
     do {
       let copy = try await SecretServiceCopy(onBus: BaseDirectories.sessionBus, to: store, access: access)
-      let plan = try await copy.plan()
-      let report =
-        dryRun ? SecretServiceImportReport(plan) : SecretServiceImportReport(plan, try await copy.bring(plan))
-      try report.print(json: options.json)
+      // A locked store is unlocked for the secrets to compare.
+      report = try await session.asking(store, session.answers()) { asking in
+        let plan = try await copy.plan(asking)
+        guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
+        return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, asking))
+      }
     } catch {
       throw session.explained(error)
     }
+    try report.print(json: options.json)
   }
 }
 
@@ -51,8 +61,14 @@ private struct SecretServiceImportReport: Encodable {
   struct Entry: Encodable {
     var collection: String
     var label: String
+    /// The sandboxed program whose secret it is.
+    var application: String?
 
-    init(_ entry: SecretServiceCopy.Entry) { (collection, label) = (entry.collection, entry.label) }
+    init(_ entry: SecretServiceCopy.Entry) {
+      (collection, label, application) = (entry.collection, entry.label, entry.application)
+    }
+
+    var words: String { "\(collection): \(label)\(application.map { ", the secret of \($0)" } ?? "")" }
   }
 
   struct Staying: Encodable {
@@ -67,33 +83,66 @@ private struct SecretServiceImportReport: Encodable {
   /// The collections that are new to the store.
   var collections: [String]
   var brought: [Entry]
+  /// Items that the store had already, and that have the other program's secret now, or would.
+  var replaced: [Entry]
+  /// Items that the store has already, and that stay as they are.
   var alreadyThere: [Entry]
+  /// Of these: the ones with another secret.
+  var differing: [Entry]
+  /// Of these: the ones that were not compared.
+  var uncompared: [Entry]
   var staying: [Staying]
 
   /// What would be done.
-  init(_ plan: SecretServiceCopy.Plan) {
-    dryRun = true
-    collections = plan.collections.map(\.name)
-    (brought, alreadyThere) = (plan.coming.map(Entry.init), plan.alreadyThere.map(Entry.init))
-    staying = plan.unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
+  init(_ plan: SecretServiceCopy.Plan, replacing: Bool) {
+    self.init(
+      plan, dryRun: true, plan.coming, replaced: replacing ? plan.differing + plan.uncompared : [], plan.unusable)
   }
 
   /// What was done.
   init(_ plan: SecretServiceCopy.Plan, _ outcome: SecretServiceCopy.Outcome) {
-    dryRun = false
+    self.init(plan, dryRun: false, outcome.brought, replaced: outcome.replaced, outcome.unusable)
+  }
+
+  private init(
+    _ plan: SecretServiceCopy.Plan, dryRun: Bool, _ brought: [SecretServiceCopy.Entry],
+    replaced: [SecretServiceCopy.Entry], _ unusable: [UnusableEntry]
+  ) {
+    let gone = Swift.Set(replaced)
+    func kept(_ entries: [SecretServiceCopy.Entry]) -> [Entry] { entries.filter { !gone.contains($0) }.map(Entry.init) }
+    self.dryRun = dryRun
     collections = plan.collections.map(\.name)
-    (brought, alreadyThere) = (outcome.brought.map(Entry.init), outcome.alreadyThere.map(Entry.init))
-    staying = outcome.unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
+    self.brought = brought.map(Entry.init)
+    self.replaced = replaced.map(Entry.init)
+    (alreadyThere, differing) = (kept(plan.alreadyThere), kept(plan.differing))
+    uncompared = kept(plan.uncompared)
+    staying = unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
   }
 
   func print(json: Bool) throws(Failure) {
     if json { return try JSON.print(self) }
     let end = dryRun && !brought.isEmpty ? ":" : "."
     StandardError.line("\(dryRun ? "Would copy" : "Copied") \(Spoken.plural(brought.count, "item"))\(end)")
-    if dryRun { list(brought.map { "\($0.collection): \($0.label)" }) }
+    if dryRun { list(brought.map(\.words)) }
+    if !replaced.isEmpty {
+      StandardError.line(
+        "\(dryRun ? "Would replace" : "Replaced") the secret of \(Spoken.plural(replaced.count, "item")):")
+      list(replaced.map(\.words))
+    }
     if !alreadyThere.isEmpty {
       StandardError.line(
         "\(Spoken.plural(alreadyThere.count, "item")) of it the store has already, and keeps as it is.")
+    }
+    if !differing.isEmpty {
+      StandardError.line(
+        "\(differing.count) of these \(differing.count == 1 ? "has" : "have") another secret here; --replace takes the "
+          + "other program's:")
+      list(differing.map(\.words))
+    }
+    if !uncompared.isEmpty {
+      StandardError.line(
+        "\(uncompared.count) of these \(uncompared.count == 1 ? "was" : "were") not compared, because of a rule here "
+          + "or since the other program does not give it out.")
     }
     if !staying.isEmpty {
       StandardError.line("\(Spoken.plural(staying.count, "item")) \(dryRun ? "would stay" : "stayed") where it is:")
