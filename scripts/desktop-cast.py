@@ -74,8 +74,9 @@ def main():
     sensor, folder, passcode = sys.argv[1:]
     session = DesktopSession(sensor)
     again = [("asscode:", passcode), ("again:", passcode)]
-    # In the order of 'whorl setup': store, fingers, secrets, a key for ssh, the agent of ssh, git.
-    answers = [("[y/N]", "y"), *again, ("[y/N]", "y"), ("asscode:", passcode)] + [("[y/N]", "y")] * 4
+    # In the order of 'whorl setup': store, fingers, secrets (an import first, where another program may hold some), a key
+    # for ssh, the agent of ssh, git. An answer that nothing asks for is left over.
+    answers = [("[y/N]", "y"), *again, ("[y/N]", "y"), ("asscode:", passcode)] + [("[y/N]", "y")] * 5
     session.run("whorl setup", fingers=["right-index:1"] * 6, typed=answers)
     # In the place of the next login.
     subprocess.run(session.words("whorl secret-service enable --now", "--pipe"), env=session.environment, check=True)

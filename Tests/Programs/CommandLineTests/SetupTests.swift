@@ -101,6 +101,45 @@ struct SetupTests {
     }
   }
 
+  @Test("copies what the Secret Service holds before Whorl takes its part over", arguments: ["", "y", "n"])
+  func copiedFirst(_ answer: String) async throws {
+    try await TestStore.with { store in
+      try await PrivateBus.with { bus in
+        let items = [SecretServiceStandIn.Item(label: "Mail", attributes: ["a": "b"], secret: Array("one".utf8))]
+        // A locked collection does not say what is in it, and is not opened to look.
+        let service = try await SecretServiceStandIn(
+          on: bus, prompt: answer.isEmpty ? .dismissed : .none, aliases: ["default": "/collection"], items)
+        defer { service.close() }
+        var places = home(store.folder)
+        places["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        let (copy, enable) = ("secret-service import --store ", "secret-service enable --store ")
+        guard !answer.isEmpty else {
+          let told = try await store.whorl("setup", environment: places)
+          #expect(
+            told.text.contains("'whorl \(copy)\(store.directory)', then 'whorl \(enable)\(store.directory)' does it"),
+            "\(told.text)")
+          return
+        }
+        let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: places)
+        try await terminal.waits(for: "Run 'whorl \(copy)\(store.directory)' now? [y/N]")
+        terminal.type("\(answer)\n")
+        if answer == "y" {
+          try await terminal.waits(for: "Run 'whorl \(enable)\(store.directory)' now? [y/N]")
+          terminal.type("y\n")
+        }
+        try await terminal.waits(for: Self.sshQuestion)
+        terminal.type("n\n")
+        try await terminal.waits(for: Self.gitQuestion)
+        terminal.type("n\n")
+        #expect(try await terminal.status() == 0)
+        // Who does not want the copy is not offered to lose sight of it.
+        #expect(terminal.shown.contains("Run 'whorl \(enable)") == (answer == "y"))
+        let listed = try await store.whorl("secret-service", "list").text
+        #expect(listed.contains("\tMail\t") == (answer == "y"), "\(listed)")
+      }
+    }
+  }
+
   @Test("leaves what is declined, and ends where a command fails, with its status")
   func declined() async throws {
     try await TestStore.with { store in

@@ -86,8 +86,11 @@ package final class SecretServiceStandIn: Sendable {
       } else if collections.contains(call.path) {
         let paths = items.indices.filter { items[$0].collection == call.path }.map { BusValue.objectPath("/item\($0)") }
         let label = call.path == "/collection" ? "Login" : "Label of \(call.path)"
+        // As KWallet, it does not tell what is in a locked collection.
         call.answer([
-          .dictionary(["Label": .string(label), "Locked": .boolean(locked), "Items": .array(of: "o", paths)])
+          .dictionary([
+            "Label": .string(label), "Locked": .boolean(locked), "Items": .array(of: "o", locked ? [] : paths),
+          ])
         ])
       } else {
         call.answer([.dictionary(["Collections": .array(of: "o", collections.map { .objectPath($0) })])])

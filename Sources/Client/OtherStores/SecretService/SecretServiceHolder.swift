@@ -26,6 +26,39 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
+  /// Whether the program that has the name may hold items. Starts no program and opens no collection, so a locked
+  /// collection counts as one with items, and so does a service that does not answer as it should. Where nobody has the
+  /// name: whether the bus can start a program for it.
+  package static func mayHoldItems(onBus address: String) async throws(ImportError) -> Bool {
+    let connection: BusConnection
+    do throws(BusError) {
+      connection = try BusConnection(busAddress: address, handlers: .init())
+      guard try await connection.owner(of: SecretServiceBus.name) != nil else {
+        defer { connection.close() }
+        let names = try await connection.call(
+          MessageBus.target, "ListActivatableNames", [], within: SecretServiceBus.limit)
+        guard case .array(_, let values)? = names.first else { return false }
+        return values.contains { $0.asString == SecretServiceBus.name }
+      }
+      connection.close()
+    } catch {
+      throw .unavailable("the message bus of this session: \(error.words)")
+    }
+    do throws(ImportError) {
+      let bus = try await SecretServiceBus(address)
+      for collection in try await bus.paths(SecretServiceBus.path, "Service", "Collections") {
+        let properties = try await bus.properties(collection, "Collection")
+        guard case .array(_, let items)? = properties["Items"], properties["Locked"]?.asBoolean != true else {
+          return true
+        }
+        if !items.isEmpty { return true }
+      }
+      return false
+    } catch {
+      return true
+    }
+  }
+
   /// Makes the bus look for new and removed files of services.
   package static func rereadServices(onBus address: String) async throws(ImportError) {
     do throws(BusError) {

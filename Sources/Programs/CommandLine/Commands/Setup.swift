@@ -34,7 +34,7 @@ struct Setup: Command {
       // Look again each time: an earlier step may have changed the state of this one, and a step may need several
       // commands.
       while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
-        let command = finding.command, !done.contains(command), try isChosen(command, at: terminal)
+        let command = finding.commands.first(where: { !done.contains($0) }), try isChosen(command, at: terminal)
       {
         let status = ChosenCommand(command).run(hardening)
         guard status == 0 else {

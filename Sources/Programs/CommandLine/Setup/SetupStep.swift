@@ -3,11 +3,11 @@ enum SetupStep: String, CaseIterable, Encodable {
   case service, store, passcode, reader, fingers, keyring, kwallet, secrets, ssh, git
 }
 
-/// The state of a step, and the command that carries it out.
+/// The state of a step, and the commands that carry it out.
 struct SetupFinding: Encodable {
   enum State: String, Encodable {
     case done
-    /// The command can be run now.
+    /// The commands can be run now.
     case open
     /// Another step has to be done first.
     case later
@@ -19,8 +19,8 @@ struct SetupFinding: Encodable {
   let state: State
   /// What was found.
   let words: String
-  /// The command, as a person types it.
-  var command: [String]?
+  /// The commands that are left, one after another, each as a person types it.
+  var commands: [[String]] = []
   /// The command that takes it back.
   var wayBack: String?
 
@@ -30,8 +30,8 @@ struct SetupFinding: Encodable {
 
   static func note(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .note, words: words) }
 
-  static func open(_ step: SetupStep, _ words: String, _ command: [String], wayBack: String) -> Self {
-    Self(step: step, state: .open, words: words, command: command, wayBack: wayBack)
+  static func open(_ step: SetupStep, _ words: String, _ commands: [String]..., wayBack: String) -> Self {
+    Self(step: step, state: .open, words: words, commands: commands, wayBack: wayBack)
   }
 
   /// The lines for a person.
@@ -39,7 +39,10 @@ struct SetupFinding: Encodable {
     let name = step.rawValue + String(repeating: " ", count: 10 - step.rawValue.count)
     let mark = state == .done ? "ok  " : state == .open ? "todo" : "    "
     var lines = ["\(mark)  \(name)\(words)"]
-    if let command { lines.append("                '\(command.joined(separator: " "))' does it") }
+    if !commands.isEmpty {
+      let spoken = commands.map { "'\($0.joined(separator: " "))'" }.joined(separator: ", then ")
+      lines.append("                \(spoken) does it")
+    }
     if let wayBack { lines.append("                '\(wayBack)' takes it back") }
     return lines
   }

@@ -111,11 +111,16 @@ struct SetupSurvey {
         holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
           ?? "programs of the desktop have theirs from Whorl")
     }
-    return .open(
-      .secrets,
-      holder.map { "programs of the desktop keep theirs in \($0.words); 'whorl secret-service import' copies them" }
-        ?? "programs of the desktop keep theirs elsewhere",
-      command("secret-service", "enable"), wayBack: "whorl secret-service disable")
+    let enable = command("secret-service", "enable")
+    let wayBack = "whorl secret-service disable"
+    let words =
+      holder.map { "programs of the desktop keep theirs in \($0.words)" }
+      ?? "programs of the desktop keep theirs elsewhere"
+    guard try await SecretServiceHolderReport.mayHoldItems() else {
+      return .open(.secrets, words, enable, wayBack: wayBack)
+    }
+    // First what they have: once Whorl is the service, nothing can be read from the other program.
+    return .open(.secrets, words, command("secret-service", "import"), enable, wayBack: wayBack)
   }
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {

@@ -81,6 +81,17 @@ struct SecretServiceHolderReport: Encodable {
     }
   }
 
+  /// Whether the program that has the name, or would be started for it, may hold items.
+  ///
+  /// - Throws: where there is no bus.
+  static func mayHoldItems() async throws(Failure) -> Bool {
+    do throws(ImportError) {
+      return try await SecretServiceHolder.mayHoldItems(onBus: BaseDirectories.sessionBus)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
 
   /// Its name and its path.
