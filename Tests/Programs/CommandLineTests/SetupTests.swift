@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import ProgramDriver
 import Testing
@@ -18,12 +19,52 @@ struct SetupTests {
       #expect(told.status == 0)
       #expect(told.text.contains("ok    store     made"))
       #expect(told.text.contains("todo  git       does not ask Whorl for passwords"))
-      #expect(told.text.contains("'git config --global --unset-all credential.helper '^whorl$'' takes it back"))
+      #expect(told.text.contains("'git config --global --unset-all credential.helper '^whorl( |$)'' takes it back"))
       #expect(told.text.contains("Run 'whorl setup' at a terminal to choose."))
       let json = try await store.whorl("setup", "--json", environment: home)
       #expect(json.text.contains(#""state":"done","step":"passcode""#))
       #expect(json.text.contains(#""state":"open","step":"git""#))
       #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
+    }
+  }
+
+  @Test("steps that are done keep the command that takes them back, which undoes them")
+  func waysBack() async throws {
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      let home = services.environment()
+      try await store.whorl("ssh", "add", "work").mustSucceed()
+      try await store.whorl("ssh", "enable", environment: home).mustSucceed()
+      let helper = ["git", "config", "--global", "--add", "credential.helper"]
+      for value in ["whorl --access none", "whorl", "whorled"] {
+        try await Invocation(program: "/usr/bin/env", arguments: helper + [value], environment: home).run()
+          .mustSucceed()
+      }
+      func ways() async throws -> [String: String] {
+        struct Steps: Decodable {
+          struct Step: Decodable {
+            var step: String
+            var state: String
+            var wayBack: String?
+          }
+          var steps: [Step]
+        }
+        let told = try await store.whorl("setup", "--json", environment: home)
+        let steps = try JSONDecoder().decode(Steps.self, from: Data(told.output)).steps
+        return Dictionary(uniqueKeysWithValues: steps.filter { $0.state == "done" }.map { ($0.step, $0.wayBack ?? "") })
+      }
+      let back = try await ways()
+      #expect(back["store"] == "rm -r \(store.directory)" && back["passcode"] == "whorl passcode --remove", "\(back)")
+      #expect(back["ssh"] == "whorl ssh disable")
+      let git = try #require(back["git"])
+      try await Invocation(program: "/bin/sh", arguments: ["-c", git], environment: home).run().mustSucceed()
+      let left = String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self)
+      #expect(left.contains("helper = whorled\n") && !left.contains("whorl\n") && !left.contains("none"), "\(left)")
+      #expect(try await ways()["git"] == nil)
+      // For a person, only what is left to do is told with its way back.
+      #expect(!(try await store.whorl("setup", environment: home)).text.contains("passcode --remove"))
     }
   }
 

@@ -9,7 +9,8 @@ struct Setup: Command {
     discussion: """
       Looks at the service, your store, the reader, your fingers, what a login opens, ssh and git. Then it asks for each step \
       that is left, and runs the command of those that you choose: the same commands that you could type yourself. \
-      Every step names the command that takes it back. It can be ended and run again at any time.
+      Every step names the command that takes it back; --json names those of the steps that are done, too. It can be \
+      ended and run again at any time.
 
       Without a terminal, and with --json, it only tells what there is.
 

@@ -24,7 +24,10 @@ struct SetupFinding: Encodable {
   /// The command that takes it back.
   var wayBack: String?
 
-  static func done(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .done, words: words) }
+  /// - Parameter wayBack: nil for what no command of this user takes back.
+  static func done(_ step: SetupStep, _ words: String, wayBack: String?) -> Self {
+    Self(step: step, state: .done, words: words, wayBack: wayBack)
+  }
 
   static func later(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .later, words: words) }
 
@@ -43,7 +46,7 @@ struct SetupFinding: Encodable {
       let spoken = commands.map { "'\($0.joined(separator: " "))'" }.joined(separator: ", then ")
       lines.append("                \(spoken) does it")
     }
-    if let wayBack { lines.append("                '\(wayBack)' takes it back") }
+    if state == .open, let wayBack { lines.append("                '\(wayBack)' takes it back") }
     return lines
   }
 }

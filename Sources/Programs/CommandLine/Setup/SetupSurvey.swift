@@ -14,20 +14,18 @@ struct SetupSurvey {
     let isOwn = if case .own = try session.place() { true } else { false }
     findings.append(
       isOwn
-        ? .done(.service, "installed: other programs of yours cannot read its keys")
+        ? .done(.service, "installed: other programs of yours cannot read its keys", wayBack: nil)
         : .note(.service, "not used: other programs of yours can read the key file of a private store"))
     let store: (any VaultService)?
+    let withoutStore = isOwn ? "sudo whorl admin remove USER" : "rm -r \(try folder())"
     do throws(Failure) {
       store = try await session.store()
-      findings.append(.done(.store, "made"))
+      findings.append(.done(.store, "made", wayBack: withoutStore))
     } catch {
       // No other failure would go away if a store were created.
       guard error.status == .notFound else { throw error }
       store = nil
-      findings.append(
-        .open(
-          .store, "none yet", command("init"),
-          wayBack: isOwn ? "sudo whorl admin remove USER" : "rm -r \(try folder())"))
+      findings.append(.open(.store, "none yet", command("init"), wayBack: withoutStore))
     }
     if let store {
       try await lookInside(store, &findings)
@@ -50,23 +48,25 @@ struct SetupSurvey {
     } catch {
       throw session.explained(error)
     }
+    let withoutPasscode = "whorl passcode --remove"
     findings.append(
       status.passcodeSet
-        ? .done(.passcode, "set")
+        ? .done(.passcode, "set", wayBack: withoutPasscode)
         : .open(
           .passcode, "none: only the recovery key opens what a finger does not", command("passcode"),
-          wayBack: "whorl passcode --remove"))
+          wayBack: withoutPasscode))
     guard let reader = readers.chosen else {
       findings.append(.note(.reader, "none: \(readers.problem.map { Failure($0).words } ?? "no reader is attached")"))
       findings.append(.later(.fingers, "after a reader is there"))
       return
     }
-    findings.append(.done(.reader, reader.name))
+    findings.append(.done(.reader, reader.name, wayBack: nil))
     let fingers = status.sets.map(\.fingers.count).reduce(0, +)
+    let withoutFingers = "whorl unenroll --all"
     findings.append(
       fingers > 0
-        ? .done(.fingers, "\(fingers) enrolled")
-        : .open(.fingers, "none enrolled", command("enroll"), wayBack: "whorl unenroll --all"))
+        ? .done(.fingers, "\(fingers) enrolled", wayBack: withoutFingers)
+        : .open(.fingers, "none enrolled", command("enroll"), wayBack: withoutFingers))
   }
 
   /// Looks at the wallets that a login by finger leaves locked. Only the service is told about logins.
@@ -77,13 +77,13 @@ struct SetupSurvey {
     let rows = try await session.loginRows(in: store)
     let isTold = LoginStacks().isAnyGood
     func wallet(_ step: SetupStep, _ kind: LoginItem.Kind, _ word: String) {
+      let wayBack = "whorl login disable \(word)"
       if rows.contains(where: { $0.kind == kind.rawValue }) {
-        findings.append(.done(step, "a login opens it"))
+        findings.append(.done(step, "a login opens it", wayBack: wayBack))
       } else if isTold {
         findings.append(
           .open(
-            step, "a login by finger leaves it locked", command("login", "enable", word),
-            wayBack: "whorl login disable \(word)"))
+            step, "a login by finger leaves it locked", command("login", "enable", word), wayBack: wayBack))
       } else {
         findings.append(.note(step, "no login of this machine tells Whorl; 'whorl login status' says what to change"))
       }
@@ -95,24 +95,26 @@ struct SetupSurvey {
 
   /// Looks at the Secret Service of the desktop.
   private func secrets() async throws(Failure) -> SetupFinding {
+    let wayBack = "whorl secret-service disable"
     let isEnabled = try SecretServiceFiles().isEnabled
     let holder: SecretServiceHolderReport?
     do throws(Failure) {
       holder = try await SecretServiceHolderReport.current()
     } catch {
       return isEnabled
-        ? .done(.secrets, "programs of the desktop have theirs from Whorl")
+        ? .done(.secrets, "programs of the desktop have theirs from Whorl", wayBack: wayBack)
         : .note(.secrets, "no desktop here: its programs would keep theirs elsewhere")
     }
-    if let holder, holder.own { return .done(.secrets, "programs of the desktop have theirs from Whorl") }
+    if let holder, holder.own {
+      return .done(.secrets, "programs of the desktop have theirs from Whorl", wayBack: wayBack)
+    }
     if isEnabled {
       return .done(
         .secrets,
         holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
-          ?? "programs of the desktop have theirs from Whorl")
+          ?? "programs of the desktop have theirs from Whorl", wayBack: wayBack)
     }
     let enable = command("secret-service", "enable")
-    let wayBack = "whorl secret-service disable"
     let words =
       holder.map { "programs of the desktop keep theirs in \($0.words)" }
       ?? "programs of the desktop keep theirs elsewhere"
@@ -129,25 +131,28 @@ struct SetupSurvey {
       return .open(.ssh, "no key in the vault", command("ssh", "add", "ssh"), wayBack: "whorl ssh rm ssh")
     }
     let there = "\(Spoken.plural(keys.count, "key")) in the vault"
+    let wayBack = "whorl ssh disable"
     return switch try SSHAgentFiles().isEnabled {
-    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh")
+    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh", wayBack: wayBack)
     case false?:
       .open(
-        .ssh, "\(there), but ssh does not ask whorl-agent for them", command("ssh", "enable"),
-        wayBack: "whorl ssh disable")
+        .ssh, "\(there), but ssh does not ask whorl-agent for them", command("ssh", "enable"), wayBack: wayBack)
     case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
     }
   }
 
   private func git() -> SetupFinding {
-    let look = ["git", "config", "--global", "--get-all", "credential.helper", "^whorl( |$)"]
+    // With options as well, such as `whorl --access none`.
+    let helper = "^whorl( |$)"
+    let look = ["git", "config", "--global", "--get-all", "credential.helper", helper]
+    let wayBack = "git config --global --unset-all credential.helper '\(helper)'"
     switch ChosenCommand(look).isTrue() {
     case nil: return .note(.git, "not installed")
-    case true?: return .done(.git, "asks Whorl for passwords")
+    case true?: return .done(.git, "asks Whorl for passwords", wayBack: wayBack)
     case false?:
       return .open(
         .git, "does not ask Whorl for passwords", ["git", "config", "--global", "--add", "credential.helper", "whorl"],
-        wayBack: "git config --global --unset-all credential.helper '^whorl$'")
+        wayBack: wayBack)
     }
   }
 
