@@ -65,7 +65,7 @@ struct MakefileTests {
         "opt/whorl/lib/systemd/system/whorld.socket", "opt/whorl/lib/sysusers.d/whorl.conf",
         "opt/whorl/lib/tmpfiles.d/whorl.conf", "usr/share/polkit-1/actions/org.whorl.policy",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Vault1.xml",
-        "opt/whorl/share/dbus-1/interfaces/org.whorl.Login1.xml",
+        "opt/whorl/share/dbus-1/interfaces/org.whorl.Login1.xml", "etc/X11/Xsession.d/80whorl-agent",
       ] {
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: file).path), "\(file)")
       }

@@ -31,6 +31,7 @@ expect 0 "active" systemctl is-active whorld.socket whorl-reader-libfprint.socke
   whorl-program-path.socket
 expect 0 "enabled" systemctl is-enabled whorld.socket
 expect 0 "" systemd-analyze verify --man=no whorld.service whorld.socket
+expect 0 " /etc/X11/Xsession.d/80whorl-agent " dpkg-query --show --showformat='${Conffiles}' whorl
 expect 0 "Setting up whorl-tests" apt install "$packages"/whorl-tests_*.deb
 expect 0 "ok 2 - virtual reader, storage" whorl-tests --virtual
 

@@ -52,6 +52,35 @@ struct SSHEnableTests {
     }
   }
 
+  @Test("the SSH agent of GNOME Keyring, which names its own socket to a desktop, is hidden until disable")
+  func keyring() async throws {
+    try await with { store, services in
+      for each in ["xdg", "xdg/autostart"] { mkdir("\(services.folder)/\(each)", 0o700) }
+      let more = [
+        "XDG_CONFIG_DIRS": "\(services.folder)/xdg", "SSH_AUTH_SOCK": "\(services.folder)/run/keyring/ssh",
+      ]
+      let hidden = "\(services.folder)/config/autostart/gnome-keyring-ssh.desktop"
+      let without = try await store.whorl("ssh", "enable", environment: services.environment(more))
+      #expect(without.status == 0 && access(hidden, F_OK) != 0, "\(without.diagnostics)")
+      #expect(!without.diagnostics.contains("GNOME Keyring"))
+
+      try writeFile("\(services.folder)/xdg/autostart/gnome-keyring-ssh.desktop", Array("[Desktop Entry]\n".utf8))
+      let done = try await store.whorl("ssh", "enable", environment: services.environment(more))
+      #expect(done.diagnostics.contains("Wrote \(hidden)\n"), "\(done.diagnostics)")
+      #expect(done.diagnostics.contains("That is GNOME Keyring's, which your next login does not start"))
+      let text = String(decoding: try readFile(hidden), as: UTF8.self)
+      #expect(text.hasPrefix(Self.mark + "[Desktop Entry]\n") && text.hasSuffix("\nHidden=true\n"), "\(text)")
+
+      let removed = try await store.whorl("ssh", "disable", environment: services.environment(more))
+      #expect(removed.diagnostics.contains("Removed \(hidden)\n") && access(hidden, F_OK) != 0)
+      try writeFile(hidden, Array("of the user".utf8))
+      let before = services.calls
+      let refused = try await store.whorl("ssh", "enable", environment: services.environment(more))
+      #expect(refused.status == 73 && refused.failure.contains("\(hidden) is not a file of Whorl's"))
+      #expect(services.calls == before)
+    }
+  }
+
   @Test("a socket unit that is masked is none, and nothing is written")
   func masked() async throws {
     try await with { store, services in

@@ -5,6 +5,8 @@ import Whorl
 struct SSHAgentFiles {
   private static let socketUnit = "whorl-agent.socket"
   private static let serviceUnit = "whorl-agent.service"
+  private static let keyringAutostart = HiddenAutostart(
+    "gnome-keyring-ssh.desktop", called: "SSH agent of GNOME Keyring")
 
   private let configuration: String
   private let data: String
@@ -35,6 +37,18 @@ struct SSHAgentFiles {
     return MarkedFile(
       otherAgentPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command) --upstream \(Self.unitWord(path))"])
   }
+
+  /// The file that keeps GNOME Keyring from starting its SSH agent, which names its own socket to the desktop; nil where
+  /// that is not installed.
+  var keyring: MarkedFile? { Self.keyringAutostart.isInstalled ? keyringFile : nil }
+
+  private var keyringFile: MarkedFile { Self.keyringAutostart.file(in: configuration, of: .ssh) }
+
+  /// Every file that may have been written, whatever is installed now. The contents given here do not matter.
+  var all: [MarkedFile] { [otherAgent, keyringFile] }
+
+  /// Whether the agent at this socket is GNOME Keyring's, which the next session does not have.
+  static func isKeyrings(_ path: String) -> Bool { environment("XDG_RUNTIME_DIR").map { "\($0)/keyring/ssh" } == path }
 
   static let missing = Failure(
     .unavailable, "whorl-agent.socket is not among the units of your service manager",

@@ -6,7 +6,8 @@ import Whorl
 struct SecretServiceFiles {
   private static let serviceUnit = "whorl-secrets.service"
   private static let keyringUnit = "gnome-keyring-daemon.service"
-  private static let keyringAutostart = "autostart/gnome-keyring-secrets.desktop"
+  private static let keyringAutostart = HiddenAutostart(
+    "gnome-keyring-secrets.desktop", called: "Secrets of GNOME Keyring")
   private static let component = "secrets"
 
   private let configuration: String
@@ -25,12 +26,12 @@ struct SecretServiceFiles {
 
   /// The file by which the message bus starts the service.
   private var busPath: String { "\(data)/dbus-1/services/org.freedesktop.secrets.service" }
-  private var autostartPath: String { "\(configuration)/\(Self.keyringAutostart)" }
+  private var autostart: MarkedFile { Self.keyringAutostart.file(in: configuration, of: .secretService) }
   // Not `whorl.conf`: that would hide the file of this name that the package installs.
   private var dropInPath: String { "\(configuration)/systemd/user/\(Self.keyringUnit).d/whorl-secrets.conf" }
 
   /// Every file that may have been written, whatever is installed now. The contents given here do not matter.
-  var all: [MarkedFile] { [busPath, autostartPath, dropInPath].map { MarkedFile($0, of: .secretService, []) } }
+  var all: [MarkedFile] { [busPath, autostart.path, dropInPath].map { MarkedFile($0, of: .secretService, []) } }
 
   /// Whether the message bus starts Whorl's service.
   var isEnabled: Bool { [.current, .outdated].contains(MarkedFile(busPath, of: .secretService, []).state) }
@@ -43,12 +44,7 @@ struct SecretServiceFiles {
     // Without the unit the bus starts the program itself.
     if unit.isInstalled { bus.append("SystemdService=\(Self.serviceUnit)") }
     var files = [MarkedFile(busPath, of: .secretService, bus)]
-    if BaseDirectories.machineConfiguration.contains(where: { access("\($0)/\(Self.keyringAutostart)", F_OK) == 0 }) {
-      files.append(
-        MarkedFile(
-          autostartPath, of: .secretService,
-          ["[Desktop Entry]", "Type=Application", "Name=Secrets of GNOME Keyring", "Exec=/bin/true", "Hidden=true"]))
-    }
+    if Self.keyringAutostart.isInstalled { files.append(autostart) }
     if let command = keyring.command, let without = Self.withoutSecrets(command) {
       files.append(MarkedFile(dropInPath, of: .secretService, ["[Service]", "ExecStart=", "ExecStart=\(without)"]))
     }

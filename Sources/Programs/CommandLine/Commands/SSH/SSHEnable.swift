@@ -10,7 +10,8 @@ struct SSHEnable: Command {
       Has your service manager listen at $XDG_RUNTIME_DIR/whorl-agent, now and in every session, and name that socket \
       in SSH_AUTH_SOCK for the programs that a desktop starts. Terminals that are open keep the agent that they have. \
       The agent that SSH_AUTH_SOCK names now keeps its keys: whorl-agent hands them on, unless its socket is one that \
-      the next session does not have. --other-agent names another one.
+      the next session does not have. --other-agent names another one. Where GNOME Keyring has an SSH agent of its own, \
+      which would name its socket to the desktop, a file of yours keeps it from starting.
 
       Examples:
         whorl ssh enable
@@ -35,13 +36,14 @@ struct SSHEnable: Command {
     guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
     let other = try other()
     let file = try other.map { path throws(Failure) in try files.otherAgent(at: path) }
-    try (file ?? files.otherAgent).requireOwn()
+    // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
+    let wanted = [file, files.keyring].compactMap { $0 }
+    for file in [files.otherAgent] + wanted { try file.requireOwn() }
     let report = Report(
       dryRun: dryRun, unit: files.socket.name, otherAgent: other,
-      written: file.flatMap { $0.state == .current ? nil : [$0.path] } ?? [])
+      written: wanted.filter { $0.state != .current }.map(\.path))
     if !dryRun {
-      // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
-      if let file { _ = try [file].write() }
+      _ = try wanted.write()
       let manager = ServiceManager(hardening: hardening)
       try manager.reload()
       // The service may be running with an earlier command line.
@@ -49,7 +51,7 @@ struct SSHEnable: Command {
       try manager.enable(files.socket)
     }
     if options.json { return try JSON.print(report) }
-    tell(report)
+    tell(report, hidesKeyring: files.keyring != nil)
   }
 
   private func other() throws(Failure) -> String? {
@@ -62,9 +64,15 @@ struct SSHEnable: Command {
     return otherAgent
   }
 
-  private func tell(_ report: Report) {
+  private func tell(_ report: Report, hidesKeyring: Bool) {
     for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
-    if let other = report.otherAgent { StandardError.line("Other keys stay with the agent at \(Visible.text(other)).") }
+    if let other = report.otherAgent {
+      StandardError.line("Other keys stay with the agent at \(Visible.text(other)).")
+      if hidesKeyring, SSHAgentFiles.isKeyrings(other) {
+        StandardError.line(
+          "That is GNOME Keyring's, which your next login does not start; ssh itself reads the keys in ~/.ssh then.")
+      }
+    }
     if dryRun {
       StandardError.line("Would enable \(report.unit).")
     } else {
@@ -89,7 +97,7 @@ struct SSHDisable: Command {
     commandName: "disable",
     abstract: "Give ssh the agent back that it had.",
     discussion: """
-      Ends whorl-agent, now and in later sessions, and removes the file that 'whorl ssh enable' has written. Programs \
+      Ends whorl-agent, now and in later sessions, and removes the files that 'whorl ssh enable' has written. Programs \
       that have its socket in SSH_AUTH_SOCK keep that name until they end. The keys stay in the store.
 
       Examples:
@@ -102,14 +110,15 @@ struct SSHDisable: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let files = try SSHAgentFiles()
-    let isRemoved = try files.otherAgent.remove()
+    var removed: [String] = []
+    for file in files.all where try file.remove() { removed.append(file.path) }
     if files.socket.isInstalled {
       let manager = ServiceManager(hardening: hardening)
-      if isRemoved { try manager.reload() }
+      if !removed.isEmpty { try manager.reload() }
       try manager.disable([files.socket, files.service])
     }
-    if options.json { return try JSON.print(["removed": isRemoved ? [files.otherAgent.path] : []]) }
-    if isRemoved { StandardError.line("Removed \(Visible.text(files.otherAgent.path))") }
+    if options.json { return try JSON.print(["removed": removed]) }
+    for path in removed { StandardError.line("Removed \(Visible.text(path))") }
     StandardError.line("ssh has its agent from before again in programs that are started from now on.")
   }
 }
