@@ -32,6 +32,7 @@ struct SSHEnableTests {
       let done = try await store.whorl("ssh", "enable", environment: services.environment(other))
       #expect(done.status == 0, "\(done.diagnostics)")
       #expect(done.diagnostics.contains("Other keys stay with the agent at "))
+      #expect(done.diagnostics.contains("Programs of your desktop find it from your next login on"))
       #expect(done.diagnostics.contains("'whorl ssh disable' takes it back.\n"))
       #expect(
         String(decoding: try readFile(Self.path(services)), as: UTF8.self) == Self.mark + """
@@ -78,6 +79,33 @@ struct SSHEnableTests {
       let refused = try await store.whorl("ssh", "enable", environment: services.environment(more))
       #expect(refused.status == 73 && refused.failure.contains("\(hidden) is not a file of Whorl's"))
       #expect(services.calls == before)
+    }
+  }
+
+  @Test("disable names the agent from before again where that one still listens, and else says from when on")
+  func agentFromBefore() async throws {
+    try await with { store, services in
+      let other = "\(services.folder)/run/keyring/50% \"ssh\" $1 \\"
+      let environment = services.environment(["SSH_AUTH_SOCK": other])
+      try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
+      mkdir("\(services.folder)/run/keyring", 0o700)
+      let away = try await store.whorl("ssh", "disable", environment: services.environment())
+      #expect(away.failure == "ssh has its agent from before again from your next login on.", "\(away.diagnostics)")
+      #expect(services.calls.last?.contains("set-environment") == false)
+
+      try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
+      try #require(mknod(other, S_IFSOCK | 0o600, 0) == 0)
+      let back = try await store.whorl("ssh", "disable", environment: services.environment())
+      #expect(
+        back.failure
+          == "ssh has the agent at \(other) again: services at once, your desktop from your next login on.",
+        "\(back.diagnostics)")
+      // After the unit of the socket has stopped, which takes the variable away.
+      #expect(
+        services.calls.suffix(2) == [
+          "--user disable --now whorl-agent.socket whorl-agent.service",
+          "--user set-environment SSH_AUTH_SOCK=\(other)",
+        ])
     }
   }
 

@@ -14,7 +14,7 @@ struct UserServicesStandIn {
     let script = """
       #!/bin/sh
       [ "$2" = is-enabled ] && exec test -e '\(folder)/enabled/'"$3"
-      echo "$@" >>'\(folder)/calls'
+      printf '%s\\n' "$*" >>'\(folder)/calls'
       [ "$2" = enable ] && [ -d '\(folder)/enabled' ] && : >'\(folder)/enabled/'"$4"
       exit 0
 

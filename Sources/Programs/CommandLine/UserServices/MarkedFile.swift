@@ -46,6 +46,14 @@ struct MarkedFile {
     return there.starts(with: owner.mark.utf8) ? .outdated : .foreign
   }
 
+  /// The lines that are there, without the first one; nil where Whorl has not written the file.
+  var ownLines: [Substring]? {
+    guard [.current, .outdated].contains(state), let there = try? SmallFile.read(path, limit: Self.limit) else {
+      return nil
+    }
+    return String(decoding: there, as: UTF8.self).split(separator: "\n").dropFirst().map { $0 }
+  }
+
   /// Refuses a file that Whorl has not written.
   func requireOwn() throws(Failure) {
     guard state == .foreign else { return }

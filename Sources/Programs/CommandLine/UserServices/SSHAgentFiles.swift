@@ -35,7 +35,14 @@ struct SSHAgentFiles {
   func otherAgent(at path: String) throws(Failure) -> MarkedFile {
     guard let command = service.command else { throw Self.missing }
     return MarkedFile(
-      otherAgentPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command) --upstream \(Self.unitWord(path))"])
+      otherAgentPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command) --upstream \(UnitWord.quoted(path))"])
+  }
+
+  /// The socket of the other agent that the file names; nil where it names none, or is not Whorl's.
+  var namedOtherAgent: String? {
+    let command = otherAgent.ownLines?.last { $0.hasPrefix("ExecStart=") }?.dropFirst("ExecStart=".count)
+    let words = command.map { UnitWord.words(of: $0) } ?? []
+    return words.firstIndex(of: "--upstream").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
   }
 
   /// The file that keeps GNOME Keyring from starting its SSH agent, which names its own socket to the desktop; nil where
@@ -61,29 +68,9 @@ struct SSHAgentFiles {
   /// session as well: its path is in the runtime folder, not in a temporary one.
   static var usualOtherAgent: String? {
     guard let path = environment("SSH_AUTH_SOCK"), let folder = environment("XDG_RUNTIME_DIR"),
-      path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent", isLine(path)
+      path.hasPrefix("\(folder)/"), path != "\(folder)/whorl-agent", UnitWord.isLine(path)
     else { return nil }
     return path
-  }
-
-  /// Whether a path fits into one line of a unit, which has no way to write control characters.
-  static func isLine(_ path: String) -> Bool { !path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
-
-  /// A path as a word of a unit's command, with the session's own folder as the unit names it.
-  private static func unitWord(_ path: String) -> String {
-    var (start, rest) = ("", path)
-    if let folder = environment("XDG_RUNTIME_DIR"), path.hasPrefix("\(folder)/") {
-      (start, rest) = ("%t", String(path.dropFirst(folder.count)))
-    }
-    let escaped = rest.map { character in
-      switch character {
-      case "\\", "\"": "\\\(character)"
-      case "%": "%%"
-      case "$": "$$"
-      default: "\(character)"
-      }
-    }.joined()
-    return "\"\(start)\(escaped)\""
   }
 
   private static func environment(_ name: String) -> String? {

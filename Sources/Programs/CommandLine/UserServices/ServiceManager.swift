@@ -21,6 +21,11 @@ struct ServiceManager {
 
   func stop(_ unit: UserUnit) throws(Failure) { try systemctl("stop", unit.name) }
 
+  /// Sets a variable of what the service manager starts from now on.
+  func setEnvironment(_ name: String, to value: String) throws(Failure) {
+    try systemctl("set-environment", "\(name)=\(value)")
+  }
+
   /// Makes the bus read the files of services again.
   func reloadBus() async throws(Failure) {
     do throws(ImportError) {

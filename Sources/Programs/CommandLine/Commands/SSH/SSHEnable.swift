@@ -8,7 +8,7 @@ struct SSHEnable: Command {
     abstract: "Make whorl-agent the SSH agent of your sessions.",
     discussion: """
       Has your service manager listen at $XDG_RUNTIME_DIR/whorl-agent, now and in every session, and name that socket \
-      in SSH_AUTH_SOCK for the programs that a desktop starts. Terminals that are open keep the agent that they have. \
+      in SSH_AUTH_SOCK. A desktop and the programs that it starts keep the agent that they have until the next login. \
       The agent that SSH_AUTH_SOCK names now keeps its keys: whorl-agent hands them on, unless its socket is one that \
       the next session does not have. --other-agent names another one. Where GNOME Keyring has an SSH agent of its own, \
       which would name its socket to the desktop, a file of yours keeps it from starting.
@@ -56,7 +56,7 @@ struct SSHEnable: Command {
 
   private func other() throws(Failure) -> String? {
     guard let otherAgent else { return SSHAgentFiles.usualOtherAgent }
-    guard otherAgent.hasPrefix("/"), SSHAgentFiles.isLine(otherAgent) else {
+    guard otherAgent.hasPrefix("/"), UnitWord.isLine(otherAgent) else {
       throw .usage(
         "--other-agent is the full path of a socket, without control characters",
         advice: "such as $XDG_RUNTIME_DIR/openssh_agent")
@@ -76,7 +76,8 @@ struct SSHEnable: Command {
     if dryRun {
       StandardError.line("Would enable \(report.unit).")
     } else {
-      StandardError.line("Programs that are started from now on find it; at once in a terminal that is open:")
+      StandardError.line(
+        "Programs of your desktop find it from your next login on, services at once, and a terminal that is open with:")
       StandardError.line("  export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/whorl-agent")
       StandardError.line("'whorl ssh disable' takes it back.")
     }
@@ -97,8 +98,10 @@ struct SSHDisable: Command {
     commandName: "disable",
     abstract: "Give ssh the agent back that it had.",
     discussion: """
-      Ends whorl-agent, now and in later sessions, and removes the files that 'whorl ssh enable' has written. Programs \
-      that have its socket in SSH_AUTH_SOCK keep that name until they end. The keys stay in the store.
+      Ends whorl-agent, now and in later sessions, and removes the files that 'whorl ssh enable' has written. Your \
+      service manager names the agent that had your other keys in SSH_AUTH_SOCK again, where that one still listens. \
+      Programs that have the name of whorl-agent's socket, and what they start, keep it until they end: a desktop until \
+      your next login. The keys stay in the store.
 
       Examples:
         whorl ssh disable
@@ -110,15 +113,36 @@ struct SSHDisable: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let files = try SSHAgentFiles()
+    // Named in one of the files, so read before they go.
+    let other = files.namedOtherAgent.flatMap { Self.isSocket($0) ? $0 : nil }
     var removed: [String] = []
     for file in files.all where try file.remove() { removed.append(file.path) }
     if files.socket.isInstalled {
       let manager = ServiceManager(hardening: hardening)
       if !removed.isEmpty { try manager.reload() }
       try manager.disable([files.socket, files.service])
+      // The socket's unit has taken the variable away when it stopped.
+      if let other { try manager.setEnvironment("SSH_AUTH_SOCK", to: other) }
     }
-    if options.json { return try JSON.print(["removed": removed]) }
+    if options.json { return try JSON.print(Report(removed: removed, otherAgent: other)) }
     for path in removed { StandardError.line("Removed \(Visible.text(path))") }
-    StandardError.line("ssh has its agent from before again in programs that are started from now on.")
+    if let other {
+      StandardError.line(
+        "ssh has the agent at \(Visible.text(other)) again: services at once, your desktop from your next login on.")
+    } else {
+      StandardError.line("ssh has its agent from before again from your next login on.")
+    }
+  }
+
+  private static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+  }
+
+  private struct Report: Encodable {
+    /// The files that were removed.
+    var removed: [String]
+    /// The socket of the agent that services have again.
+    var otherAgent: String?
   }
 }
