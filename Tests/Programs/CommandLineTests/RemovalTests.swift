@@ -104,7 +104,10 @@ struct RemovalTests {
   func anyway() async throws {
     try await with { machine in
       for each in ["xdg", "xdg/autostart"] { mkdir("\(machine.folder)/\(each)", 0o700) }
-      try writeFile("\(machine.folder)/xdg/autostart/gnome-keyring-secrets.desktop", [])
+      for name in ["secrets", "ssh"] {
+        try writeFile("\(machine.folder)/xdg/autostart/gnome-keyring-\(name).desktop", [])
+      }
+      try machine.services.install("whorl-secrets.service", ["[Service]"])
       try await machine.whorl("secret-service", "enable")
       try await machine.whorl("ssh", "enable", "--other-agent", "/run/other")
       try writeFile(machine.anyway, [])
@@ -113,7 +116,8 @@ struct RemovalTests {
       for path in [
         ".local/share/dbus-1/services/org.freedesktop.secrets.service",
         ".config/systemd/user/whorl-agent.service.d/whorl-other-agent.conf",
-        ".config/autostart/gnome-keyring-secrets.desktop",
+        ".config/systemd/user/whorl-secrets.service.d/whorl-options.conf",
+        ".config/autostart/gnome-keyring-secrets.desktop", ".config/autostart/gnome-keyring-ssh.desktop",
       ] { #expect(gone.text.contains("whorl:   \(machine.folder)/\(path)\n"), "\(gone.text)") }
     }
   }

@@ -38,7 +38,7 @@ struct SSHEnableTests {
         String(decoding: try readFile(Self.path(services)), as: UTF8.self) == Self.mark + """
           [Service]
           ExecStart=
-          ExecStart=/usr/bin/whorl-agent --upstream "%t/keyring/50%% \\"ssh\\""
+          ExecStart=/usr/bin/whorl-agent --upstream "%t/keyring/50%% \\"ssh\\"" --store "\(store.directory)"
 
           """)
       #expect(
@@ -109,6 +109,36 @@ struct SSHEnableTests {
     }
   }
 
+  @Test("the agent gets the store, the reader and the configuration of enable, and loses them without")
+  func options() async throws {
+    try await with { store, services in
+      let folder = "\(services.folder)/50% of $HOME 'it'"
+      try #require(rename(store.directory, folder) == 0)
+      try writeFile("\(services.folder)/own.json", Array("{}".utf8))
+      let words = [
+        "ssh", "enable", "--store", folder, "--reader", "libfprint", "--config", "\(services.folder)/own.json",
+      ]
+      let done = try await Invocation(arguments: words, environment: services.environment()).run()
+      #expect(done.status == 0, "\(done.diagnostics)")
+      #expect(
+        String(decoding: try readFile(Self.path(services)), as: UTF8.self) == Self.mark + """
+          [Service]
+          ExecStart=
+          ExecStart=/usr/bin/whorl-agent --config "\(services.folder)/own.json" \
+          --store "\(services.folder)/50%% of $$HOME 'it'" --reader "libfprint"
+
+          """)
+      let again = try await Invocation(arguments: words + ["--json"], environment: services.environment()).run()
+      #expect(again.text.contains(#""written":[]"#), "\(again.text)")
+
+      // The default store needs no option.
+      try #require(rename(folder, "\(services.folder)/data/whorl") == 0)
+      let usual = try await Invocation(arguments: ["ssh", "enable"], environment: services.environment()).run()
+      #expect(usual.status == 0 && usual.diagnostics.contains("Removed \(Self.path(services))"), "\(usual.diagnostics)")
+      #expect(access(Self.path(services), F_OK) != 0)
+    }
+  }
+
   @Test("a socket unit that is masked is none, and nothing is written")
   func masked() async throws {
     try await with { store, services in
@@ -129,7 +159,7 @@ struct SSHEnableTests {
       let path = socket.replacing("RUN", with: "\(services.folder)/run")
       let environment = services.environment(["SSH_AUTH_SOCK": path])
       try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
-      #expect(access(Self.path(services), F_OK) != 0)
+      #expect(!String(decoding: try readFile(Self.path(services)), as: UTF8.self).contains("--upstream"))
       // Enabled once more, it keeps the agent that was chosen before.
       try await store.whorl("ssh", "enable", "--other-agent", "/run/other", environment: environment).mustSucceed()
       let chosen = try readFile(Self.path(services))

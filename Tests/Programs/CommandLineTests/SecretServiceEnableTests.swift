@@ -20,6 +20,7 @@ struct SecretServiceEnableTests {
 
     var folder: String { store.folder }
     var busFile: String { "\(folder)/data/dbus-1/services/org.freedesktop.secrets.service" }
+    var options: String { "\(folder)/config/systemd/user/whorl-secrets.service.d/whorl-options.conf" }
     var autostart: String { "\(folder)/config/autostart/gnome-keyring-secrets.desktop" }
     var dropIn: String { "\(folder)/config/systemd/user/gnome-keyring-daemon.service.d/whorl-secrets.conf" }
 
@@ -38,14 +39,16 @@ struct SecretServiceEnableTests {
       try writeFile("\(folder)/xdg/autostart/gnome-keyring-secrets.desktop", Array("[Desktop Entry]\n".utf8))
     }
 
-    func whorl(_ words: String..., more: [String: String] = [:]) async throws -> Invocation.Result {
-      var environment = [
+    var environment: [String: String] {
+      [
         "HOME": folder, "XDG_CONFIG_HOME": "\(folder)/config", "XDG_DATA_HOME": "\(folder)/data",
         "XDG_CONFIG_DIRS": "\(folder)/xdg", "DBUS_SESSION_BUS_ADDRESS": bus, "PATH": "\(folder)/bin:/usr/bin:/bin",
       ]
-      environment.merge(more) { $1 }
-      return try await Invocation(
-        arguments: store.arguments(["secret-service"] + words), environment: environment
+    }
+
+    func whorl(_ words: String..., more: [String: String] = [:]) async throws -> Invocation.Result {
+      try await Invocation(
+        arguments: store.arguments(["secret-service"] + words), environment: environment.merging(more) { $1 }
       ).run()
     }
 
@@ -90,8 +93,16 @@ struct SecretServiceEnableTests {
         try home.text(home.busFile) == Self.mark + """
           [D-BUS Service]
           Name=org.freedesktop.secrets
-          Exec=\(agent) --secret-service
+          Exec=\(agent) --secret-service --store \(home.store.directory)
           SystemdService=whorl-secrets.service
+
+          """)
+      // The unit has no command here.
+      #expect(
+        try home.text(home.options) == Self.mark + """
+          [Service]
+          ExecStart=
+          ExecStart="\(agent)" --secret-service --store "\(home.store.directory)"
 
           """)
       let hidden = try home.text(home.autostart)
@@ -110,12 +121,50 @@ struct SecretServiceEnableTests {
       try writeFile("\(home.folder)/config/autostart/other.desktop", Array("of the user".utf8))
       let removed = try await home.whorl("disable", "--json")
       #expect(removed.status == 0, "\(removed.diagnostics)")
-      for path in [home.busFile, home.autostart, home.dropIn] {
+      for path in [home.busFile, home.autostart, home.dropIn, home.options] {
         #expect(!home.exists(path) && removed.text.contains(path))
       }
       #expect(home.exists("\(home.folder)/config/autostart/other.desktop"))
       let vain = try await home.whorl("disable")
       #expect(vain.status == 0 && vain.diagnostics == "There is no file of Whorl's to remove.\n")
+    }
+  }
+
+  @Test("the service gets the store, the reader and the configuration of enable, and status knows them")
+  func options() async throws {
+    try await with { home in
+      let folder = "\(home.folder)/it's 50% $HOME"
+      try #require(rename(home.store.directory, folder) == 0)
+      try writeFile(
+        "\(home.folder)/data/systemd/user/whorl-secrets.service", Array("[Service]\nExecStart=/w a --s\n".utf8))
+      let words = ["--store", folder, "--reader", "fprintd"]
+      func run(_ words: [String]) async throws -> Invocation.Result {
+        try await Invocation(arguments: ["secret-service"] + words, environment: home.environment).run()
+      }
+      let done = try await run(["enable"] + words)
+      #expect(done.status == 0, "\(done.diagnostics)")
+      // Quoted as by a shell, without a backslash.
+      let quoted = folder.replacing("'", with: #"'"'"'"#)
+      #expect(try home.text(home.busFile).contains(" --secret-service --store '\(quoted)' --reader fprintd\n"))
+      #expect(
+        try home.text(home.options).hasSuffix(
+          "ExecStart=/w a --s --store \"\(home.folder)/it's 50%% $$HOME\" --reader \"fprintd\"\n"))
+      let again = try await run(["enable", "--json"] + words)
+      #expect(again.text.contains(#""written":[]"#) && again.text.contains(#""removed":[]"#), "\(again.text)")
+      let status = try await run(["status"])
+      #expect(status.text.contains("options  --store \(folder) --reader fprintd\n"), "\(status.text)")
+      #expect(status.text.contains("\(home.busFile): Whorl's\n") && status.text.contains("\(home.options): Whorl's\n"))
+
+      try #require(rename(folder, "\(home.folder)/data/whorl") == 0)
+      let usual = try await run(["enable"])
+      #expect(usual.status == 0 && usual.diagnostics.contains("Removed \(home.options)\n"), "\(usual.diagnostics)")
+      #expect(!home.exists(home.options))
+      #expect(try home.text(home.busFile).contains(" --secret-service\n"))
+      // The bus's two implementations read a backslash differently.
+      try writeFile("\(home.folder)/a\\b", Array("{}".utf8))
+      let odd = try await run(["enable", "--store", "\(home.folder)/data/whorl", "--config", "\(home.folder)/a\\b"])
+      #expect(odd.status == 64 && odd.failure.contains("a backslash"), "\(odd.diagnostics)")
+      #expect(!home.exists(home.options))
     }
   }
 
@@ -128,7 +177,9 @@ struct SecretServiceEnableTests {
       #expect(done.status == 0, "\(done.diagnostics)")
       #expect(done.diagnostics.hasPrefix("No program is the Secret Service of this session now.\n"))
       let bus = try home.text(home.busFile)
-      #expect(bus.hasSuffix(" --secret-service\n"), "no unit that systemd does not find: \(bus)")
+      #expect(
+        bus.hasSuffix(" --secret-service --store \(home.store.directory)\n"),
+        "no unit that systemd does not find: \(bus)")
       #expect(!home.exists(home.autostart) && !home.exists(home.dropIn))
     }
   }
@@ -186,7 +237,8 @@ struct SecretServiceEnableTests {
       #expect(
         home.calls == [
           "--user daemon-reload", "--user try-restart gnome-keyring-daemon.service",
-          "--user start whorl-secrets.service", "--user daemon-reload", "--user stop whorl-secrets.service",
+          "--user try-restart whorl-secrets.service", "--user start whorl-secrets.service", "--user daemon-reload",
+          "--user stop whorl-secrets.service",
           "--user try-restart gnome-keyring-daemon.service",
         ])
       let failed = try await home.whorl("enable", "--now", more: ["STATUS": "1"])

@@ -26,33 +26,37 @@ struct SSHAgentFiles {
     socket.isInstalled ? ChosenCommand(["systemctl", "--user", "is-enabled", socket.name]).isTrue() : nil
   }
 
-  /// The file that names the agent for other keys, whatever it says now.
-  var otherAgent: MarkedFile { MarkedFile(otherAgentPath, of: .ssh, []) }
+  /// The file with the options of the agent, whatever it says now.
+  var command: MarkedFile { MarkedFile(commandPath, of: .ssh, []) }
 
-  /// The file that names the agent for other keys.
+  /// The file with the options of the agent; nil where it needs none.
   ///
-  /// - Parameter path: the socket of that agent.
-  func otherAgent(at path: String) throws(Failure) -> MarkedFile {
+  /// - Parameters:
+  ///   - otherAgent: the socket of the agent for other keys.
+  ///   - options: further ones.
+  func command(otherAgent: String?, _ options: ServiceOptions) throws(Failure) -> MarkedFile? {
+    guard otherAgent != nil || !options.isEmpty else { return nil }
     guard let command = service.command else { throw Self.missing }
+    let upstream = otherAgent.map { " --upstream \(UnitWord.quoted($0))" } ?? ""
     return MarkedFile(
-      otherAgentPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command) --upstream \(UnitWord.quoted(path))"])
+      commandPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command)\(upstream)\(options.inUnit)"])
   }
 
   /// The socket of the other agent that the file names; nil where it names none, or is not Whorl's.
   var namedOtherAgent: String? {
-    let command = otherAgent.ownLines?.last { $0.hasPrefix("ExecStart=") }?.dropFirst("ExecStart=".count)
+    let command = self.command.ownLines?.last { $0.hasPrefix("ExecStart=") }?.dropFirst("ExecStart=".count)
     let words = command.map { UnitWord.words(of: $0) } ?? []
     return words.firstIndex(of: "--upstream").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
   }
 
-  /// The file that keeps GNOME Keyring from starting its SSH agent, which names its own socket to the desktop; nil where
-  /// that is not installed.
+  /// The file that keeps GNOME Keyring from starting its SSH agent, which names its own socket to the desktop; nil
+  /// where that is not installed.
   var keyring: MarkedFile? { Self.keyringAutostart.isInstalled ? keyringFile : nil }
 
   private var keyringFile: MarkedFile { Self.keyringAutostart.file(in: configuration, of: .ssh) }
 
   /// Every file that may have been written, whatever is installed now. The contents given here do not matter.
-  var all: [MarkedFile] { [otherAgent, keyringFile] }
+  var all: [MarkedFile] { [command, keyringFile] }
 
   /// Whether the agent at this socket is GNOME Keyring's, which the next session does not have.
   static func isKeyrings(_ path: String) -> Bool { environment("XDG_RUNTIME_DIR").map { "\($0)/keyring/ssh" } == path }
@@ -62,7 +66,7 @@ struct SSHAgentFiles {
     advice: "'whorl-agent --socket PATH' is the agent without systemd")
 
   // Not `whorl.conf`: that would hide a file of this name that a package installs.
-  private var otherAgentPath: String { "\(configuration)/systemd/user/\(Self.serviceUnit).d/whorl-other-agent.conf" }
+  private var commandPath: String { "\(configuration)/systemd/user/\(Self.serviceUnit).d/whorl-other-agent.conf" }
 
   /// The socket of the agent that programs of this session use now, if it is another agent and will exist in the next
   /// session as well: its path is in the runtime folder, not in a temporary one.

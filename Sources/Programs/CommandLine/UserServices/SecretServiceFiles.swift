@@ -9,6 +9,7 @@ struct SecretServiceFiles {
   private static let keyringAutostart = HiddenAutostart(
     "gnome-keyring-secrets.desktop", called: "Secrets of GNOME Keyring")
   private static let component = "secrets"
+  private static let option = "--secret-service"
 
   private let configuration: String
   private let data: String
@@ -30,20 +31,51 @@ struct SecretServiceFiles {
   // Not `whorl.conf`: that would hide the file of this name that the package installs.
   private var dropInPath: String { "\(configuration)/systemd/user/\(Self.keyringUnit).d/whorl-secrets.conf" }
 
+  private var optionsPath: String { "\(configuration)/systemd/user/\(Self.serviceUnit).d/whorl-options.conf" }
+
   /// Every file that may have been written, whatever is installed now. The contents given here do not matter.
-  var all: [MarkedFile] { [busPath, autostart.path, dropInPath].map { MarkedFile($0, of: .secretService, []) } }
+  var all: [MarkedFile] {
+    [busPath, autostart.path, dropInPath, optionsPath].map { MarkedFile($0, of: .secretService, []) }
+  }
+
+  /// The options that the service was enabled with.
+  var writtenOptions: ServiceOptions {
+    let command = MarkedFile(busPath, of: .secretService, []).ownLines?.last { $0.hasPrefix("Exec=") }
+    let words = command.map { BusWord.words(of: $0) } ?? []
+    return ServiceOptions(words: words.firstIndex(of: Self.option).map { Array(words[($0 + 1)...]) } ?? [])
+  }
+
+  /// The file with the options of an earlier `enable`; nil where there is none of Whorl's, or it is needed again.
+  ///
+  /// - Parameter wanted: the files that are needed now.
+  func obsolete(beside wanted: [MarkedFile]) -> MarkedFile? {
+    let file = MarkedFile(optionsPath, of: .secretService, [])
+    return file.ownLines == nil || wanted.contains { $0.path == optionsPath } ? nil : file
+  }
 
   /// Whether the message bus starts Whorl's service.
   var isEnabled: Bool { [.current, .outdated].contains(MarkedFile(busPath, of: .secretService, []).state) }
 
   /// The files that are needed on this machine.
   ///
-  /// - Parameter agent: the path of whorl-agent.
-  func wanted(agent: String) -> [MarkedFile] {
-    var bus = ["[D-BUS Service]", "Name=org.freedesktop.secrets", "Exec=\(Self.quoted(agent)) --secret-service"]
+  /// - Parameters:
+  ///   - agent: the path of whorl-agent.
+  ///   - options: its options.
+  func wanted(agent: String, _ options: ServiceOptions) -> [MarkedFile] {
+    var bus = [
+      "[D-BUS Service]", "Name=org.freedesktop.secrets",
+      "Exec=\(BusWord.quoted(agent)) \(Self.option)\(options.onBus)",
+    ]
     // Without the unit the bus starts the program itself.
     if unit.isInstalled { bus.append("SystemdService=\(Self.serviceUnit)") }
     var files = [MarkedFile(busPath, of: .secretService, bus)]
+    // The bus has systemd start the unit, whose command then needs the options.
+    if unit.isInstalled, !options.isEmpty {
+      let command = unit.command ?? "\(UnitWord.quoted(agent)) \(Self.option)"
+      files.append(
+        MarkedFile(
+          optionsPath, of: .secretService, ["[Service]", "ExecStart=", "ExecStart=\(command)\(options.inUnit)"]))
+    }
     if Self.keyringAutostart.isInstalled { files.append(autostart) }
     if let command = keyring.command, let without = Self.withoutSecrets(command) {
       files.append(MarkedFile(dropInPath, of: .secretService, ["[Service]", "ExecStart=", "ExecStart=\(without)"]))
@@ -65,15 +97,6 @@ struct SecretServiceFiles {
     guard components.contains(where: { $0 == component }) else { return nil }
     words[place] = "\(option)\"\(components.filter { $0 != component }.joined(separator: ","))\""
     return words.joined(separator: " ")
-  }
-
-  /// A word of a bus file's command, which is split as by a shell.
-  private static func quoted(_ word: String) -> String {
-    let plain = word.utf8.allSatisfy {
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)
-        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "/._-+".utf8.contains($0)
-    }
-    return plain ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
   }
 
   // MARK: Sandboxed programs

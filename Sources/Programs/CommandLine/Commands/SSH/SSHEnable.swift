@@ -10,8 +10,9 @@ struct SSHEnable: Command {
       Has your service manager listen at $XDG_RUNTIME_DIR/whorl-agent, now and in every session, and name that socket \
       in SSH_AUTH_SOCK. A desktop and the programs that it starts keep the agent that they have until the next login. \
       The agent that SSH_AUTH_SOCK names now keeps its keys: whorl-agent hands them on, unless its socket is one that \
-      the next session does not have. --other-agent names another one. Where GNOME Keyring has an SSH agent of its own, \
-      which would name its socket to the desktop, a file of yours keeps it from starting.
+      the next session does not have. --other-agent names another one. Where GNOME Keyring has an SSH agent of its \
+      own, which would name its socket to the desktop, a file of yours keeps it from starting. whorl-agent \
+      gets the --store, --reader and --config of this command.
 
       Examples:
         whorl ssh enable
@@ -34,16 +35,18 @@ struct SSHEnable: Command {
     _ = try await session.store()
     let files = try SSHAgentFiles()
     guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
-    let other = try other()
-    let file = try other.map { path throws(Failure) in try files.otherAgent(at: path) }
     // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
-    let wanted = [file, files.keyring].compactMap { $0 }
-    for file in [files.otherAgent] + wanted { try file.requireOwn() }
+    let other = try other() ?? files.namedOtherAgent
+    let command = try files.command(otherAgent: other, try ServiceOptions(options))
+    let wanted = [command, files.keyring].compactMap { $0 }
+    for file in [files.command] + wanted { try file.requireOwn() }
+    let obsolete = command == nil && files.command.ownLines != nil ? [files.command] : []
     let report = Report(
       dryRun: dryRun, unit: files.socket.name, otherAgent: other,
-      written: wanted.filter { $0.state != .current }.map(\.path))
+      written: wanted.filter { $0.state != .current }.map(\.path), removed: obsolete.map(\.path))
     if !dryRun {
       _ = try wanted.write()
+      for file in obsolete { _ = try file.remove() }
       let manager = ServiceManager(hardening: hardening)
       try manager.reload()
       // The service may be running with an earlier command line.
@@ -66,6 +69,7 @@ struct SSHEnable: Command {
 
   private func tell(_ report: Report, hidesKeyring: Bool) {
     for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
+    for path in report.removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
     if let other = report.otherAgent {
       StandardError.line("Other keys stay with the agent at \(Visible.text(other)).")
       if hidesKeyring, SSHAgentFiles.isKeyrings(other) {
@@ -90,6 +94,8 @@ struct SSHEnable: Command {
     var otherAgent: String?
     /// The files that were written, or would be.
     var written: [String]
+    /// The files of an earlier `enable` that were removed, or would be.
+    var removed: [String]
   }
 }
 
@@ -100,8 +106,8 @@ struct SSHDisable: Command {
     discussion: """
       Ends whorl-agent, now and in later sessions, and removes the files that 'whorl ssh enable' has written. Your \
       service manager names the agent that had your other keys in SSH_AUTH_SOCK again, where that one still listens. \
-      Programs that have the name of whorl-agent's socket, and what they start, keep it until they end: a desktop until \
-      your next login. The keys stay in the store.
+      Programs that have the name of whorl-agent's socket, and what they start, keep it until they end: a desktop \
+      until your next login. The keys stay in the store.
 
       Examples:
         whorl ssh disable

@@ -12,7 +12,7 @@ struct SecretServiceEnable: Command {
       the next login: the bus starts it when a program asks for a secret, and GNOME Keyring starts without its Secret \
       Service. Files that are not Whorl's are never overwritten. Run 'whorl secret-service import' before that login: \
       it copies what the other program has, which keeps it. --now takes over at once; a daemon of GNOME Keyring is \
-      restarted for it.
+      restarted for it. The service gets the --store, --reader and --config of this command.
 
       Examples:
         whorl secret-service enable --dry-run
@@ -33,15 +33,20 @@ struct SecretServiceEnable: Command {
     // Without a store the service would have nothing to serve.
     _ = try await session.store()
     let files = try SecretServiceFiles()
-    let wanted = files.wanted(agent: try SecretServiceFiles.agent())
+    let wanted = files.wanted(agent: try SecretServiceFiles.agent(), try ServiceOptions(options))
     // Without a bus nobody has the name. With --now, a missing bus is an error.
     let before = now ? try await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.current()
     for file in wanted { try file.requireOwn() }
     let missing = wanted.filter { $0.state != .current }.map(\.path)
-    if !dryRun { _ = try wanted.write() }
+    let obsolete = files.obsolete(beside: wanted)
+    if !dryRun {
+      _ = try wanted.write()
+      _ = try obsolete?.remove()
+    }
     let portal = files.portalLine
     let report = Report(
-      dryRun: dryRun, holder: before, written: missing, portalLine: portal, now: now && !dryRun)
+      dryRun: dryRun, holder: before, written: missing, removed: obsolete.map { [$0.path] } ?? [], portalLine: portal,
+      now: now && !dryRun)
     if !options.json { tell(report, files) }
     if now, !dryRun { try await takeOver(files, ServiceManager(hardening: hardening)) }
     if options.json { try JSON.print(report) }
@@ -58,7 +63,10 @@ struct SecretServiceEnable: Command {
         advice: "end it there, or log out and in: Whorl has the part from then on")
     }
     // Without the unit, the bus starts the service when a program first calls it.
-    if files.unit.isInstalled { try manager.start(files.unit) }
+    guard files.unit.isInstalled else { return }
+    // It may be running with an earlier command line.
+    try manager.restart(files.unit)
+    try manager.start(files.unit)
   }
 
   private func tell(_ report: Report, _ files: SecretServiceFiles) {
@@ -71,7 +79,8 @@ struct SecretServiceEnable: Command {
       if let advice = holder.advice { StandardError.line(advice) }
     }
     for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
-    if report.written.isEmpty { StandardError.line("All files are there.") }
+    for path in report.removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
+    if report.written.isEmpty, report.removed.isEmpty { StandardError.line("All files are there.") }
     if let line = report.portalLine {
       StandardError.line(
         "For sandboxed programs (Flatpak), this line belongs into \(files.portalChoice), below [preferred]:")
@@ -88,6 +97,8 @@ struct SecretServiceEnable: Command {
     var holder: SecretServiceHolderReport?
     /// The files that were written, or would be.
     var written: [String]
+    /// The files of an earlier `enable` that were removed, or would be.
+    var removed: [String]
     var portalLine: String?
     var now: Bool
   }

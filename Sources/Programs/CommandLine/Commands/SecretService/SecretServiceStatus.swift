@@ -23,15 +23,20 @@ struct SecretServiceStatus: Command {
     let files = try SecretServiceFiles()
     // Without a bus nobody has the name.
     let holder = try? await SecretServiceHolderReport.current()
-    let wanted = files.wanted(agent: try SecretServiceFiles.agent())
+    let chosen = files.writtenOptions
+    let wanted = files.wanted(agent: try SecretServiceFiles.agent(), chosen)
     let states = wanted.map { File(path: $0.path, state: $0.state) }
     let report = Report(
-      enabled: files.isEnabled, holder: holder, unitInstalled: files.unit.isInstalled, files: states,
+      enabled: files.isEnabled, options: chosen.words, holder: holder, unitInstalled: files.unit.isInstalled,
+      files: states,
       portalLine: files.portalLine)
     if options.json { return try JSON.print(report) }
     try StandardOutput.line("service  \(Visible.text(holder?.words ?? "no program"))")
     try StandardOutput.line(
       "enabled  \(report.enabled ? "yes" : "no: 'whorl secret-service enable' makes Whorl the service")")
+    if !chosen.isEmpty {
+      try StandardOutput.line("options  \(Visible.text(chosen.words.joined(separator: " ")))")
+    }
     for file in states { try StandardOutput.line("file     \(Visible.text(file.path)): \(file.words)") }
     if report.enabled, let line = report.portalLine {
       try StandardOutput.line("portal   \(Visible.text(files.portalChoice)) does not have the line \(line)")
@@ -54,6 +59,8 @@ struct SecretServiceStatus: Command {
 
   private struct Report: Encodable {
     var enabled: Bool
+    /// The options of the service.
+    var options: [String]
     var holder: SecretServiceHolderReport?
     var unitInstalled: Bool
     var files: [File]

@@ -1,0 +1,41 @@
+import Glibc
+import Whorl
+
+/// The options of a command that the service which it sets up has to have as well: for the same store and reader.
+struct ServiceOptions {
+  /// Each option and its value, such as `--store` and `/srv/store`.
+  let words: [String]
+
+  init(words: [String]) { self.words = words }
+
+  /// - Throws: for a value that not every file of a service can hold.
+  init(_ options: GlobalOptions) throws(Failure) {
+    let given = [
+      ("--config", Self.full(options.config)), ("--store", Self.full(options.store)),
+      ("--reader", options.reader?.description),
+    ]
+    for case (let name, let value?) in given where !UnitWord.isLine(value) || value.contains("\\") {
+      throw .usage(
+        "a service cannot have the value of \(name): it has a control character or a backslash",
+        advice: "use another path")
+    }
+    words = given.flatMap { name, value in value.map { [name, $0] } ?? [] }
+  }
+
+  var isEmpty: Bool { words.isEmpty }
+
+  /// For the command of a unit: a space and the words, or nothing.
+  var inUnit: String { words.map { " " + ($0.hasPrefix("--") ? $0 : UnitWord.quoted($0)) }.joined() }
+
+  /// The same for the command of a service file of the bus.
+  var onBus: String { words.map { " " + BusWord.quoted($0) }.joined() }
+
+  /// A path from the root: a service starts in another folder.
+  private static func full(_ path: String?) -> String? {
+    guard let path, !path.hasPrefix("/") else { return path }
+    // getcwd: the result is ours to free
+    guard let folder = getcwd(nil, 0) else { return path }
+    defer { free(folder) }
+    return "\(String(cString: folder))/\(path)"
+  }
+}
