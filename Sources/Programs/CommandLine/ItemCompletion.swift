@@ -26,6 +26,16 @@ extension CompletionKind {
     try await SecretServiceContents(of: store).collections.map(\.name)
   }
 
+  /// Completes programs that have a rule.
+  static let secretServicePrograms = names { store throws(VaultError) in
+    try await SecretServiceContents(of: store).programs.map(\.name)
+  }
+
+  /// Completes names of keys for SSH, also of those that cannot be used any more.
+  static let sshKeyNames = names { store throws(VaultError) in
+    try await store.allItems(SSHKey.search([.living, .dead])).compactMap(SSHKey.init).map(\.name)
+  }
+
   private static func names(
     _ list: @escaping @Sendable (any VaultService) async throws(VaultError) -> [String]
   ) -> CompletionKind {

@@ -313,6 +313,10 @@ struct SecretServiceTests {
         try await completed("secret-service", "gate", "--", "--item", "1", "0", "whorl") == [
           "Empty", "Mail", "Note", "Other", "Token",
         ])
+      // A rule is taken from a program that has one.
+      #expect(try await completed("secret-service", "ungate", "--", "--program", "1", "0", "whorl") == [])
+      try await whorl("gate", "--program", "/none/mail", "--access", "presence", "--yes").mustSucceed()
+      #expect(try await completed("secret-service", "ungate", "--", "--program", "1", "0", "whorl") == ["/none/mail"])
     }
   }
 

@@ -145,6 +145,33 @@ struct UsageTests {
     }
   }
 
+  @Test("the names of keys for ssh are completed alone, and ids tell those of one name apart")
+  func sshKeyNames() async throws {
+    try await TestStore.with { store in
+      try await store.set("mail/alice", "own")
+      try await store.whorl("ssh", "add", "work", "--access", "passcode").mustSucceed()
+      try await store.whorl("ssh", "add", "home").mustSucceed()
+      for command in ["rm", "public"] {
+        let words = ["whorl", "ssh", command, "--store", store.directory, ""]
+        let request = ["---completion", "ssh", command, "--", "positional@0", "5", "0"]
+        let completed = try await Invocation(arguments: request + words).run()
+        #expect(completed.text == "home\nwork\n", "\(completed.text)\(completed.diagnostics)")
+      }
+      #expect(try await !store.whorl("ssh", "list").text.contains("id:"))
+      // The first one dies, and its name is free.
+      try await store.unlocked("passcode", "--remove", "--yes").mustSucceed()
+      try await store.whorl("ssh", "add", "work", "--type", "ecdsa-256").mustSucceed()
+      let refused = try await store.whorl("ssh", "rm", "work", "--yes")
+      #expect(refused.failure.contains("work means several keys: id:"), "\(refused.failure)")
+      let listed = try await store.whorl("ssh", "list").text.split(separator: "\n")
+      #expect(listed.count == 3)
+      let ids = try listed.map { try #require($0.split(separator: "\t").last.map(String.init)) }
+      let place = try #require(listed.firstIndex { $0.contains("ecdsa") })
+      try await store.whorl("ssh", "rm", ids[place], "--yes").mustSucceed()
+      #expect(try await !store.whorl("ssh", "list").text.contains("ecdsa"))
+    }
+  }
+
   /// Runs the program like the shells' completion scripts.
   private func complete(_ words: [String]) async throws -> [String] {
     let request = ["---completion", words[1], "--", "positional@0", "\(words.count - 1)", "0"]

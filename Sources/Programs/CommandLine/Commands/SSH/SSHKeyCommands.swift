@@ -29,7 +29,7 @@ struct SSHList: Command {
     abstract: "List the keys for SSH.",
     discussion: """
       Needs no finger. A dead key was bound to fingers or a passcode that are gone; an ended one is removed when \
-      whorl-agent is next asked for keys.
+      whorl-agent is next asked for keys. Where keys have the same name, their ids are listed, too.
 
       Examples:
         whorl ssh list
@@ -43,13 +43,14 @@ struct SSHList: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let keys = try await session.sshKeys(in: try await session.store(), [.living, .dead])
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
+    let hasTwins = Swift.Set(keys.map(\.name)).count < keys.count
     var table = Table()
     for key in keys {
       let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"
       let hosts = key.hosts.isEmpty ? "every host" : key.hosts.map(\.text).joined(separator: ", ")
-      table.add([key.name, key.type, touch, hosts, Self.state(of: key)])
+      table.add([key.name, key.type, touch, hosts, Self.state(of: key)] + (hasTwins ? [key.id.spoken] : []))
     }
-    try table.print(head: ["name", "type", "access", "hosts", "state"])
+    try table.print(head: ["name", "type", "access", "hosts", "state"] + (hasTwins ? ["id"] : []))
   }
 
   /// The state, with what is left of a lifetime.
@@ -76,7 +77,7 @@ struct SSHRemove: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .itemNames)
+  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .sshKeyNames)
   var names: [String]
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the keys may go.")
@@ -111,7 +112,7 @@ struct SSHPublic: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .itemNames)
+  @Argument(help: ArgumentHelp("The names of the keys, or their ids.", valueName: "name"), completion: .sshKeyNames)
   var names: [String] = []
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {

@@ -24,7 +24,7 @@ struct SecretServiceGate: Command {
   static let spoken = "secret-service gate"
 
   @OptionGroup var options: GlobalOptions
-  @OptionGroup var target: SecretServiceTarget
+  @OptionGroup var target: SecretServiceTarget<AnyProgram>
   @OptionGroup var consent: SecretServiceConsent
 
   @Option(help: "What releases the secrets.")
@@ -59,7 +59,7 @@ struct SecretServiceUngate: Command {
   static let spoken = "secret-service ungate"
 
   @OptionGroup var options: GlobalOptions
-  @OptionGroup var target: SecretServiceTarget
+  @OptionGroup var target: SecretServiceTarget<ProgramWithRule>
   @OptionGroup var consent: SecretServiceConsent
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -75,8 +75,8 @@ struct SecretServiceConsent: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")
   var yes = false
 
-  fileprivate func change(
-    _ target: SecretServiceTarget, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant,
+  fileprivate func change<Programs>(
+    _ target: SecretServiceTarget<Programs>, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant,
     _ session: Session
   ) async throws(Failure) {
     let store = try await session.store()

@@ -26,7 +26,7 @@ struct SecretServiceRuleChange {
 
   /// - Parameter access: the new rule; nil takes the rule away.
   init(
-    _ named: SecretServiceTarget.Named, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant
+    _ named: SecretServiceNamed, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant
   ) {
     (self.access, self.grant) = (access ?? AccessControl.Constraint.none, grant)
     switch named {

@@ -3,8 +3,30 @@ import Glibc
 import SecretModel
 import Whorl
 
+/// Which programs a shell offers for `--program`.
+protocol SecretServicePrograms {
+  static var completion: CompletionKind { get }
+}
+
+/// Any program may be given a rule.
+enum AnyProgram: SecretServicePrograms {
+  static var completion: CompletionKind { .file() }
+}
+
+/// A rule is taken from a program that has one.
+enum ProgramWithRule: SecretServicePrograms {
+  static var completion: CompletionKind { .secretServicePrograms }
+}
+
+/// A collection, a program or items, as they are in the store.
+enum SecretServiceNamed {
+  case items([SecretServiceItem])
+  case collection(SecretServiceFolder, [SecretServiceItem])
+  case program(SecretServiceFolder)
+}
+
 /// The options that name what gets another rule: a collection, a program, or items.
-struct SecretServiceTarget: ParsableArguments {
+struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
   @Option(
     help: ArgumentHelp("A collection, by name or label: its items, and new ones.", valueName: "name"),
     completion: .secretServiceCollections)
@@ -12,7 +34,7 @@ struct SecretServiceTarget: ParsableArguments {
 
   @Option(
     help: ArgumentHelp("A program: what it stores from now on, and whatever it reads.", valueName: "path"),
-    completion: .file())
+    completion: Programs.completion)
   var program: String?
 
   @Option(
@@ -36,14 +58,7 @@ struct SecretServiceTarget: ParsableArguments {
     if let program, !program.hasPrefix("/") { throw ValidationError("--program takes a full path.") }
   }
 
-  /// The named collection, program or items, as they are in the store.
-  enum Named {
-    case items([SecretServiceItem])
-    case collection(SecretServiceFolder, [SecretServiceItem])
-    case program(SecretServiceFolder)
-  }
-
-  func named(in contents: SecretServiceContents) throws(Failure) -> Named {
+  func named(in contents: SecretServiceContents) throws(Failure) -> SecretServiceNamed {
     if let collection {
       guard let folder = contents.collection(called: collection) else {
         throw .nothing("no collection \(collection)")
