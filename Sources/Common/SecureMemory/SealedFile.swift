@@ -97,17 +97,24 @@ package struct SealedFile: ~Copyable, Sendable {
   /// changed or truncated while it is read is refused.
   /// - Parameter limit: The largest size of the file, in bytes.
   package init(received descriptor: consuming Int32, limit: Int) throws(Failure) {
-    let seals = whorl_get_seals(descriptor)
-    var status = stat()
-    guard seals >= 0, seals & whorl_all_seals == whorl_all_seals, fstat(descriptor, &status) == 0 else {
+    guard let count = Self.size(of: descriptor) else {
       close(descriptor)
       throw .unsealed
     }
-    guard status.st_size <= limit else {
+    guard count <= limit else {
       close(descriptor)
       throw .tooLong(limit: limit)
     }
-    self.init(descriptor: descriptor, count: Int(status.st_size))
+    self.init(descriptor: descriptor, count: count)
+  }
+
+  /// The size of a sealed memory file, in bytes; nil for any other descriptor. It does not block: only files in memory
+  /// have seals, and only of those the size is read.
+  package static func size(of descriptor: Int32) -> Int? {
+    let seals = whorl_get_seals(descriptor)
+    var status = stat()
+    guard seals >= 0, seals & whorl_all_seals == whorl_all_seals, fstat(descriptor, &status) == 0 else { return nil }
+    return Int(status.st_size)
   }
 
   /// Reads the whole file as one secret.

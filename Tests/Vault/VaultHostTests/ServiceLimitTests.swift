@@ -93,6 +93,30 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
+  @Test("counts the secrets that a call carries in files")
+  func memoryOfFiles() async throws {
+    let service = try RunningService(callBytes: 3 << 20)
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    func items(_ count: Int) -> [ItemToAdd] {
+      (0..<count).map { number in
+        let item = NewItem(.genericPassword, [.service: .text("large"), .account: .text("\(number)")])
+        return ItemToAdd(item, secret: SharedSecret(SecretBytes(count: 1 << 20)))
+      }
+    }
+    let busy = VaultError.busy("the open calls of this user take more than 3 MiB")
+    await withTaskGroup { group in
+      for _ in 1...10 {
+        group.addTask { await #expect(throws: busy) { try await vault.add(items(8)) } }
+      }
+    }
+    #expect(try await vault.add(items(2)).isEmpty)
+    #expect(try await vault.items(ItemSearch(), .nobody).items.count == 2)
+    await connection.close()
+    try await service.end()
+  }
+
   @Test("bounds the memory of the answers that the programs of one user have not read")
   func unreadAnswers() async throws {
     let service = try RunningService(answerBytes: 3 << 20)

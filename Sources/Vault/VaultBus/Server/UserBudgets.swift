@@ -1,6 +1,6 @@
-internal import Glibc
 internal import SDBus
 internal import SecretModel
+internal import SecureMemory
 
 /// The memory that the calls of one user's programs take, and the answers to them.
 struct UserBudgets: Sendable {
@@ -12,11 +12,13 @@ struct UserBudgets: Sendable {
     answers = MemoryBudget(limit: limits.answerBytesOfOneUser)
   }
 
-  /// The memory of a call, until the call has ended.
+  /// The memory of a call with the secrets that it carries, until the call has ended.
   ///
   /// - Throws: `busy` where the user's other calls leave less.
   func share(ofCall arguments: [BusValue]) throws(VaultError) -> MemoryBudget.Share {
-    guard let share = calls.share(arguments.cost) else {
+    // No call reads more of one file than `AddAll` does.
+    let secrets = arguments.fileSizes.reduce(0) { $0 + min($1, ItemToAdd.sizeLimit) }
+    guard let share = calls.share(arguments.cost + secrets) else {
       throw .busy("the open calls of this user take more than \(calls.mebibytes) MiB")
     }
     return share
@@ -26,7 +28,7 @@ struct UserBudgets: Sendable {
   ///
   /// - Throws: `busy` where the answers that the user's programs have not read leave less.
   func share(ofAnswer values: [BusValue]) throws(VaultError) -> MemoryBudget.Share? {
-    let bytes = values.descriptors.reduce(0) { $0 + $1.fileSize }
+    let bytes = values.fileSizes.reduce(0, +)
     guard bytes > 0 else { return nil }
     guard let share = answers.share(bytes) else {
       throw .busy("programs of this user leave more than \(answers.mebibytes) MiB of answers unread")
@@ -35,10 +37,7 @@ struct UserBudgets: Sendable {
   }
 }
 
-extension BusDescriptor {
-  /// The size of a file in bytes; 0 for a socket.
-  fileprivate var fileSize: Int {
-    var status = stat()
-    return fstat(rawValue, &status) == 0 ? status.st_size : 0
-  }
+extension [BusValue] {
+  /// The bytes of each of the sealed memory files.
+  fileprivate var fileSizes: [Int] { descriptors.compactMap { SealedFile.size(of: $0.rawValue) } }
 }

@@ -37,8 +37,8 @@ struct ItemsToAdd {
       throw VaultError(error)
     }
     var items: [ItemToAdd] = []
-    // The places may overlap, so that the file's own size limits nothing.
-    var room = ItemToAdd.sizeLimit
+    // Places that overlap would take more memory than the file, whose size is all that the budget of the user counts.
+    var room = file.count
     for entry in entries {
       let item = try ItemToAdd(entry, in: file, upTo: room)
       room -= item.secret.bytes.count
@@ -49,13 +49,13 @@ struct ItemsToAdd {
 }
 
 extension ItemToAdd {
-  /// - Parameter room: the most bytes that the secret may have.
+  /// - Parameter room: the bytes of the file that the secrets of other items leave.
   fileprivate init(_ value: BusValue, in file: borrowing SealedFile, upTo room: Int) throws(VaultError) {
     guard let parts = value.asStructure, parts.count == 3, let packed = parts[0].asBytes else {
       throw .unreadable(Self.self)
     }
     let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
-    guard place.count <= room else { throw .secretTooLong(limit: ItemToAdd.sizeLimit) }
+    guard place.count <= room else { throw .invalidRequest("the secrets overlap in the file that carries them") }
     let secret: SharedSecret
     do throws(SealedFile.Failure) {
       secret = SharedSecret(try file.secret(at: place))
