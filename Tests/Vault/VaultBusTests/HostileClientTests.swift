@@ -208,6 +208,30 @@ struct HostileClientTests {
     try await client.call("Unlock", [Self.asking])
   }
 
+  @Test("answers prompts with 16 MiB at a time", .timeLimit(.minutes(1)))
+  func largeResponses() async throws {
+    let gate = Gate()
+    let vault = StubVault(.init(respond: { try? await gate.wait() }))
+    let client = try RawClient(to: vault)
+    try await client.open()
+    let file = BusDescriptor(taking: try SealedFile.make(of: SecretBytes(count: NewItem.secretLimit)).release())
+    let error: @Sendable () async -> String? = {
+      let secret = BusValue.array(of: "h", [.descriptor(file)])
+      return await client.error("Respond", [.bytes([]), .string("secret"), .int64(1), secret])?.name
+    }
+    let answers = (0..<15).map { _ in Task { await error() } }
+    #expect(try await eventually { gate.count == 15 })
+    #expect(await error() == Self.prefix + "Busy")
+    // One without a secret is a small one.
+    let cancel = Task {
+      await client.error("Respond", [.bytes([]), .string("cancel"), .int64(0), .array(of: "h", [])])?.name
+    }
+    #expect(try await eventually { gate.count == 16 })
+    gate.open()
+    for answer in answers + [cancel] { #expect(await answer.value == nil) }
+    #expect(await error() == nil)
+  }
+
   @Test("that goes takes its calls, its contexts and its connection to the vault with it")
   func goodbye() async {
     // In a new process, because other tests open files at the same time.

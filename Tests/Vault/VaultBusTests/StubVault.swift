@@ -10,6 +10,7 @@ final class StubVault: VaultService, VaultConnection {
     var items: @Sendable (ItemSearch) async throws(VaultError) -> ItemPage = { _ in ItemPage(items: [], next: nil) }
     var delete: @Sendable (ItemSelection) async throws(VaultError) -> Int = { _ in 0 }
     var unlock: @Sendable (Asking) async throws(VaultError) -> Void = { _ in }
+    var respond: @Sendable () async -> Void = {}
     var close: @Sendable () async -> Void = {}
     var useKey: @Sendable (KeyUse, Asking) throws(VaultError) -> Void = { _, _ throws(VaultError) in
       throw StubVault.unused
@@ -110,6 +111,7 @@ final class StubVault: VaultService, VaultConnection {
     case .cancel: word = "cancel"
     }
     state.withLock { $0.responses.append(word) }
+    await calls.respond()
   }
   func setApplicationPassword(_: consuming SecretBytes?, of: ContextHandle) async {}
   func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {

@@ -112,6 +112,14 @@ struct ServiceLimitTests {
       }
     }
     #expect(try await vault.add(items(2)).isEmpty)
+    // Those that contexts keep count until the contexts are closed.
+    let contexts = [try await vault.openContext(ContextOptions()), try await vault.openContext(ContextOptions())]
+    for context in contexts { await vault.setApplicationPassword(SecretBytes(count: 1 << 20), of: context.handle) }
+    await #expect(throws: busy) { try await vault.add(items(1)) }
+    await vault.setApplicationPassword(nil, of: contexts[0].handle)
+    await vault.closeContext(contexts[1].handle, reason: .program)
+    // Not stored twice, but read.
+    #expect(try await eventually { (try? await vault.add(items(1)))?.count == 1 })
     #expect(try await vault.items(ItemSearch(), .nobody).items.count == 2)
     await connection.close()
     try await service.end()

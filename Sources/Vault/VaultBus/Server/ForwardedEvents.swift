@@ -9,6 +9,8 @@ final class ForwardedEvents {
   var isFinished = false
   /// Whether the client has closed the context. Its last events may still be on their way.
   var isClosed = false
+  /// The memory of the call that has set the context's application password.
+  var password: MemoryBudget.Share?
   /// Answers that wait until earlier events have been sent.
   var waiting: [CheckedContinuation<Void, Never>] = []
 

@@ -5,21 +5,27 @@ internal import SecureMemory
 /// The memory that the calls of one user's programs take, and the answers to them.
 struct UserBudgets: Sendable {
   private let calls: MemoryBudget
+  /// The calls that end the waiting of others. They have memory of their own, so that a prompt can be answered however
+  /// much the other calls take.
+  private let endings: MemoryBudget
   private let answers: MemoryBudget
 
   init(_ limits: VaultBusListener.Limits) {
     calls = MemoryBudget(limit: limits.callBytesOfOneUser)
+    endings = MemoryBudget(limit: limits.endingBytesOfOneUser)
     answers = MemoryBudget(limit: limits.answerBytesOfOneUser)
   }
 
   /// The memory of a call with the secrets that it carries, until the call has ended.
   ///
+  /// - Parameter endsWaiting: whether the call ends the waiting of another one.
   /// - Throws: `busy` where the user's other calls leave less.
-  func share(ofCall arguments: [BusValue]) throws(VaultError) -> MemoryBudget.Share {
+  func share(ofCall arguments: [BusValue], endsWaiting: Bool) throws(VaultError) -> MemoryBudget.Share {
+    let budget = endsWaiting ? endings : calls
     // No call reads more of one file than `AddAll` does.
     let secrets = arguments.fileSizes.reduce(0) { $0 + min($1, ItemToAdd.sizeLimit) }
-    guard let share = calls.share(arguments.cost + secrets) else {
-      throw .busy("the open calls of this user take more than \(calls.mebibytes) MiB")
+    guard let share = budget.share(arguments.cost + secrets) else {
+      throw .busy("the open calls of this user take more than \(budget.mebibytes) MiB")
     }
     return share
   }

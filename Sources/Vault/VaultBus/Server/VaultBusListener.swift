@@ -12,6 +12,8 @@ package final class VaultBusListener: Sendable {
     package var connectionsOfOneUser = 64
     /// The memory that the open calls of one user may take, in bytes.
     package var callBytesOfOneUser = 128 << 20
+    /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
+    package var endingBytesOfOneUser = 16 << 20
     /// The memory that secrets in answers may take, in bytes, as long as the programs of one user have not read them.
     package var answerBytesOfOneUser = 512 << 20
 

@@ -7,9 +7,10 @@ internal import SecureMemory
 extension VaultObject {
   /// - Parameters:
   ///   - values: the arguments after the call's number, already checked against the method's signature.
+  ///   - memory: that of the call.
   ///   - connection: where the events of a new context go.
   func perform(
-    _ method: VaultInterface.Method, _ values: [BusValue], over connection: BusConnection
+    _ method: VaultInterface.Method, _ values: [BusValue], in memory: MemoryBudget.Share, over connection: BusConnection
   ) async throws(VaultError) -> [BusValue] {
     switch method {
     // Answered earlier.
@@ -73,8 +74,10 @@ extension VaultObject {
       await (try service).respond(try ContextHandle(bus: values[0]), response)
       return []
     case .setApplicationPassword:
+      let handle = try ContextHandle(bus: values[0])
       let password = try SecretBytes.optional(sealed: values[1], limit: NewItem.secretLimit)
-      await (try service).setApplicationPassword(password, of: try ContextHandle(bus: values[0]))
+      await (try service).setApplicationPassword(password, of: handle)
+      contexts[handle]?.password = memory
       return []
     case .closeContext:
       let handle = try ContextHandle(bus: values[0])

@@ -114,10 +114,9 @@ actor VaultObject {
 
   private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
-      // Calls that end other calls' waits take no share: they give memory back.
-      let share = method.endsWaiting ? nil : try budgets.share(ofCall: call.arguments)
-      defer { withExtendedLifetime(share) {} }
-      let values = try await perform(method, Array(call.arguments.dropFirst()), over: call.connection)
+      let memory = try budgets.share(ofCall: call.arguments, endsWaiting: method.endsWaiting)
+      defer { withExtendedLifetime(memory) {} }
+      let values = try await perform(method, Array(call.arguments.dropFirst()), in: memory, over: call.connection)
       guard values.cost <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
       }
