@@ -141,6 +141,8 @@ struct ServiceLimitTests {
     for _ in 1...5 {
       #expect(try await eventually { (try? await vault.secrets(.ids([large.id]), .nobody).count) == 1 })
     }
+    // An item that is named again is there once.
+    #expect(try await vault.secrets(.ids(Array(repeating: large.id, count: 10)), .nobody).count == 10)
     relay.stall()
     let unread = (1...3).map { _ in Task { try await stalled.secrets(.ids([large.id]), .nobody) } }
     let busy = VaultError.busy("programs of this user leave more than 3 MiB of answers unread")
@@ -157,6 +159,50 @@ struct ServiceLimitTests {
     for call in unread { await #expect(throws: (any Error).self) { try await call.value } }
     #expect(try await eventually { (try? await vault.secrets(.ids([large.id]), .nobody).count) == 1 })
     await idle.close()
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("bounds the memory of unread answers without secrets, over all connections of a user")
+  func unreadPages() async throws {
+    let service = try RunningService(answerBytes: 3 << 20)
+    try await service.makeStore()
+    let relays = try (1...6).map { _ in try StallingRelay(to: service.folder + "/bus") }
+    let relaying = relays.map { relay in Task { await relay.run() } }
+    var idle: [VaultBusClient] = []
+    var stalled: [any VaultService] = []
+    for relay in relays {
+      let client = try VaultBusClient(socket: relay.client)
+      idle.append(client)
+      stalled.append(try await client.open(.own))
+    }
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    for number in 1...16 {
+      let label = String(repeating: "x", count: 60_000)
+      let item = NewItem(.genericPassword, [.service: .text("\(number)"), .label: .text(label)])
+      _ = try await vault.add(item, secret: SecretBytes(text: "x"), replacing: false, .nobody)
+    }
+    #expect(try await vault.items(ItemSearch(), .nobody).items.count == 16)
+    for relay in relays { relay.stall() }
+    // Each of these connections may leave a mebibyte unread before it waits.
+    let unread = stalled.map { stalled in Task { try await stalled.items(ItemSearch(), .nobody) } }
+    let busy = VaultError.busy("programs of this user leave more than 3 MiB of answers unread")
+    #expect(
+      try await eventually {
+        do {
+          _ = try await vault.items(ItemSearch(), .nobody)
+          return false
+        } catch {
+          return error as? VaultError == busy
+        }
+      })
+    // Small answers are given.
+    _ = try await vault.status()
+    for task in relaying { task.cancel() }
+    for call in unread { _ = await call.result }
+    #expect(try await eventually { (try? await vault.items(ItemSearch(), .nobody).items.count) == 16 })
+    for client in idle { await client.close() }
     await connection.close()
     try await service.end()
   }

@@ -16,8 +16,13 @@ extension Moment {
     try evidence.passcode?.requireCurrent(self)
     let keys = ItemKeys(self)
     var room = ReleasedItem.sizeLimit
+    // An item that is named again is the same object, and takes memory once here.
+    var before: [[UInt8]: ReleasedItem] = [:]
     return try wanted.map { item in
-      let released = try release(item, wereJustRead ? item.row : current(item), evidence, keys)
+      let known = before[item.row.id]
+      let released =
+        if let known { known } else { try release(item, wereJustRead ? item.row : current(item), evidence, keys) }
+      before[item.row.id] = released
       room -= released.secret.count
       guard room >= 0 else {
         throw VaultError.invalidRequest("the secrets have more than \(ReleasedItem.sizeLimit >> 20) MiB together")

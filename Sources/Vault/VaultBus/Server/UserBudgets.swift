@@ -30,20 +30,11 @@ struct UserBudgets: Sendable {
     return share
   }
 
-  /// The memory of the files with secrets in an answer, until the client has read it. Nil where it has none.
-  ///
-  /// - Throws: `busy` where the answers that the user's programs have not read leave less.
-  func share(ofAnswer values: [BusValue]) throws(VaultError) -> MemoryBudget.Share? {
-    let bytes = values.fileSizes.reduce(0, +)
-    guard bytes > 0 else { return nil }
-    guard let share = answers.share(bytes) else {
-      throw .busy("programs of this user leave more than \(answers.mebibytes) MiB of answers unread")
-    }
-    return share
-  }
+  /// The memory of an answer that is about to be made.
+  func unreadAnswer() -> UnreadAnswer { UnreadAnswer(answers) }
 }
 
 extension [BusValue] {
   /// The bytes of each of the sealed memory files.
-  fileprivate var fileSizes: [Int] { descriptors.compactMap { SealedFile.size(of: $0.rawValue) } }
+  var fileSizes: [Int] { descriptors.compactMap { SealedFile.size(of: $0.rawValue) } }
 }

@@ -14,8 +14,9 @@ package final class VaultBusListener: Sendable {
     package var callBytesOfOneUser = 128 << 20
     /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
     package var endingBytesOfOneUser = 16 << 20
-    /// The memory that secrets in answers may take, in bytes, as long as the programs of one user have not read them.
-    package var answerBytesOfOneUser = 512 << 20
+    /// The memory that answers may take, in bytes, as long as the programs of one user have not read them: that of the
+    /// largest one.
+    package var answerBytesOfOneUser = ReleasedItem.sizeLimit + VaultInterface.answerLimit
 
     package init() {}
   }

@@ -8,9 +8,11 @@ extension VaultObject {
   /// - Parameters:
   ///   - values: the arguments after the call's number, already checked against the method's signature.
   ///   - memory: that of the call.
+  ///   - unread: the memory of the answer.
   ///   - connection: where the events of a new context go.
   func perform(
-    _ method: VaultInterface.Method, _ values: [BusValue], in memory: MemoryBudget.Share, over connection: BusConnection
+    _ method: VaultInterface.Method, _ values: [BusValue], in memory: MemoryBudget.Share, _ unread: UnreadAnswer,
+    over connection: BusConnection
   ) async throws(VaultError) -> [BusValue] {
     switch method {
     // Answered earlier.
@@ -90,11 +92,11 @@ extension VaultObject {
       return [page.items.busValue, ItemCursor.argument(page.next)]
     case .secrets:
       let items = try await service.secrets(try ItemSelection(bus: values[0]), try Asking(bus: values[1]))
-      return try ReleasedItems(items).busValues
+      return try ReleasedItems(items).busValues(in: unread)
     case .firstSecrets:
       let items = try await service.secrets(
         of: try [ItemID](bus: values[0]), upTo: try Int(bus: values[1]), try Asking(bus: values[2]))
-      return try ReleasedItems(items).busValues
+      return try ReleasedItems(items).busValues(in: unread)
     case .addAll: return [try await service.add(try ItemsToAdd(bus: values).items).busValue]
     case .add:
       let secret = try SecretBytes(sealed: values[1], limit: NewItem.secretLimit)

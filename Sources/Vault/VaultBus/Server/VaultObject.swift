@@ -116,13 +116,15 @@ actor VaultObject {
     do throws(VaultError) {
       let memory = try budgets.share(ofCall: call.arguments, endsWaiting: method.endsWaiting)
       defer { withExtendedLifetime(memory) {} }
-      let values = try await perform(method, Array(call.arguments.dropFirst()), in: memory, over: call.connection)
+      let unread = budgets.unreadAnswer()
+      let values = try await perform(
+        method, Array(call.arguments.dropFirst()), in: memory, unread, over: call.connection)
       guard values.cost <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
       }
-      let unread = try budgets.share(ofAnswer: values)
+      try unread.take(for: values)
       await eventsAreSent()
-      call.answer(values, keeping: unread)
+      call.answer(values, keeping: unread.isEmpty ? nil : unread)
     } catch {
       await eventsAreSent()
       call.fail(error)

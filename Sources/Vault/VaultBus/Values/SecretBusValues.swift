@@ -52,8 +52,12 @@ struct ReleasedItems {
       do throws(SealedFile.Failure) {
         var writer = try SealedFile.Writer()
         var records: [BusValue] = []
+        // The same object may occur again.
+        var places: [ObjectIdentifier: SealedFile.Place] = [:]
         for item in items {
-          let place = try writer.append(item.secret)
+          let known = places[ObjectIdentifier(item)]
+          let place = if let known { known } else { try writer.append(item.secret) }
+          places[ObjectIdentifier(item)] = place
           records.append(.structure([item.item.busValue, place.offset.busValue, place.count.busValue]))
         }
         let file = BusDescriptor(taking: try writer.seal().release())
@@ -65,6 +69,16 @@ struct ReleasedItems {
   }
 
   init(_ items: [ReleasedItem]) { self.items = items }
+
+  /// The values of an answer, if there is memory for it.
+  ///
+  /// - Throws: `busy` where there is not.
+  func busValues(in unread: UnreadAnswer) throws(VaultError) -> [BusValue] {
+    var seen: Set<ObjectIdentifier> = []
+    let once = items.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    try unread.take(forSecrets: once.reduce(0) { $0 + $1.secret.count })
+    return try busValues
+  }
 
   init(bus values: [BusValue]) throws(VaultError) {
     guard let records = values[0].asArray, let files = values[1].asArray, files.count <= 1 else {
