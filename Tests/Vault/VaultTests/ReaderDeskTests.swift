@@ -75,23 +75,24 @@ struct ReaderDeskTests {
     #expect(order.told["third"] == [use(of: "first"), .anotherUser, use(of: "second")])
   }
 
-  @Test("lets four requests of a user wait, refuses more, and lets another user's come in between")
+  @Test("lets sixteen requests of a user wait, refuses more, and lets another user's come in between")
   func limit() async throws {
     let order = Order()
     let first = try await claim("first")
     var tasks: [Task<ReaderClaim, any Error>] = []
-    for number in 1...4 { tasks.append(try await waiting("\(number)", order)) }
-    await #expect(throws: VaultError.busy("4 requests of this user wait for the reader")) {
-      _ = try await claim("fifth")
+    let names = (1...ReaderDesk.waitingLimit).map { "\($0)" }
+    for name in names { tasks.append(try await waiting(name, order)) }
+    await #expect(throws: VaultError.busy("16 requests of this user wait for the reader")) {
+      _ = try await claim("one more")
     }
     let other = try await waiting("other", user: 1001, order)
     first.end(.succeeded)
     try await other.value.end(.succeeded)
     try await tasks[0].value.end(.succeeded)
     // There is room for another one.
-    tasks.append(try await waiting("5", order))
+    tasks.append(try await waiting("last", order))
     for task in tasks.dropFirst() { try await task.value.end(.succeeded) }
-    #expect(order.noted == ["other", "1", "2", "3", "4", "5"])
+    #expect(order.noted == ["other"] + names + ["last"])
   }
 
   @Test("tells nobody of a request ahead that asks for no touch, since it is over in a moment, but of a loan")

@@ -9,7 +9,7 @@ import Synchronization
 /// A private vault has its own desk; the vaults of the service share one.
 package actor ReaderDesk {
   /// How many requests of one user may wait.
-  static let waitingLimit = 4
+  static let waitingLimit = 16
 
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
