@@ -60,6 +60,7 @@ package actor BusConnection: BusLoopSource {
     guard bus != nil else { return }
     if kind == .server { input.awaitHandshake() }
     BusLoop.shared.add(self)
+    handlers.opened(self)
   }
 
   // MARK: Sending

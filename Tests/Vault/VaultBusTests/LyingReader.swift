@@ -209,7 +209,7 @@ private final class ScanSignals: Sendable {
 }
 
 /// A socket that listens at this path. The caller owns it.
-private func listening(at path: String) throws -> Int32 {
+func listening(at path: String) throws -> Int32 {
   let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
   var name = sockaddr_un()
   name.sun_family = sa_family_t(AF_UNIX)

@@ -2,6 +2,7 @@ import Glibc
 import Keys
 import SecureMemory
 import SoftwareTPM
+import Synchronization
 import TPM
 import Testing
 import VaultDriver
@@ -55,6 +56,35 @@ struct TPMStoreTests {
     let vault = try store.open(storage: .tpm(machine.tpm))
     #expect(try await vault.status().tier == .tpm)
     #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+  }
+
+  private final class Asked: Sendable {
+    let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+  }
+
+  @Test("looks at the TPM before a prompt in the turn of its user, not beside it")
+  func turn() async throws {
+    let machine = try SoftwareTPM()
+    let store = try await makeStore(machine)
+    let vault = try store.open(storage: .tpm(machine.tpm))
+    let turn = try await vault.scrypt.turn(for: store.owner)
+    let (handle, events) = try await vault.openContext()
+    let isAsked = Asked()
+    let unlock = Task { try await vault.unlock(in: handle) }
+    let listening = Task {
+      for await event in events {
+        guard case .secretWanted = event.event else { continue }
+        isAsked.value.store(true, ordering: .relaxed)
+        await vault.respond(handle, .decline(question: event.number))
+        return
+      }
+    }
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(!isAsked.isSet)
+    _ = consume turn
+    await listening.value
+    await #expect(throws: VaultError.interactionNotAllowed) { try await unlock.value }
   }
 
   @Test("opens without a TPM and with another one never, also not with its files on another machine")
@@ -372,4 +402,8 @@ extension Vault {
   fileprivate func passcodeFailures() throws -> UInt32 {
     try store.read { moment in moment.authority.lockout.passcode.failures }
   }
+}
+
+extension Vault {
+  fileprivate var scrypt: ScryptQueue { passcodes.scrypt }
 }

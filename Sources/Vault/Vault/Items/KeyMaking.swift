@@ -1,4 +1,3 @@
-import Executors
 import KeySchemes
 import Keys
 import SecureMemory
@@ -12,19 +11,18 @@ enum KeyMaking {
   }
 
   /// Making an RSA key takes a second or more, and testing the primes of an imported one takes half of that. So one key
-  /// is made or tested at a time, and never on the thread of the vaults.
-  private static let thread = BackgroundThread()
+  /// of a user is made or tested at a time, two in all, and never on the thread of the vaults.
+  private static let turns = UserTurns(width: 2, waitingLimit: 64, what: "private keys wait to be made or read")
 
-  static func key(from source: KeySource, for item: NewItem) async throws(VaultError) -> Made {
+  /// - Parameter user: whose key it is.
+  /// - Throws: `busy` where too many keys of the user wait, `cancelled` where the task was cancelled.
+  static func key(from source: KeySource, for item: NewItem, of user: UInt32) async throws(VaultError) -> Made {
     guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
-    let result = await Task(executorPreference: thread) { () -> Result<Made, VaultError> in
-      do throws(VaultError) {
-        return .success(try Self.made(from: source, for: item))
-      } catch {
-        return .failure(error)
-      }
-    }.value
-    return try result.get()
+    let turn = try await turns.turn(for: user)
+    let made = try await UserTurns.blocking { () throws(VaultError) in try Self.made(from: source, for: item) }
+    _ = consume turn
+    guard !Task.isCancelled else { throw .cancelled }
+    return made
   }
 
   private static func made(from source: KeySource, for item: NewItem) throws(VaultError) -> Made {

@@ -107,7 +107,7 @@ struct PasscodeChanges {
   /// The key of a passcode's slot, sealed anew.
   private func lock(_ stretched: StretchedPasscode, in seal: DeviceSeal) async throws(VaultError) -> LockedPasscode {
     let id = store.keys.databaseID
-    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
+    return try await UserTurns.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
   /// Seals the keys of the store anew: that of the device slot, and that of the passcode's slot, with a new passcode key.

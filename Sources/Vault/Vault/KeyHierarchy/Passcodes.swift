@@ -32,7 +32,7 @@ struct Passcodes {
   func lockNew(_ passcode: SecretBox) async throws(VaultError) -> LockedPasscode {
     let stretched = try await stretchNew(passcode)
     let (id, seal) = (store.keys.databaseID, store.seal)
-    return try await ScryptQueue.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
+    return try await UserTurns.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
   /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
@@ -67,7 +67,10 @@ struct Passcodes {
       try store.requireNoDelay(.passcode)
       if !lock.needsPasscodeAlone {
         do throws(VaultError) {
-          try await ScryptQueue.blocking { () throws(VaultError) in try lock.requireTry(seal) }
+          // A user with many calls would keep others from the TPM.
+          let turn = try await scrypt.turn(for: store.owner)
+          try await UserTurns.blocking { () throws(VaultError) in try lock.requireTry(seal) }
+          _ = consume turn
         } catch .passcodeDelayed(let seconds) where attempt > 1 {
           // After the last wrong passcode the TPM accepts no other one for now.
           context.events.yield(.notice(.passcodeDelay(seconds)))
@@ -88,7 +91,7 @@ struct Passcodes {
         let opening =
           lock.needsPasscodeAlone
           ? stretched
-          : try await ScryptQueue.blocking { () throws(VaultError) in
+          : try await UserTurns.blocking { () throws(VaultError) in
             SecretBox(try lock.key(of: stretched.secret, id, seal))
           }
         let key = try slot.unwrap(under: opening.secret, databaseID: id, otherwise: .wrongPasscode)

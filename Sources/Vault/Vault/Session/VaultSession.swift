@@ -177,7 +177,7 @@ extension VaultSession {
   }
 
   package func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
-    let made = try await KeyMaking.key(from: source, for: item)
+    let made = try await KeyMaking.key(from: source, for: item, of: vault.owner)
     return try await logged(.add, in: nil, found: { [$0.id] }) { () throws(VaultError) in
       try await vault.add(made.item, secret: made.secret.copy(), replacing: false, request(.nobody))
     }

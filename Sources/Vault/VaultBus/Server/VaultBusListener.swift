@@ -10,6 +10,8 @@ package final class VaultBusListener: Sendable {
     package var connections = 4_096
     /// The most connections of one user at a time.
     package var connectionsOfOneUser = 64
+    /// How long a client may take for its hello.
+    package var greeting = Duration.seconds(5)
     /// The memory that the open calls of one user may take, in bytes.
     package var callBytesOfOneUser = 128 << 20
     /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
@@ -93,10 +95,15 @@ private final class Clients: Sendable {
       return user.budgets
     }
     guard let budgets else { return refusal }
-    let object = VaultObject(serving: serve(caller), budgets: budgets) { self.end(caller.user) }
+    let object = VaultObject(serving: serve(caller), budgets: budgets, greetingLimit: limits.greeting) {
+      self.end(caller.user)
+    }
     return .init(
+      opened: { object.expectGreeting(on: $0) },
       call: { call in
         if let login, call.interface == LoginInterface.target.interface {
+          // Root's module says no hello, and a login may wait for a finger.
+          if caller.user == 0 { object.expectNoGreeting() }
           login.handle(call)
         } else {
           object.handle(call)
@@ -108,14 +115,16 @@ private final class Clients: Sendable {
       })
   }
 
-  /// Answers every call with `busy`, and ends the connection a moment after the first.
+  /// Answers every call with `busy`, and ends the connection a moment after the first, or without one.
   private var refusal: BusConnection.Handlers {
-    let limit = limits.connectionsOfOneUser
-    return .init(call: { call in
-      call.fail(VaultError.busy("\(limit) connections of this user are open"))
-      let connection = call.connection
-      _ = LoopTimer(after: Self.refusalTime) { connection.close() }
-    })
+    let (limit, greeting) = (limits.connectionsOfOneUser, limits.greeting)
+    return .init(
+      opened: { connection in _ = LoopTimer(after: greeting) { connection.close() } },
+      call: { call in
+        call.fail(VaultError.busy("\(limit) connections of this user are open"))
+        let connection = call.connection
+        _ = LoopTimer(after: Self.refusalTime) { connection.close() }
+      })
   }
 
   private func end(_ user: UInt32) {

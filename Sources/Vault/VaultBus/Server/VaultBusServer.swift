@@ -17,20 +17,20 @@ package final class VaultBusServer: Sendable {
   ///     that takes too long.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = .seconds(5),
+    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = VaultBusListener.Limits().greeting,
     settlingLimit: Duration = .seconds(10), onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
     let object = VaultObject(
-      serving: vault, budgets: UserBudgets(VaultBusListener.Limits()),
+      serving: vault, budgets: UserBudgets(VaultBusListener.Limits()), greetingLimit: greetingLimit,
       settlingLimit: settlingLimit, onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(
         socket: socket, role: .server, limits: .ofServedVaults,
-        handlers: .init(call: { object.handle($0) }, closed: { object.connectionEnded() }))
+        handlers: .init(
+          opened: { object.expectGreeting(on: $0) }, call: { object.handle($0) }, closed: { object.connectionEnded() }))
     } catch {
       throw .serviceUnavailable("no connection to the client")
     }
-    object.expectGreeting(within: greetingLimit, on: connection)
   }
 
   /// Ends the connection. `onClosed` is called when everything has ended.

@@ -13,6 +13,7 @@ actor VaultObject {
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
+  private let greetingLimit: Duration
   private let settlingLimit: Duration
   /// Nil after it was called.
   private var onClosed: (@Sendable () -> Void)?
@@ -44,24 +45,35 @@ actor VaultObject {
 
   /// - Parameters:
   ///   - budgets: the memory for calls of this client's user, and for the answers.
+  ///   - greetingLimit: how long to wait for the client's hello.
   ///   - settlingLimit: how long to wait for the vault and running calls at the end.
   init(
-    serving vaults: any VaultConnection, budgets: UserBudgets, settlingLimit: Duration = .seconds(10),
+    serving vaults: any VaultConnection, budgets: UserBudgets, greetingLimit: Duration,
+    settlingLimit: Duration = .seconds(10),
     onClosed: @escaping @Sendable () -> Void
   ) {
     self.vaults = vaults
     self.budgets = budgets
+    self.greetingLimit = greetingLimit
     self.settlingLimit = settlingLimit
     self.onClosed = onClosed
   }
 
-  /// Closes the connection unless its client says hello in time.
-  nonisolated func expectGreeting(within limit: Duration, on connection: BusConnection) {
-    BusLoop.shared.post {
-      self.assumeIsolated { object in
-        guard case .expected = object.greeting else { return }
-        object.greeting = .expected(LoopTimer(after: limit) { connection.close() })
-      }
+  /// Closes the connection unless its client says hello in time; for `BusConnection.Handlers.opened`, which runs on the
+  /// loop.
+  nonisolated func expectGreeting(on connection: BusConnection) {
+    assumeIsolated { object in
+      guard case .expected = object.greeting else { return }
+      object.greeting = .expected(LoopTimer(after: object.greetingLimit) { connection.close() })
+    }
+  }
+
+  /// Leaves the connection open without a hello. Call it on the loop.
+  nonisolated func expectNoGreeting() {
+    assumeIsolated { object in
+      guard case .expected(let timer) = object.greeting else { return }
+      timer?.cancel()
+      object.greeting = .expected(nil)
     }
   }
 

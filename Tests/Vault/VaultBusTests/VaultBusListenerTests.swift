@@ -1,0 +1,91 @@
+import Glibc
+import SDBus
+import SecretModel
+import SecureMemory
+import Testing
+import VaultBus
+import VaultDriver
+
+@Suite("A listener with clients that say nothing", .timeLimit(.minutes(1)))
+struct VaultBusListenerTests {
+  /// A socket that listens in a folder of its own.
+  private final class Place {
+    let socket: Int32
+    private let folder: String
+
+    init() throws {
+      var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
+      try #require(mkdtemp(&template) != nil)
+      folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      socket = try listening(at: folder + "/bus")
+    }
+
+    deinit { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+
+    /// A connection that has made its handshake, and makes no call.
+    func connect() throws -> (connection: BusConnection, isClosed: Flag) {
+      let socket = try BusDescriptor.connected(toBus: "unix:path=\(folder)/bus")
+      let isClosed = Flag()
+      let connection = try BusConnection(
+        socket: dup(socket.rawValue), role: .client, handlers: .init(closed: { isClosed.set() }))
+      return (connection, isClosed)
+    }
+  }
+
+  /// The name of the error of a first hello; nil where it is answered.
+  private func errorOfHello(_ connection: BusConnection) async -> String? {
+    do throws(BusError) {
+      _ = try await connection.call(VaultInterface.target, "Hello", [.uint64(1), .uint32(0), .array(of: "s", [])])
+      return nil
+    } catch {
+      guard case .remote(let name, _, _) = error else { return "\(error)" }
+      return name
+    }
+  }
+
+  @Test("closes them after a while, which makes room", arguments: [false, true])
+  func silence(_ ofOneUser: Bool) async throws {
+    let place = try Place()
+    var limits = VaultBusListener.Limits()
+    limits.greeting = .milliseconds(200)
+    if ofOneUser { limits.connectionsOfOneUser = 2 } else { limits.connections = 2 }
+    let listener = try VaultBusListener(socket: place.socket, limits: limits) { _ in StubVault() }
+    // Where the limit is that of a user, the last two are among those that are told that the service is busy.
+    let silent = try (1...(ofOneUser ? 4 : 2)).map { _ in try place.connect() }
+    #expect(try await eventually { silent.allSatisfy(\.isClosed.isSet) })
+    let next = try place.connect()
+    #expect(await errorOfHello(next.connection) == nil)
+    try await Task.sleep(for: .milliseconds(400))
+    #expect(!next.isClosed.isSet, "one that has said hello may wait")
+    next.connection.close()
+    await listener.close()
+  }
+
+  @Test("leaves root's module alone, which says no hello")
+  func module() async throws {
+    let place = try Place()
+    var limits = VaultBusListener.Limits()
+    limits.greeting = .milliseconds(200)
+    let listener = try VaultBusListener(
+      socket: place.socket, limits: limits,
+      logins: { LoginObject(serving: NoLogins(), to: $0, log: { _ in }) }
+    ) { _ in StubVault() }
+    let module = try place.connect()
+    _ = try? await module.connection.call(LoginInterface.target, "FirstFactor", [.uint32(7)])
+    try await Task.sleep(for: .milliseconds(400))
+    #expect(module.isClosed.isSet == (geteuid() != 0))
+    module.connection.close()
+    await listener.close()
+  }
+
+  private struct NoLogins: LoginService {
+    func openSession(_: String, of _: UInt32, by _: String, password _: consuming SecretBytes?)
+      async throws(LoginRefusal) -> LoginAnswer
+    { throw .noSuchLogin }
+    func firstFactor(of _: UInt32) async throws(LoginRefusal) -> LoginOutcome { throw .noSuchLogin }
+    func verify(_: Caller) async throws(LoginRefusal) -> LoginAnswer { throw .noSuchLogin }
+    func changePassword(of _: UInt32, from _: consuming SecretBytes?, to _: consuming SecretBytes)
+      async throws(LoginRefusal) -> LoginAnswer
+    { throw .noSuchLogin }
+  }
+}
