@@ -328,7 +328,8 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "SecretModel", "Keys", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger", "VaultDriver",
+        "Vault", "SecretModel", "Keys", "KeySchemes", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+        "VaultDriver",
         "ProgramDriver", "SoftwareTPM", "TPM", "DiskWrites",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
