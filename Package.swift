@@ -382,7 +382,7 @@ let package = Package(
     .testTarget(
       name: "WhorlTests",
       dependencies: [
-        "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
+        "Fingerprint", "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
       ],
       path: "Tests/Client/WhorlTests", swiftSettings: strict),
     .testTarget(

@@ -95,7 +95,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     switch surroundings.wording {
     case .reason:
       let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-      text = "\(verb) the reader\(Spoken.nature(request.reader.nature)) to \(session.reason ?? "go on")"
+      text = "\(verb) \(Spoken.theReader(request.reader)) to \(session.reason ?? "go on")"
     case .items: text = PromptText.touch(request, keys: nil)
     }
     surroundings.log(text)
@@ -210,8 +210,8 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private func answer(_ request: SecretRequest, in session: PromptSession) async {
     await takeDown()
-    guard case .passcode(let attempt) = request,
-      let pinentry = Pinentry(environment: surroundings.environment, terminal)
+    let environment = await DisplayVariables.completed(surroundings.environment, onBus: surroundings.bus)
+    guard case .passcode(let attempt) = request, let pinentry = Pinentry(environment: environment, terminal)
     else {
       surroundings.log("the passcode is wanted, and nobody can be asked for it: pinentry is not installed")
       return await session.decline()

@@ -30,8 +30,7 @@ final class Pinentry: Sendable {
   ///
   /// - Parameter terminal: the client's.
   init?(environment: [String], _ terminal: ClientTerminal?) {
-    let hasDesktop = environment.contains { $0.hasPrefix("DISPLAY=") || $0.hasPrefix("WAYLAND_DISPLAY=") }
-    self.terminal = hasDesktop ? nil : terminal
+    self.terminal = DisplayVariables.nameADisplay(in: environment) ? nil : terminal
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
     }

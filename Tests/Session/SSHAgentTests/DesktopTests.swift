@@ -157,6 +157,23 @@ struct DesktopTests {
     }
   }
 
+  @Test("pinentry gets the display that the service manager knows, in an agent that was started before the desktop")
+  func laterDisplay() async throws {
+    let script = { (folder: String) in "env >\(folder)/environment; exit 1" }
+    try await with(pinentry: script) { agent, desktop, key, bus in
+      let manager = try await ServiceManagerStandIn(on: bus, ["DISPLAY=:7", "XAUTHORITY=/x", "SECRET=1"])
+      defer { manager.close() }
+      async let signed = agent.sign(key)
+      desktop.choose("passcode", of: try await desktop.first().number)
+      #expect(try await signed.status != 0)
+      let folder = key.split(separator: "/").dropLast().joined(separator: "/")
+      let environment = String(decoding: try readFile("/\(folder)/environment"), as: UTF8.self).split(separator: "\n")
+      #expect(environment.contains("DISPLAY=:7"), "\(environment)")
+      #expect(environment.contains("XAUTHORITY=/x"), "\(environment)")
+      #expect(!environment.contains("SECRET=1"))
+    }
+  }
+
   @Test("a pinentry that the person cancels refuses the signature")
   func cancelledPasscode() async throws {
     let script = """

@@ -6,7 +6,7 @@ package enum PromptText {
   /// The prompt for a touch; `keys` names the keys that may be pressed instead.
   package static func touch(_ request: TouchRequest, keys: String?) -> String {
     let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-    let reader = "the reader\(Spoken.nature(request.reader.nature))"
+    let reader = Spoken.theReader(request.reader)
     let keys = keys.map { " (\($0))" } ?? ""
     switch request.purpose {
     case .read(let items, let reason):

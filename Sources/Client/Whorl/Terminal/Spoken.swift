@@ -46,6 +46,12 @@ package enum Spoken {
     "\(Visible.text(reader.name))\(nature(reader.nature))"
   }
 
+  /// For prompts: "the reader (Synaptics Sensors)", "the reader (virtual reader)". The name tells a person with two
+  /// readers which one to touch.
+  package static func theReader(_ reader: ReaderDescription) -> String {
+    reader.nature == .physical ? "the reader (\(Visible.text(reader.name)))" : "the reader\(nature(reader.nature))"
+  }
+
   /// " (virtual reader)", or nothing for a physical one.
   package static func nature(_ nature: ReaderDescription.Nature) -> String {
     switch nature {
