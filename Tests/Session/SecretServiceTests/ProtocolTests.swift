@@ -77,6 +77,11 @@ struct ProtocolTests {
       let again = try await client.call(
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([:]), .string("office")])
       #expect(again.first?.asObjectPath == office)
+      #expect(try await client.property(office, "Collection", "Label") == .string("Büro"))
+      _ = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection", [.dictionary([label: .string("Werk")]), .string("office")])
+      #expect(try await client.property(office, "Collection", "Label") == .string("Werk"), "its properties are set")
+      try await client.set(office, "Collection", "Label", .string("Büro"))
       let itemLabel = "org.freedesktop.Secret.Item.Label"
       let other = try await client.call(
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([itemLabel: .string("Büro")]), .string("")])
@@ -366,7 +371,6 @@ struct ProtocolTests {
       #expect(await client.error(ServiceClient.root, "Service", "Unlock", [.string("x")]) == "UnknownMethod")
       #expect(await client.error(ServiceClient.root, "Item", "GetSecret", [.objectPath(session)]) == "UnknownMethod")
       #expect(await client.error(item, "Item", "Nothing") == "UnknownMethod")
-      #expect(await client.error(item, Self.properties, "Get", [.string("x"), .string("y")]) == "InvalidArgs")
       let set = await client.error(
         item, Self.properties, "Set",
         [.string("org.freedesktop.Secret.Item"), .string("Label"), .variant(.uint32(1))])
@@ -388,6 +392,34 @@ struct ProtocolTests {
       #expect(try await client.secret(item, session: session).text == "s")
       let xml = try await client.call(item, "org.freedesktop.DBus.Introspectable", "Introspect").first?.asString
       #expect(xml?.contains("\"GetSecret\"") == true)
+    }
+  }
+
+  @Test("errors of properties have the names of the D-Bus specification")
+  func propertyErrors() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      func error(_ path: String, _ member: String, _ interface: String, _ others: BusValue...) async -> String? {
+        await client.error(path, Self.properties, member, [.string(interface)] + others)
+      }
+      let (own, label) = ("org.freedesktop.Secret.Item", BusValue.string("Label"))
+      #expect(await error(item, "Get", own, label) == nil)
+      #expect(await error(item, "Get", "", label) == nil, "the empty text stands for the interface of the object")
+      #expect(await error(item, "Get", "x", label) == "UnknownInterface")
+      #expect(await error(item, "GetAll", "org.freedesktop.Secret.Collection") == "UnknownInterface")
+      #expect(await error(item, "GetAll", Self.properties) == nil)
+      #expect(await error(item, "Get", own, .string("x")) == "UnknownProperty")
+      #expect(await error(item, "Set", "x", label, .variant(.string("y"))) == "UnknownInterface")
+      #expect(await error(item, "Set", own, .string("x"), .variant(.string("y"))) == "UnknownProperty")
+      #expect(await error(item, "Set", own, .string("Locked"), .variant(.boolean(true))) == "PropertyReadOnly")
+      #expect(await error(item, "Set", own, label, .variant(.uint32(1))) == "InvalidArgs")
+      #expect(await error("\(item)x", "Set", own, .string("Locked"), .variant(.boolean(true))) == "NoSuchObject")
+      #expect(await error(session, "GetAll", "org.freedesktop.Secret.Session") == nil)
+      #expect(await error("\(session)x", "GetAll", "org.freedesktop.Secret.Session") == "NoSession")
+      #expect(
+        await error("\(ServiceClient.root)/prompt/x", "GetAll", "org.freedesktop.Secret.Prompt") == "NoSuchObject")
     }
   }
 

@@ -40,6 +40,14 @@ struct CallContext: Sendable {
     }
   }
 
+  /// Gives a collection another label.
+  func relabel(_ collection: SecretServiceFolder, _ label: String) async throws(ServiceError) {
+    var collection = collection
+    collection.label = label
+    try await keeper.keep(collection)
+    signals.changed(collection.path, ["Label": .string(label)])
+  }
+
   /// What this client must show now before it may read items.
   func gate() async throws(ServiceError) -> Gate {
     do throws(VaultError) {

@@ -10,26 +10,44 @@ struct PropertyCalls {
   func answer() async throws(ServiceError) -> [BusValue] {
     switch call.form {
     case "Get(ss)":
-      guard let value = try await properties(call.text(0), only: call.text(1))[call.text(1)] else {
-        throw .invalidArguments("there is no property \(call.text(1)) here")
+      try check(interface: call.text(0))
+      guard let value = try await properties(only: call.text(1))[call.text(1)] else {
+        throw .unknownProperty(call.text(1))
       }
       return [.variant(value)]
-    case "GetAll(s)": return [.dictionary(try await properties(call.text(0), only: nil))]
+    case "GetAll(s)":
+      // The interfaces that every object has.
+      if [ServiceName.properties, ServiceName.introspectable].contains(call.text(0)) { return [.dictionary([:])] }
+      try check(interface: call.text(0))
+      return [.dictionary(try await properties(only: nil))]
     case "Set(ssv)":
       guard let value = call.arguments[2].asVariant else { throw call.unknown }
-      try await set(call.text(0), call.text(1), value)
+      try check(interface: call.text(0))
+      try await set(call.text(1), value)
       return []
     default: throw call.unknown
     }
   }
 
+  /// Accepts the interface of this object, and the empty text, which stands for it.
+  private func check(interface: String) throws(ServiceError) {
+    let own =
+      switch path {
+      case .service: ServiceName.service
+      case .collection, .alias: ServiceName.collection
+      case .item: ServiceName.item
+      case .session: ServiceName.session
+      case .prompt: ServiceName.prompt
+      }
+    guard interface == own || interface.isEmpty else { throw .unknownInterface(interface) }
+  }
+
   /// - Parameter only: the one property to compute; nil for all. Avoids listing all items when another property is
   ///   wanted.
-  private func properties(_ interface: String, only wanted: String?) async throws(ServiceError) -> [String: BusValue] {
-    switch (path, interface) {
-    case (.service, ServiceName.service):
-      return ["Collections": CallContext.paths(try await call.keeper.collections().map(\.path))]
-    case (.collection, ServiceName.collection), (.alias, ServiceName.collection):
+  private func properties(only wanted: String?) async throws(ServiceError) -> [String: BusValue] {
+    switch path {
+    case .service: return ["Collections": CallContext.paths(try await call.keeper.collections().map(\.path))]
+    case .collection, .alias:
       let collection = try await call.collection(at: path)
       var properties: [String: BusValue] = [
         "Label": .string(collection.label), "Created": Self.time(collection.created),
@@ -45,7 +63,7 @@ struct PropertyCalls {
         properties["Items"] = CallContext.paths(items)
       }
       return properties
-    case (.item(let collection, let name), ServiceName.item):
+    case .item(let collection, let name):
       let item = try await call.keeper.item(name, in: collection)
       var properties: [String: BusValue] = [
         "Attributes": .texts(item.attributes), "Label": .string(item.label), "Created": Self.time(item.created),
@@ -58,27 +76,32 @@ struct PropertyCalls {
       }
       return properties
     // Sessions and prompts have no properties.
-    default: return [:]
+    case .session(let name):
+      _ = try call.client.session(ObjectPath.session(name).text)
+      return [:]
+    case .prompt(let name):
+      _ = try call.client.prompt(name)
+      return [:]
     }
   }
 
-  private func set(_ interface: String, _ name: String, _ value: BusValue) async throws(ServiceError) {
-    switch (path, interface, name, value) {
-    case (.collection, ServiceName.collection, "Label", .string(let label)),
-      (.alias, ServiceName.collection, "Label", .string(let label)):
-      var collection = try await call.collection(at: path)
-      collection.label = label
-      try await call.keeper.keep(collection)
-      call.signals.changed(collection.path, ["Label": .string(label)])
-    case (.item(let collection, let item), ServiceName.item, "Label", .string(let label)):
+  private func set(_ name: String, _ value: BusValue) async throws(ServiceError) {
+    switch (path, name, value) {
+    case (.collection, "Label", .string(let label)), (.alias, "Label", .string(let label)):
+      try await call.relabel(try await call.collection(at: path), label)
+    case (.item(let collection, let item), "Label", .string(let label)):
       let item = try await call.keeper.item(item, in: collection)
       try await change(item, SecretServiceItem.change(label: label))
       call.signals.changed(item: item, [name: value])
-    case (.item(let collection, let item), ServiceName.item, "Attributes", .texts(let attributes)):
+    case (.item(let collection, let item), "Attributes", .texts(let attributes)):
       let item = try await call.keeper.item(item, in: collection)
       try await change(item, item.change(attributes: attributes))
       call.signals.changed(item: item, [name: value])
-    default: throw .invalidArguments("\(name) cannot be set to this")
+    case (.collection, "Label", _), (.alias, "Label", _), (.item, "Label", _), (.item, "Attributes", _):
+      throw .invalidArguments("\(name) has another type")
+    default:
+      guard try await properties(only: name)[name] != nil else { throw .unknownProperty(name) }
+      throw .readOnly(name)
     }
   }
 

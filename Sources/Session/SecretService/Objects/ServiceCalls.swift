@@ -37,13 +37,15 @@ struct ServiceCalls {
 
   private func createCollection() async throws(ServiceError) -> [BusValue] {
     let properties = call.arguments[0].asDictionary ?? [:]
-    let label = Self.labelProperties.lazy.compactMap { properties[$0]?.asString }.first ?? ""
+    let label = Self.labelProperties.lazy.compactMap { properties[$0]?.asString }.first
     let alias = call.text(1)
-    // If a collection has the alias already, it is returned in place of a new one.
+    // If a collection has the alias already, it is returned in place of a new one, with the properties set.
     if !alias.isEmpty, let name = try await call.keeper.collection(ofAlias: alias) {
+      let collection = try await call.keeper.collection(name)
+      if let label, label != collection.label { try await call.relabel(collection, label) }
       return [.objectPath(ObjectPath.collection(name).text), .objectPath(ObjectPath.none)]
     }
-    let made = try await call.keeper.newCollection(label: label)
+    let made = try await call.keeper.newCollection(label: label ?? "")
     if !alias.isEmpty { try await call.keeper.setAlias(try checked(alias), to: made.name) }
     call.signals.created(made.path)
     call.signals.changed(collections: try await call.keeper.collections())

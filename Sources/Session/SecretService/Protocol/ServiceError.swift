@@ -7,6 +7,10 @@ enum ServiceError: Error, Sendable, Hashable {
   case noSession
   case noSuchObject
   case unknownMethod(String)
+  case unknownInterface(String)
+  case unknownProperty(String)
+  /// The property cannot be set.
+  case readOnly(String)
   case invalidArguments(String)
   case notSupported(String)
   case limitsExceeded(String)
@@ -32,6 +36,9 @@ enum ServiceError: Error, Sendable, Hashable {
     case .noSession: "org.freedesktop.Secret.Error.NoSession"
     case .noSuchObject: "org.freedesktop.Secret.Error.NoSuchObject"
     case .unknownMethod: "org.freedesktop.DBus.Error.UnknownMethod"
+    case .unknownInterface: "org.freedesktop.DBus.Error.UnknownInterface"
+    case .unknownProperty: "org.freedesktop.DBus.Error.UnknownProperty"
+    case .readOnly: "org.freedesktop.DBus.Error.PropertyReadOnly"
     case .invalidArguments: "org.freedesktop.DBus.Error.InvalidArgs"
     case .notSupported: "org.freedesktop.DBus.Error.NotSupported"
     case .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded"
@@ -46,7 +53,8 @@ enum ServiceError: Error, Sendable, Hashable {
     case .isLocked: "it is locked"
     case .noSession: "there is no such session of this program"
     case .noSuchObject: "there is no such object"
-    case .unknownMethod(let member): "there is no \(member) here"
+    case .unknownMethod(let name), .unknownInterface(let name), .unknownProperty(let name): "there is no \(name) here"
+    case .readOnly(let property): "\(property) cannot be set"
     case .invalidArguments(let why), .notSupported(let why), .limitsExceeded(let why), .accessDenied(let why),
       .failed(let why):
       why
