@@ -394,7 +394,10 @@ let package = Package(
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
     .testTarget(
       name: "SecretServiceTests",
-      dependencies: ["Keys", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Whorl"],
+      dependencies: [
+        "Keys", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SecureMemory", "SessionPrompts", "Vault",
+        "VaultDriver", "Whorl",
+      ],
       path: "Tests/Session/SecretServiceTests", swiftSettings: strict),
     // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(

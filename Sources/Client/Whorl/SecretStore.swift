@@ -137,6 +137,13 @@ public final class SecretStore: Sendable {
     try await !link.call { service throws(VaultError) in try await service.openClasses() }.contains(.afterFirstUnlock)
   }
 
+  /// Waits until the store opens with its first unlock, or is locked again, and returns whether it is locked.
+  ///
+  /// - Parameter isLocked: the state that the caller knows. If it is another one already, the call returns at once.
+  package func unlockChange(fromLocked isLocked: Bool) async throws(VaultError) -> Bool {
+    try await !link.call { service throws(VaultError) in try await service.unlockChange(from: !isLocked) }
+  }
+
   /// Opens the store with the passcode, as the first unlock.
   package func unlock(reason: String, using context: AuthenticationContext) async throws(VaultError) {
     try await context.perform(reason) { service, asking throws(VaultError) in try await service.unlock(asking) }

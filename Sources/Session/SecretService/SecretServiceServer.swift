@@ -46,6 +46,7 @@ package final class SecretServiceServer: Sendable {
   private let keeper: ItemKeeper
   private let desk: PromptDesk
   private let locks = Locks()
+  private let vaultLock: VaultLockWatch
   private let lists: ItemLists
   private let log: @Sendable (String) -> Void
   private let clients = Mutex<[String: ClientEntry]>([:])
@@ -61,6 +62,7 @@ package final class SecretServiceServer: Sendable {
   private init(_ configuration: Configuration) throws(VaultError) {
     keeper = ItemKeeper(try configuration.openStore())
     lists = ItemLists(of: keeper)
+    vaultLock = VaultLockWatch(keeper, locks)
     desk = PromptDesk(openStore: configuration.openStore, prompt: configuration.prompt, log: configuration.log)
     log = configuration.log
   }
@@ -93,6 +95,8 @@ package final class SecretServiceServer: Sendable {
         configuration.log("cannot remove the secrets of the last session: \(error.message)")
       }
       isServing.set()
+      let (vaultLock, signals) = (server.vaultLock, ServiceSignals(connection: connection, lists: server.lists))
+      Task(executorPreference: BackgroundThread.shared) { await vaultLock.follow(signals) }
       return .serving
     } catch {
       return .noBus("\(error)")
@@ -171,7 +175,7 @@ package final class SecretServiceServer: Sendable {
 
   private func values(_ call: BusCall, _ client: BusClient) async throws(ServiceError) -> [BusValue] {
     let context = CallContext(
-      keeper: keeper, desk: desk, locks: locks,
+      keeper: keeper, desk: desk, locks: locks, vaultLock: vaultLock,
       signals: ServiceSignals(connection: call.connection, lists: lists), client: client,
       member: call.member, signature: call.signature, arguments: call.arguments)
     let path = ObjectPath(call.path)

@@ -163,6 +163,11 @@ package protocol VaultService: Sendable {
   /// The classes whose items can be opened now, as ``VaultStatus/openClasses``. Unlike ``status()`` it reads no items and
   /// no sets, for programs that ask at every call.
   func openClasses() async throws(VaultError) -> [Accessibility]
+  /// Waits until the items of `after-first-unlock` open or close, and returns whether they can be opened now. Ends with
+  /// `cancelled` when the task is cancelled.
+  ///
+  /// - Parameter isOpen: the state that the caller knows. If it is another one already, the call returns at once.
+  func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool
   /// The problems of the store as a whole; empty when there are none.
   func problems() async throws(VaultError) -> [VaultError]
   /// The log of requests to this store.

@@ -115,6 +115,17 @@ package actor Vault {
     return try store.read { moment in try moment.openClasses() }
   }
 
+  /// Waits until the class `after-first-unlock` is opened or closed, and returns whether it is open.
+  package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
+    while true {
+      let changes = store.classKeys.changes.count
+      guard !Task.isCancelled else { throw .cancelled }
+      let isOpenNow = try store.read { moment in try moment.closed(.afterFirstUnlock) == nil }
+      guard isOpenNow == isOpen else { return isOpenNow }
+      await store.classKeys.changes.wait(after: changes)
+    }
+  }
+
   private func currentStatus() throws(VaultError) -> VaultStatus {
     try store.read { moment in
       guard try moment.slot(.device) != nil else { throw VaultError.deviceKeyMissing }

@@ -73,6 +73,7 @@ package enum VaultInterface {
     case readers = "Readers"
     case status = "Status"
     case openClasses = "OpenClasses"
+    case unlockChange = "UnlockChange"
     case problems = "Problems"
     case log = "Log"
   }
@@ -124,6 +125,7 @@ extension VaultInterface.Method {
     case .evaluate: "ta{sv}a{sv}"
     case .enroll, .unenroll, .useAdapter, .setFirstUnlock: "tsa{sv}"
     case .losses: "ts"
+    case .unlockChange: "tb"
     case .unlock, .changePasscode, .removePasscode, .keepRecoveryKey: "ta{sv}"
     case .recover, .acceptRestore, .reseal: "taya{sv}"
     case .backUp, .backupContents: "th"
@@ -153,6 +155,7 @@ extension VaultInterface.Method {
     case .losses, .removePasscode, .recover, .acceptRestore, .restoreBackup: "a(ayay)"
     case .detectedRestore: "aa{sv}"
     case .openClasses: "as"
+    case .unlockChange: "b"
     case .problems: "a(sav)"
     case .log: "aa{sv}"
     }
@@ -172,8 +175,9 @@ extension VaultInterface.Method {
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
       .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,
-      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .openClasses, .problems,
-      .log:
+      .lock, .draftRecoveryKey, .detectedRestore, .backUp, .backupContents, .readers, .status, .openClasses,
+      .unlockChange,
+      .problems, .log:
       false
     }
   }

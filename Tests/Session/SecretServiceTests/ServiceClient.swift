@@ -142,6 +142,11 @@ final class ServiceClient: Sendable {
     throw SystemFailure("\(path) has not told of \(property)", 110)
   }
 
+  /// Whether a signal of an object has come and was not forgotten.
+  func hasSignal(_ member: String, of path: String) -> Bool {
+    signals.all.withLock { $0.contains { $0.member == member && $0.path == path } }
+  }
+
   /// Waits for a signal of an object; fails after half a minute.
   @discardableResult
   func signal(_ member: String, of path: String) async throws -> BusSignal {

@@ -40,6 +40,29 @@ struct ContractTests {
     await #expect { try await plain.vault.lock() } throws: { Self.isInvalidRequest($0) }
   }
 
+  @Test("tells those who wait when the passcode opens the items, and when they are closed", arguments: Way.allCases)
+  func unlockChange(_ way: Way) async throws {
+    let open = try await OpenScratch(way, .passcode)
+    let vault = open.vault
+    #expect(try await vault.unlockChange(from: true) == false, "a state that is another one already")
+    async let opened = vault.unlockChange(from: false)
+    async let alsoOpened = vault.unlockChange(from: false)
+    try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
+    #expect(try await [opened, alsoOpened] == [true, true])
+    let closed = Task { try await vault.unlockChange(from: true) }
+    // Opening it again changes nothing.
+    try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
+    try await vault.lock()
+    #expect(try await closed.value == false)
+    let cancelled = Task { try await vault.unlockChange(from: false) }
+    cancelled.cancel()
+    await #expect(throws: VaultError.cancelled) { try await cancelled.value }
+    let later = Task { try await vault.unlockChange(from: false) }
+    try await Task.sleep(for: .milliseconds(20))
+    later.cancel()
+    await #expect(throws: VaultError.cancelled) { try await later.value }
+  }
+
   @Test("stores, finds, releases, changes and removes items", arguments: Way.allCases)
   func items(_ way: Way) async throws {
     let open = try await OpenScratch(way)

@@ -82,6 +82,7 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.readers()
     _ = try? await vault.status()
     _ = try? await vault.openClasses()
+    _ = try? await vault.unlockChange(from: true)
     _ = try? await vault.problems()
     _ = try? await vault.log(AuditSearch())
     try? await raw.client.keep(StoreDraft.ID(bytes: identifier))

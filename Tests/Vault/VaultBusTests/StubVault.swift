@@ -166,6 +166,7 @@ final class StubVault: VaultService, VaultConnection {
   func readers() async throws(VaultError) -> ReaderList { try known(calls.readers) }
   func status() async throws(VaultError) -> VaultStatus { try known(calls.status) }
   func openClasses() async throws(VaultError) -> [Accessibility] { try known(calls.status).openClasses }
+  func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool { !isOpen }
   func problems() async throws(VaultError) -> [VaultError] { calls.problems }
 
   private func known<Value>(_ value: Value?) throws(VaultError) -> Value {

@@ -200,6 +200,7 @@ struct ValueTests {
         problems: [.storeDamaged("x"), .itemDamaged(nil)]))
     #expect("\(try await vault.status())" == "\(status)")
     #expect(try await vault.openClasses() == [.afterFirstUnlock])
+    #expect(try await vault.unlockChange(from: true) == false)
     #expect(try await vault.detectedRestore().map { "\($0)" } == "\(restore)")
     #expect("\(try await vault.biometry())" == "\(biometry)")
     #expect("\(try await vault.readers())" == "\(readers)")

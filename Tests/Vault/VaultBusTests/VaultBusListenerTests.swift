@@ -47,7 +47,7 @@ struct VaultBusListenerTests {
   func silence(_ ofOneUser: Bool) async throws {
     let place = try Place()
     var limits = VaultBusListener.Limits()
-    limits.greeting = .milliseconds(200)
+    limits.greeting = .seconds(1)
     if ofOneUser { limits.connectionsOfOneUser = 2 } else { limits.connections = 2 }
     let listener = try VaultBusListener(socket: place.socket, limits: limits) { _ in StubVault() }
     // Where the limit is that of a user, the last two are among those that are told that the service is busy.
@@ -55,7 +55,7 @@ struct VaultBusListenerTests {
     #expect(try await eventually { silent.allSatisfy(\.isClosed.isSet) })
     let next = try place.connect()
     #expect(await errorOfHello(next.connection) == nil)
-    try await Task.sleep(for: .milliseconds(400))
+    try await Task.sleep(for: .milliseconds(1_500))
     #expect(!next.isClosed.isSet, "one that has said hello may wait")
     next.connection.close()
     await listener.close()
@@ -65,14 +65,14 @@ struct VaultBusListenerTests {
   func module() async throws {
     let place = try Place()
     var limits = VaultBusListener.Limits()
-    limits.greeting = .milliseconds(200)
+    limits.greeting = .seconds(1)
     let listener = try VaultBusListener(
       socket: place.socket, limits: limits,
       logins: { LoginObject(serving: NoLogins(), to: $0, log: { _ in }) }
     ) { _ in StubVault() }
     let module = try place.connect()
     _ = try? await module.connection.call(LoginInterface.target, "FirstFactor", [.uint32(7)])
-    try await Task.sleep(for: .milliseconds(400))
+    try await Task.sleep(for: .milliseconds(1_500))
     #expect(module.isClosed.isSet == (geteuid() != 0))
     module.connection.close()
     await listener.close()

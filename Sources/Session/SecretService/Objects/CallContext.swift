@@ -6,6 +6,7 @@ struct CallContext: Sendable {
   let keeper: ItemKeeper
   let desk: PromptDesk
   let locks: Locks
+  let vaultLock: VaultLockWatch
   let signals: ServiceSignals
   var client: BusClient
   let member: String

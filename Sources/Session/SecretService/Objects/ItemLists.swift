@@ -26,10 +26,15 @@ final class ItemLists: Sendable {
     }
   }
 
+  /// The items of a collection; nil where they are too many to be announced.
+  func items(of collection: String) async -> [SecretServiceItem]? {
+    (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil
+  }
+
   private func send(_ collection: String, _ signals: ServiceSignals) async {
     // Changes after this point schedule another announcement.
     waiting.withLock { _ = $0.remove(collection) }
-    guard let items = (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil else { return }
+    guard let items = await items(of: collection) else { return }
     signals.changed(
       .collection(collection), ServiceName.collection, ["Items": CallContext.paths(items.map(\.path))])
   }

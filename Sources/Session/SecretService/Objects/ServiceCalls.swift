@@ -92,11 +92,11 @@ struct ServiceCalls {
     switch path {
     case .collection, .alias:
       let collection = try await call.collection(at: path)
-      call.locks.lock(collection: collection.name)
+      let isNew = call.locks.lock(collection: collection.name)
       // Grants end, so that the next read asks again.
       call.client.reads.forget(nil)
       call.desk.forget(nil)
-      call.signals.changed(collection.path, ["Locked": .boolean(true)])
+      if isNew { await call.signals.changed(collection, isLocked: true, call.locks) }
     case .item(let collection, let name):
       let item = try await call.keeper.item(name, in: collection)
       call.client.reads.forget(item.id)
@@ -104,8 +104,7 @@ struct ServiceCalls {
       // An item with a rule is not locked here: its rule asks at the next read.
       if item.isGated {
         call.signals.changed(item: item)
-      } else {
-        call.locks.lock(item)
+      } else if call.locks.lock(item) {
         call.signals.changed(item: item, ["Locked": .boolean(true)])
       }
     default: return false

@@ -22,6 +22,15 @@ struct ServiceSignals: Sendable {
     changed(collection, ServiceName.collection, values)
   }
 
+  /// Announces that a collection and the items in it are locked or not. As with the list of items, the items of a large
+  /// collection are left out.
+  func changed(_ collection: SecretServiceFolder, isLocked: Bool, _ locks: Locks) async {
+    changed(collection.path, ["Locked": .boolean(isLocked)])
+    for item in await lists.items(of: collection.name) ?? [] where isLocked || !locks.isLocked(item) {
+      changed(item: item, ["Locked": .boolean(isLocked)])
+    }
+  }
+
   /// Announces changed properties of an item.
   func changed(item: SecretServiceItem, _ values: [String: BusValue]) {
     changed(item: item)

@@ -86,11 +86,8 @@ struct UnlockRequest {
     try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
       try await call.keeper.store.unlock(reason: reason, using: context)
     }
-    // Some programs keep the property, and do not ask for a secret while it says that the collection is locked.
-    for collection in (try? await call.keeper.collections()) ?? []
-    where !call.locks.isLocked(collection: collection.name) {
-      call.signals.changed(collection.path, ["Locked": .boolean(false)])
-    }
+    // Before the program hears that the prompt has ended.
+    await call.vaultLock.tell(isLocked: false, call.signals)
   }
 
   /// - Parameter hasShown: whether the person has already shown a finger or the passcode in this prompt.
@@ -113,7 +110,7 @@ struct UnlockRequest {
     }
     for collection in collections {
       call.locks.unlock(collection: collection.name)
-      call.signals.changed(collection.path, ["Locked": .boolean(false)])
+      await call.signals.changed(collection, isLocked: false, call.locks)
     }
     for item in items {
       call.locks.unlock(item)

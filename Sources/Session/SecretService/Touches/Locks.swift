@@ -18,9 +18,11 @@ final class Locks: Sendable {
     state.withLock { $0.collections.contains(item.collection) || $0.items.contains(item.id) }
   }
 
-  func lock(collection: String) { state.withLock { _ = $0.collections.insert(collection) } }
+  /// Returns whether it was open.
+  func lock(collection: String) -> Bool { state.withLock { $0.collections.insert(collection).inserted } }
 
-  func lock(_ item: SecretServiceItem) { state.withLock { _ = $0.items.insert(item.id) } }
+  /// Returns whether it was open.
+  func lock(_ item: SecretServiceItem) -> Bool { state.withLock { $0.items.insert(item.id).inserted } }
 
   func unlock(collection: String) { state.withLock { _ = $0.collections.remove(collection) } }
 

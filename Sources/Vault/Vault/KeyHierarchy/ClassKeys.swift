@@ -45,12 +45,15 @@ package final class ClassKeys: Sendable {
   /// The least that the first unlock requires, whatever the store's own rule. A store that requires less is changed
   /// when its passcode is next given. If this is the passcode, no login opens the store.
   let firstUnlock: FirstUnlock
+  /// Changes whenever the key is kept or dropped.
+  let changes = ClassKeyChanges()
   private let state = Mutex(State())
 
   package init(firstUnlock: FirstUnlock = .none) { self.firstUnlock = firstUnlock }
 
   /// Keeps the key that the right passcode has opened.
   func open(_ key: SecretBox, of databaseID: [UInt8], _ clock: BootClock) {
+    defer { changes.note() }
     let now = clock.now()
     state.withLock { state in
       state.unlock = Unlock(key: key, databaseID: databaseID, passcode: now, last: now)
@@ -74,6 +77,7 @@ package final class ClassKeys: Sendable {
 
   /// Drops the key: the passcode must be given again.
   func close() {
+    defer { changes.note() }
     state.withLock { state in
       state.unlock = nil
       state.expiring?.cancel()
@@ -83,21 +87,21 @@ package final class ClassKeys: Sendable {
 
   /// The key of `after-first-unlock`; nil before the passcode was given, and after the key has expired.
   func key(of databaseID: [UInt8], _ clock: BootClock) -> SecretBox? {
-    let now = clock.now()
-    return state.withLock { state in
-      if state.unlock?.remaining(now) == nil { state.unlock = nil }
-      return state.unlock.flatMap { $0.databaseID == databaseID ? $0.key : nil }
-    }
+    guard expire(clock) != nil else { return nil }
+    return state.withLock { state in state.unlock.flatMap { $0.databaseID == databaseID ? $0.key : nil } }
   }
 
   /// Drops the key if it has expired. Returns the nanoseconds that it has left; nil without a key.
   func expire(_ clock: BootClock) -> UInt64? {
     let now = clock.now()
-    return state.withLock { state in
+    let (remaining, isDropped): (UInt64?, Bool) = state.withLock { state in
       let remaining = state.unlock?.remaining(now)
-      if remaining == nil { state.unlock = nil }
-      return remaining
+      guard remaining == nil, state.unlock != nil else { return (remaining, false) }
+      state.unlock = nil
+      return (nil, true)
     }
+    if isDropped { changes.note() }
+    return remaining
   }
 
   /// Whether all sessions of the user are locked, as last reported.

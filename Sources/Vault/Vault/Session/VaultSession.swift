@@ -349,5 +349,9 @@ extension VaultSession {
 
   package func openClasses() async throws(VaultError) -> [Accessibility] { try await vault.openClasses() }
 
+  package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
+    try await vault.unlockChange(from: isOpen)
+  }
+
   package func problems() async throws(VaultError) -> [VaultError] { try await vault.integrityProblems() }
 }

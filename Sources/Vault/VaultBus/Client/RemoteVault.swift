@@ -238,6 +238,11 @@ final class RemoteVault: VaultService {
     return try wire.reading(.openClasses) { () throws(VaultError) in try [Accessibility](bus: values[0]) }
   }
 
+  func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
+    let values = try await wire.call(.unlockChange, [.boolean(isOpen)])
+    return try wire.reading(.unlockChange) { () throws(VaultError) in try Bool(bus: values[0]) }
+  }
+
   func problems() async throws(VaultError) -> [VaultError] {
     let values = try await wire.call(.problems)
     return try wire.reading(.problems) { () throws(VaultError) in try [VaultError](bus: values[0]) }

@@ -177,6 +177,7 @@ extension VaultObject {
     case .readers: return [try await service.readers().busValue]
     case .status: return [try await service.status().busValue]
     case .openClasses: return [try await service.openClasses().busValue]
+    case .unlockChange: return [.boolean(try await service.unlockChange(from: try Bool(bus: values[0])))]
     case .problems: return [try await service.problems().busValue]
     case .log: return [try await service.log(try AuditSearch(bus: values[0])).busValue]
     }

@@ -1,0 +1,58 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import SecretService
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+/// The Secret Service in this process, over a vault that the test locks and unlocks as another program would.
+@Suite("A vault that is locked beside the Secret Service")
+struct VaultLockTests {
+  /// Types the right passcode.
+  private struct Typist: AuthenticationPrompt {
+    func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+      if case .secretWanted = event { await session.answer(SecretBytes(text: ScratchStore.passcode)) }
+    }
+  }
+
+  @Test("is announced with its collections and items, and so is its unlock")
+  func announced() async throws {
+    try await PrivateBus.with { bus in
+      let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))
+      let vault = try scratch.open(classKeys: ClassKeys(firstUnlock: .passcode))
+      func open() -> SecretStore { SecretStore(service: VaultSession(of: vault), prompt: Typist()) }
+      let other = open()
+      func unlock() async throws { try await other.unlock(reason: "test", using: other.makeContext()) }
+      let beginning = try await SecretServiceServer.begin(
+        .init(
+          bus: bus.address, openStore: { SecretStore(service: VaultSession(of: vault), prompt: Typist()) },
+          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
+      guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
+      let client = try await ServiceClient(bus)
+      let login = ServiceClient.login
+      #expect(try await client.property(login, "Collection", "Locked") == .boolean(true))
+      try await unlock()
+      #expect(try await client.changed("Locked", of: login) == .boolean(false))
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      let closed = try await client.create("t", label: "m", ["c": "d"], session: session)
+      _ = try await client.change("Lock", [closed])
+      #expect(try await client.changed("Locked", of: closed) == .boolean(true))
+
+      try await vault.lock()
+      for path in [login, item, closed] {
+        #expect(try await client.changed("Locked", of: path) == .boolean(true))
+        let interface = path == login ? "Collection" : "Item"
+        #expect(try await client.property(path, interface, "Locked") == .boolean(true))
+      }
+      try await unlock()
+      for path in [login, item] { #expect(try await client.changed("Locked", of: path) == .boolean(false)) }
+      // What a program has locked stays locked.
+      #expect(try await client.property(closed, "Item", "Locked") == .boolean(true))
+      #expect(!client.hasSignal("PropertiesChanged", of: closed))
+    }
+  }
+}
