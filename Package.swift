@@ -160,7 +160,7 @@ let package = Package(
 
     .target(
       name: "SessionPrompts",
-      dependencies: ["Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      dependencies: ["CSystemd", "Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
       path: "Sources/Session/SessionPrompts", swiftSettings: strict),
     .target(
       name: "SecretService",

@@ -80,6 +80,27 @@ expect 0 "Good \"git\" signature" touching "$right" with_agent "git init -q tree
 ) >/tmp/pressed 2>&1 &
 expect 0 "'whorl ssh disable' takes it back." at_seat alice "whorl ssh enable --other-agent /nonexistent"
 expect 0 "in" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent ssh $options localhost echo in"
+# A login over the network of the same user is asked at the seat, and the prompt says where the request comes from. A touch
+# that is kept for ssh at the seat does not count for ssh there.
+expect 0 "ssh-ed25519" at_seat alice 'whorl ssh add kept --minutes 10
+  whorl ssh public kept >.ssh/kept.pub; cat .ssh/kept.pub >>.ssh/authorized_keys'
+kept="ssh $options -o IdentitiesOnly=yes -i .ssh/kept.pub localhost"
+asked_in_journal() { journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'agent: Touch\|agent: Swipe' || :; }
+before=$(asked_in_journal)
+(
+  for wanted in 1 2; do
+    for _ in $(seq 200); do
+      [ "$(asked_in_journal)" -lt $((before + wanted)) ] || break
+      sleep 0.1
+    done
+    whorl-finger press right-index --person 1 --socket "$sensor"
+  done
+) >/tmp/pressed 2>&1 &
+expect 0 "here" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo here"
+expect 0 "far away" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept '
+  SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo far away'"
+expect 0 "(asked by /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
+[ "$(asked_in_journal)" = $((before + 2)) ] || fail "asked $(asked_in_journal) times, and $before before"
 # Programs of a desktop have it from the service manager.
 expect 0 "SSH_AUTH_SOCK=/run/user/" at_seat alice "systemctl --user show-environment"
 expect 0 "enabled" at_seat alice "systemctl --user is-enabled whorl-agent.socket"

@@ -8,6 +8,8 @@ package struct ClientProgram: Sendable, Hashable {
   /// The path of its executable; nil where the kernel does not reveal it. Nil also for the proxy of sandboxed programs.
   package let path: String?
   package let arguments: [String]
+  /// Nil for a program in a local login, and for one that the user's service manager has started.
+  package let remoteLogin: RemoteLogin?
   /// Whether it passes on the calls of a sandboxed program, which it does not name.
   private let isProxy: Bool
   /// The id of the sandboxed program on whose behalf it asks, as it claims; nil where it asks for itself.
@@ -23,10 +25,12 @@ package struct ClientProgram: Sendable, Hashable {
     isProxy = path?.hasSuffix("/xdg-dbus-proxy") == true
     self.path = isProxy ? nil : path
     arguments = Self.arguments(of: process)
+    remoteLogin = RemoteLogin(of: process)
   }
 
-  package init(_ process: pid_t, path: String?, arguments: [String]) {
+  package init(_ process: pid_t, path: String?, arguments: [String], remoteLogin: RemoteLogin? = nil) {
     (self.process, self.path, self.arguments, isProxy) = (process, path, arguments, false)
+    self.remoteLogin = remoteLogin
   }
 
   /// This program, asking on behalf of a sandboxed one.
@@ -36,10 +40,10 @@ package struct ClientProgram: Sendable, Hashable {
     return program
   }
 
-  /// The key by which prompts take turns: the same for all processes of one executable, or for the sandboxed program on
-  /// whose behalf they ask.
+  /// The key by which prompts take turns and touches are remembered: the same for all processes of one executable, or for
+  /// the sandboxed program on whose behalf they ask. A login over the network has its own.
   package var program: String {
-    let own = path ?? "process \(process)"
+    let own = [path ?? "process \(process)", remoteLogin?.words].compactMap(\.self).joined(separator: " ")
     return application.map { "\(own) for \($0)" } ?? own
   }
 
@@ -50,9 +54,12 @@ package struct ClientProgram: Sendable, Hashable {
 
   /// Describes the program itself. For an interpreter it adds the script, which the program could have chosen freely.
   private var ownWords: String {
-    guard let path else { return "\(isProxy ? "a sandboxed program behind " : "")process \(process), unverified" }
-    guard let script = Interpreter(path)?.script(in: arguments) else { return Visible.text(path) }
-    return "\(Visible.text(path)), which says that it runs “\(Visible.text(Self.shortened(script)))”"
+    let place = remoteLogin.map { " \($0.words)" } ?? ""
+    guard let path else {
+      return "\(isProxy ? "a sandboxed program behind " : "")process \(process)\(place), unverified"
+    }
+    guard let script = Interpreter(path)?.script(in: arguments) else { return "\(Visible.text(path))\(place)" }
+    return "\(Visible.text(path))\(place), which says that it runs “\(Visible.text(Self.shortened(script)))”"
   }
 
   /// The end of a client's text.

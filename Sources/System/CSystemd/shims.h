@@ -5,6 +5,7 @@
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>
 
 // prctl is variadic, so Swift cannot call it.
 static inline int whorl_set_process_option(int option, unsigned long value) {

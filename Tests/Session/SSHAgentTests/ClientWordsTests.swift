@@ -29,6 +29,20 @@ struct ClientWordsTests {
     #expect(words("/usr/bin/python3.11") == "/usr/bin/python3.11")
   }
 
+  @Test("says that the program is in a login over the network, and from where")
+  func remote() {
+    func words(_ path: String?, from host: String?) -> String {
+      ClientProgram(7, path: path, arguments: ["x", "y"], remoteLogin: RemoteLogin(from: host)).words
+    }
+    #expect(words("/usr/bin/ssh", from: "192.0.2.7") == "/usr/bin/ssh in a login over the network from 192.0.2.7")
+    #expect(
+      words("/usr/bin/perl", from: nil)
+        == "/usr/bin/perl in a login over the network, which says that it runs “y”")
+    #expect(words(nil, from: "a\nb") == "process 7 in a login over the network from a\\u{a}b, unverified")
+    let (here, there) = (ClientProgram(7, path: "/x", arguments: []), RemoteLogin(from: nil))
+    #expect(here.program != ClientProgram(8, path: "/x", arguments: [], remoteLogin: there).program)
+  }
+
   @Test("shows what a client says without what could imitate a prompt or fill it")
   func hostile() {
     #expect(
