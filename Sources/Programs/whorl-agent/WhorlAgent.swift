@@ -111,7 +111,7 @@ struct WhorlAgent: ParsableCommand {
     }
     let server = AgentServer(
       AgentServer.Configuration(
-        openStore: open, prompt: prompt, log: log,
+        bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
         knownHosts: KnownHosts(files: knownHosts.isEmpty ? Self.usualKnownHosts : knownHosts), upstream: upstream))
     server.begin(listener.descriptor)
     var status: Int32 = 0

@@ -63,7 +63,9 @@ package final class SecretServiceServer: Sendable {
     keeper = ItemKeeper(try configuration.openStore())
     lists = ItemLists(of: keeper)
     vaultLock = VaultLockWatch(keeper, locks)
-    desk = PromptDesk(openStore: configuration.openStore, prompt: configuration.prompt, log: configuration.log)
+    desk = PromptDesk(
+      onBus: configuration.bus, openStore: configuration.openStore, prompt: configuration.prompt,
+      log: configuration.log)
     log = configuration.log
   }
 

@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// Lets one request at a time ask the person. Programs take turns, so that many requests of one program delay that
-/// program alone; the requests of one program are served in order.
+/// program alone; the requests of one program are served in order. Other programs of Whorl in the session take turns with
+/// this one.
 package final class PromptTurns: Sendable {
   private struct Waiting {
     let number: Int
@@ -18,9 +19,14 @@ package final class PromptTurns: Sendable {
     var cancelled: Set<Int> = []
   }
 
-  private let state = Mutex(State())
+  /// The longest wait for the prompts of other programs of Whorl.
+  private static let sessionLimit = Duration.seconds(120)
 
-  package init() {}
+  private let state = Mutex(State())
+  private let bus: String?
+
+  /// - Parameter address: of the session's bus; nil for requests that are no prompts, which wait for no other program.
+  package init(onBus address: String? = nil) { bus = address }
 
   /// How many requests wait.
   package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
@@ -41,6 +47,10 @@ package final class PromptTurns: Sendable {
     defer { state.withLock { _ = $0.cancelled.remove(number) } }
     guard isMine else { return nil }
     defer { next() }
+    guard !Task.isCancelled else { return nil }
+    var turn: SessionTurn?
+    if let bus { turn = await SessionTurn(onBus: bus, within: Self.sessionLimit) }
+    defer { turn?.end() }
     return Task.isCancelled ? nil : try await body()
   }
 

@@ -85,6 +85,8 @@ package enum VaultInterface {
   /// The prefix of the D-Bus name of each ``VaultError``.
   package static let errorPrefix = "org.whorl.Vault1.Error."
 
+  /// The most open calls of a connection. Those that end the wait of another call are not counted.
+  package static let callLimit = 64
   /// The most that the arguments of a call may cost (`BusValue.cost`).
   package static let requestLimit = 16 << 20
   /// The most that the results of a call may cost. D-Bus allows 64 MiB in an array.

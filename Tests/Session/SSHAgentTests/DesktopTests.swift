@@ -1,5 +1,6 @@
 import Glibc
 import ProgramDriver
+import SDBus
 import Testing
 
 @Suite("whorl-agent on a desktop", .serialized)
@@ -61,6 +62,23 @@ struct DesktopTests {
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
       // Not every desktop takes a notification away whose action was chosen.
       try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("waits until other programs of Whorl in the session have asked, in the order in which they came")
+  func others() async throws {
+    try await with([.right]) { agent, desktop, key, bus in
+      let first = try await OtherPrompt(on: bus)
+      async let signed = agent.sign(key)
+      while try await first.queue() < 2 { try await Task.sleep(for: .milliseconds(5)) }
+      let last = try await OtherPrompt(on: bus)
+      #expect(try await last.queue() == 3)
+      #expect(agent.prompts.isEmpty && desktop.shown.isEmpty)
+      first.end()
+      try await signed.mustSucceed()
+      #expect(desktop.shown.count == 1)
+      #expect(try await last.queue() == 1, "the turn went on")
+      last.end()
     }
   }
 
@@ -191,6 +209,26 @@ struct DesktopTests {
       #expect(result.output.isEmpty)
     }
   }
+}
+
+/// The prompt of another program of Whorl, as the bus sees it.
+private struct OtherPrompt {
+  private static let name = BusValue.string("org.whorl.Prompt")
+
+  private let connection: BusConnection
+
+  init(on bus: PrivateBus) async throws {
+    connection = try BusConnection(busAddress: bus.address, handlers: .init())
+    _ = try await connection.call(MessageBus.target, "RequestName", [Self.name, .uint32(0)])
+  }
+
+  /// How many ask or wait.
+  func queue() async throws -> Int {
+    let answer = try await connection.call(MessageBus.target, "ListQueuedOwners", [Self.name])
+    return answer.first?.asArray?.count ?? 0
+  }
+
+  func end() { connection.close() }
 }
 
 extension String {

@@ -204,6 +204,7 @@ struct RawClientTests {
       let (directory, configuration) = (store.directory, "\(folder)/in-process.json")
       try writeFile(configuration, Array(#"{"vaultProgram":"\#(try Programs.path("whorld"))"}"#.utf8))
       var agent = AgentServer.Configuration(
+        bus: "unix:path=/nonexistent",
         openStore: { () throws(VaultError) in
           let store = try SecretStore.open(at: directory, reader: "auto", configuration: configuration)
           opened.withLock { $0.append(WeakStore(store)) }

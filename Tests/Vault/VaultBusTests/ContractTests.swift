@@ -63,6 +63,22 @@ struct ContractTests {
     await #expect(throws: VaultError.cancelled) { try await later.value }
   }
 
+  @Test(
+    "answers any number of calls that are made at once, and those that wait can be cancelled", arguments: Way.allCases)
+  func manyCalls(_ way: Way) async throws {
+    let open = try await OpenScratch(way, .passcode)
+    let vault = open.vault
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<500 { group.addTask { try await vault.status().items } }
+      for try await items in group { #expect(items == 0) }
+    }
+    let waiting = (0..<100).map { _ in Task { try await vault.unlockChange(from: false) } }
+    try await Task.sleep(for: .milliseconds(100))
+    for call in waiting { call.cancel() }
+    for call in waiting { await #expect(throws: VaultError.cancelled) { try await call.value } }
+    #expect(try await vault.status().items == 0)
+  }
+
   @Test("stores, finds, releases, changes and removes items", arguments: Way.allCases)
   func items(_ way: Way) async throws {
     let open = try await OpenScratch(way)

@@ -9,6 +9,8 @@ package import Whorl
 /// Serves the clients of a listening socket, each on a thread of its own.
 package final class AgentServer: Sendable {
   package struct Configuration: Sendable {
+    /// The address of the session's bus.
+    package var bus: String
     /// Opens the store. Called separately for each client.
     package var openStore: @Sendable () throws(VaultError) -> SecretStore
     /// Makes the prompt of a signature for a client.
@@ -22,12 +24,12 @@ package final class AgentServer: Sendable {
     package var unusedStoreTime = Duration.seconds(60)
 
     package init(
-      openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
+      bus: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
       prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt,
       log: @escaping @Sendable (String) -> Void,
       knownHosts: KnownHosts, upstream: String?
     ) {
-      (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
+      (self.bus, self.openStore, self.prompt, self.log) = (bus, openStore, prompt, log)
       (self.knownHosts, self.upstream) = (knownHosts, upstream)
     }
   }
@@ -46,7 +48,8 @@ package final class AgentServer: Sendable {
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     signer = Signer(
-      turns: PromptTurns(), grants: Grants(), prompt: configuration.prompt, log: configuration.log,
+      turns: PromptTurns(onBus: configuration.bus), grants: Grants(), prompt: configuration.prompt,
+      log: configuration.log,
       hosts: configuration.knownHosts)
   }
 

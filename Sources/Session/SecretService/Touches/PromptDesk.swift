@@ -11,7 +11,7 @@ final class PromptDesk: Sendable {
     let program: String
   }
 
-  let turns = PromptTurns()
+  let turns: PromptTurns
   /// Opens the store. Called once for each client that reads items with a rule.
   let openStore: @Sendable () throws(VaultError) -> SecretStore
   /// Makes the prompt for a client.
@@ -24,9 +24,10 @@ final class PromptDesk: Sendable {
   private let grantedPrograms = Mutex<[String: AccessControl]>([:])
 
   init(
-    openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
+    onBus address: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
     prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void
   ) {
+    turns = PromptTurns(onBus: address)
     (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
   }
 

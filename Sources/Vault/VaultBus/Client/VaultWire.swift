@@ -13,6 +13,7 @@ final class VaultWire: Sendable {
   let greeting = Greeting()
   private let connection: BusConnection
   private let numbers = CallNumbers()
+  private let slots = CallSlots(VaultInterface.callLimit)
   /// The tasks that wait for the answers of cancelled calls, by the number of the call.
   private let cancellations = Mutex<[UInt64: Task<Void, Never>]>([:])
   private let cancelGrace: Duration
@@ -76,6 +77,12 @@ final class VaultWire: Sendable {
     guard BusLoop.shared.isInThisProcess else {
       throw .forkedProcess
     }
+    // What ends the wait of another call must not wait for it.
+    let isCounted = !method.endsWaiting
+    if isCounted, !slots.takeFree() {
+      guard await slots.take() else { throw .cancelled }
+    }
+    defer { if isCounted { slots.give() } }
     guard !contexts.isLost else {
       throw context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
     }

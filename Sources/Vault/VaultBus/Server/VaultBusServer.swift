@@ -41,7 +41,7 @@ extension BusConnection.Limits {
   /// The limits of a connection on which a vault is served.
   static var ofServedVaults: Self {
     var limits = Self()
-    // Larger than `VaultObject.limit`, so that a client with too many calls gets answers.
+    // Larger than `VaultInterface.callLimit`, so that a client with too many calls gets answers.
     limits.openCalls = 1_024
     // Room for the largest answer and others.
     limits.unreadBytes = 2 * VaultInterface.answerLimit

@@ -204,8 +204,8 @@ extension VaultObject {
   private func openContext(
     _ options: ContextOptions, over connection: BusConnection
   ) async throws(VaultError) -> ContextHandle {
-    guard contexts.values.count(where: { !$0.isClosed }) + openingContexts < Self.limit else {
-      throw .busy("\(Self.limit) contexts are open on this connection")
+    guard contexts.values.count(where: { !$0.isClosed }) + openingContexts < Self.contextLimit else {
+      throw .busy("\(Self.contextLimit) contexts are open on this connection")
     }
     openingContexts += 1
     defer { openingContexts -= 1 }

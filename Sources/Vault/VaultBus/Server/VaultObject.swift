@@ -8,8 +8,8 @@ internal import SecretModel
 actor VaultObject {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The most open calls, and the most open contexts.
-  static let limit = 64
+  /// The most open contexts.
+  static let contextLimit = 64
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
@@ -110,8 +110,8 @@ actor VaultObject {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "this call's number is in use")
     }
     let isCounted = !method.endsWaiting
-    if isCounted, running.values.count(where: \.isCounted) >= Self.limit {
-      return call.fail(VaultError.busy("\(Self.limit) calls are open on this connection"))
+    if isCounted, running.values.count(where: \.isCounted) >= VaultInterface.callLimit {
+      return call.fail(VaultError.busy("\(VaultInterface.callLimit) calls are open on this connection"))
     }
     running[number] = Running(isCounted: isCounted)
     let task = Task.immediate { await run(method, number, call) }
