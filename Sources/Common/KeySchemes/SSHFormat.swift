@@ -36,6 +36,9 @@ package struct SSHReader: Sendable {
 
   package var isAtEnd: Bool { next == bytes.count }
 
+  /// The bytes before the next value.
+  package var passed: [UInt8] { Array(bytes[..<next]) }
+
   package mutating func byte() throws(SSHFormatError) -> UInt8 {
     guard next < bytes.count else { throw SSHFormatError() }
     defer { next += 1 }
@@ -49,6 +52,11 @@ package struct SSHReader: Sendable {
     guard bytes.count - next >= 4 else { throw SSHFormatError() }
     defer { next += 4 }
     return bytes[next..<next + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// A number of eight bytes.
+  package mutating func longNumber() throws(SSHFormatError) -> UInt64 {
+    UInt64(try number()) << 32 | UInt64(try number())
   }
 
   package mutating func string() throws(SSHFormatError) -> [UInt8] {

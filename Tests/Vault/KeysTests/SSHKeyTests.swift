@@ -13,39 +13,15 @@ struct SSHKeyTests {
     ("-t rsa -b 2048", .rsa(bits: 2048), "rsa-sha2-512"),
   ]
 
-  /// Runs ssh-keygen in a new folder, and returns what it leaves there.
-  private func keygen(_ commands: [String], _ body: (URL) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-ssh-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    try Data("some text".utf8).write(to: folder.appending(path: "text"))
-    for command in commands {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
-      process.arguments = command.split(separator: " ").map { $0 == "NONE" ? "" : String($0) }
-      process.currentDirectoryURL = folder
-      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-      try process.run()
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0, "\(command)")
-    }
-    try body(folder)
-  }
-
-  private func publicKey(in folder: URL) throws -> [UInt8] {
-    let line = try String(contentsOf: folder.appending(path: "key.pub"), encoding: .utf8)
-    return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
-  }
-
   @Test("of OpenSSH's keys are read and written, and OpenSSH's signatures verified", arguments: 0..<kinds.count)
   func openSSH(_ place: Int) throws {
     let kind = Self.kinds[place]
-    try keygen(["-q \(kind.options) -N NONE -C test -f key", "-Y sign -n file -f key text"]) { folder in
-      let blob = try publicKey(in: folder)
+    try SSHKeygen.run(["-q \(kind.options) -N NONE -C test -f key", "-Y sign -n file -f key text"]) { folder in
+      let blob = try folder.bytes("key.pub")
       let key = try PublicKey(ssh: blob)
       #expect(key.algorithm == kind.algorithm)
       #expect(try key.ssh == blob)
-      let armour = try String(contentsOf: folder.appending(path: "text.sig"), encoding: .utf8)
+      let armour = try folder.text("text.sig")
       let lines = armour.split(separator: "\n").filter { !$0.hasPrefix("-----") }
       let signed = Array(try #require(Data(base64Encoded: lines.joined())))
       var reader = SSHReader(Array(signed.dropFirst("SSHSIG".utf8.count)))
@@ -63,19 +39,6 @@ struct SSHKeyTests {
       #expect(try key.verify(ssh: signature, of: message))
       #expect(try !key.verify(ssh: signature, of: message + [0]))
       for count in 0..<signature.count { #expect(try !key.verify(ssh: Array(signature.prefix(count)), of: message)) }
-    }
-  }
-
-  @Test("the key in a certificate of OpenSSH is the certified one")
-  func certificate() throws {
-    let commands = [
-      "-q -t ed25519 -N NONE -f authority", "-q -t ecdsa -N NONE -f key",
-      "-q -s authority -I host -h -n host.test key.pub",
-    ]
-    try keygen(commands) { folder in
-      let line = try String(contentsOf: folder.appending(path: "key-cert.pub"), encoding: .utf8)
-      let certificate = Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
-      #expect(try PublicKey(ssh: certificate).ssh == publicKey(in: folder))
     }
   }
 

@@ -18,9 +18,6 @@ extension Curve {
 }
 
 extension PublicKey {
-  /// The end of the names of OpenSSH's certificates. A certificate has a nonce and the fields of the key, then others.
-  private static let certificate = "-cert-v01@openssh.com"
-
   /// The key in SSH's form.
   package var ssh: [UInt8] {
     get throws(KeysError) {
@@ -42,40 +39,32 @@ extension PublicKey {
     }
   }
 
-  /// Reads a key in SSH's form, or the key in a certificate of OpenSSH. Throws ``KeysError/badParameters(_:)`` for every
-  /// other, and for keys of sizes that are not supported.
+  /// Reads a key in SSH's form, or the key in a certificate of OpenSSH, of which it checks nothing else. Throws
+  /// ``KeysError/badParameters(_:)`` for every other, and for keys of sizes that are not supported.
   package init(ssh bytes: [UInt8]) throws(KeysError) {
-    let parts: (name: String, fields: [[UInt8]])
+    let fields: SSHKeyFields
     do throws(SSHFormatError) {
-      parts = try Self.parts(of: bytes)
+      var reader = SSHReader(bytes)
+      fields = try SSHKeyFields(&reader)
+      if !fields.isCertified { try reader.end() }
     } catch {
       throw .badParameters("not an SSH public key")
     }
-    switch (parts.name, parts.fields.count) {
-    case ("ssh-ed25519", 1): try self.init(external: parts.fields[0], family: .ed25519)
-    case ("ssh-rsa", 2): try self.init(external: Self.rsaForm(n: parts.fields[1], e: parts.fields[0]), family: .rsa)
+    try self.init(fields)
+  }
+
+  init(_ key: SSHKeyFields) throws(KeysError) {
+    switch (key.name, key.fields.count) {
+    case ("ssh-ed25519", 1): try self.init(external: key.fields[0], family: .ed25519)
+    case ("ssh-rsa", 2): try self.init(external: Self.rsaForm(n: key.fields[1], e: key.fields[0]), family: .rsa)
     case (let name, 2):
-      try self.init(external: parts.fields[1], family: .ec)
-      guard case .ec(let curve) = algorithm, algorithm.sshName == name, parts.fields[0] == Array(curve.sshName.utf8)
+      try self.init(external: key.fields[1], family: .ec)
+      guard case .ec(let curve) = algorithm, algorithm.sshName == name, key.fields[0] == Array(curve.sshName.utf8)
       else {
         throw .badParameters("not a key on the curve that it names")
       }
     default: throw .badParameters("not an SSH public key of a kind known here")
     }
-  }
-
-  private static func parts(of bytes: [UInt8]) throws(SSHFormatError) -> (name: String, fields: [[UInt8]]) {
-    var reader = SSHReader(bytes)
-    var name = try reader.text()
-    let isCertificate = name.hasSuffix(certificate)
-    if isCertificate {
-      name.removeLast(certificate.count)
-      _ = try reader.string()
-    }
-    var fields = [try reader.string()]
-    if name != "ssh-ed25519" { fields.append(try reader.string()) }
-    if !isCertificate { try reader.end() }
-    return (name, fields)
   }
 
   private static func rsaForm(n: [UInt8], e: [UInt8]) throws(KeysError) -> [UInt8] {
@@ -86,6 +75,31 @@ extension PublicKey {
       numbers.append(try integer.span.withUnsafeBytes { bytes throws(KeysError) in try BigNumber(bytes) })
     }
     return try IntegerSequence.write(numbers).withUnsafeBytes { Array($0) }
+  }
+}
+
+/// The name of a public key and the fields of its kind, as they begin a key in SSH's form and, with a nonce between them,
+/// a certificate of OpenSSH.
+struct SSHKeyFields {
+  /// The end of the names of certificates.
+  private static let certificate = "-cert-v01@openssh.com"
+
+  /// Without what a certificate's name has in addition.
+  let name: String
+  let fields: [[UInt8]]
+  let isCertified: Bool
+
+  init(_ reader: inout SSHReader) throws(SSHFormatError) {
+    var name = try reader.text()
+    isCertified = name.hasSuffix(Self.certificate)
+    if isCertified {
+      name.removeLast(Self.certificate.count)
+      // The nonce.
+      _ = try reader.string()
+    }
+    var fields = [try reader.string()]
+    if name != "ssh-ed25519" { fields.append(try reader.string()) }
+    (self.name, self.fields) = (name, fields)
   }
 }
 
