@@ -37,6 +37,33 @@ struct KnownHostsTests {
     #expect(try name("@cert-authority " + line("*.test", key)) == nil)
     #expect(try name("@revoked " + line("host.test", key), candidates: ["host.test"]) == nil)
     #expect(try name(line("*.test,!bad.test", key)) == nil)
+    #expect(try name(line("*.test,host.test", key), candidates: ["other.test"]) == "host.test")
+    #expect(try name(line("host.test,!host.test", key), candidates: ["host.test"]) == nil)
+  }
+
+  @Test("are unknown where a line revokes the key, wherever it is and whatever hosts it names")
+  func revoked() throws {
+    let names = line("host.test", key)
+    for revoked in ["@revoked " + line("*", key), "\t@revoked\t" + line("other.test", key)] {
+      #expect(try name(names + revoked, candidates: ["host.test"]) == nil)
+      #expect(try name("@revoked " + line("*", other) + names, candidates: ["host.test"]) == "host.test")
+      let inOther = try with(names) { first in
+        try with("# a comment\r\n" + revoked.replacing("\n", with: "\r\n")) { second in
+          KnownHosts(files: [first.path, second.path]).name(ofHostWith: key, candidates: [])
+        }
+      }
+      #expect(inOther == nil)
+    }
+  }
+
+  @Test("are unknown where a file is too long to be read, since it could revoke the key")
+  func tooLong() throws {
+    let name = try with(line("host.test", key)) { first in
+      try with(String(repeating: "#\n", count: 3 << 20)) { second in
+        KnownHosts(files: [first.path, second.path]).name(ofHostWith: key, candidates: [])
+      }
+    }
+    #expect(name == nil)
   }
 
   @Test("that OpenSSH has hashed are found where the command line has them")

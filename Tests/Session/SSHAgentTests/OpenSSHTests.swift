@@ -80,6 +80,37 @@ struct OpenSSHTests {
     }
   }
 
+  @Test("a host with a certificate is named, as long as the certificate is valid and its authority known")
+  func certificate() async throws {
+    try await TestStore.with { store in
+      let key = try await store.addKey("work", "--access", "none", "--host", "host.test")
+      let authorized = String(decoding: try readFile(key), as: UTF8.self)
+      let host = try await SSHServer(
+        "host.test", in: store.folder, authorized: authorized, certificate: ["-n", "host.test"])
+      let expired = try await SSHServer(
+        "expired.test", in: store.folder, authorized: authorized, certificate: ["-n", "host.test", "-V", "-2h:-1h"])
+      let known = (host.authority ?? "") + (expired.authority ?? "") + expired.knownHost
+      try await RunningAgent.with(store, knownHosts: known) { agent in
+        let there = try await agent.client("ssh", host.arguments("echo there"))
+        #expect(there.text == "there\n", "\(there.diagnostics) \(agent.lines)")
+        try await agent.waits { $0.contains { $0.contains("to sign in to host.test as \(SSHServer.user) with") } }
+        #expect(try await agent.client("ssh", expired.arguments("true")).status != 0)
+        try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 1 }
+      }
+      try await RunningAgent.with(store) { agent in
+        #expect(try await agent.client("ssh", host.arguments("true")).status != 0)
+        try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 1 }
+      }
+      let open = try await store.addKey("open", "--access", "none")
+      try writeFile("\(store.folder)/expired.test.authorized", try readFile(open))
+      try await RunningAgent.with(store, knownHosts: known) { agent in
+        let ran = try await agent.client("ssh", expired.arguments("echo there"))
+        #expect(ran.text == "there\n", "\(ran.diagnostics) \(agent.lines)")
+        try await agent.waits { $0.contains { $0.contains("Signed, to sign in to an unknown host (SHA256:") } }
+      }
+    }
+  }
+
   @Test("an agent that is handed on tells the way: sign in to B, via A")
   func forwarded() async throws {
     try await TestStore.enrolled { store in

@@ -1,11 +1,8 @@
-internal import FoundationEssentials
 internal import Glibc
-internal import KeySchemes
-internal import Keys
 internal import Whorl
 
 /// The names of hosts by their keys, from the files in which `ssh` remembers them (sshd(8), SSH_KNOWN_HOSTS FILE
-/// FORMAT). Entries of certification authorities and revoked keys name no host.
+/// FORMAT).
 package struct KnownHosts: Sendable {
   /// The longest file that is read, in bytes.
   private static let limit = 4 << 20
@@ -15,40 +12,44 @@ package struct KnownHosts: Sendable {
   /// - Parameter files: may be missing.
   package init(files: [String]) { self.files = files }
 
-  /// The name of the host with this key; nil where no file names it.
+  /// The name of the host with this key; nil where no file names it, or one revokes its key. A host with a certificate
+  /// has the names that the certificate and the line of its authority agree on, if the certificate is valid now, and
+  /// those of lines with its own key.
   ///
   /// A hashed name cannot be read, only compared, so the candidates are tried.
   ///
-  /// - Parameter candidates: the names to try and to prefer, such as those on the command line of `ssh`.
+  /// - Parameters:
+  ///   - key: in SSH's form, or in a certificate.
+  ///   - candidates: the names to try and to prefer, such as those on the command line of `ssh`.
   package func name(ofHostWith key: [UInt8], candidates: [String]) -> String? {
-    let encoded = Data(key).base64EncodedString()
+    guard let host = HostKey(key), let lines, !lines.contains(where: { $0.revokes(host) }) else { return nil }
     var first: String?
-    for file in files {
-      guard let bytes = try? SmallFile.read(file, limit: Self.limit) else { continue }
-      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-        let fields = line.split { $0 == " " || $0 == "\t" }
-        guard fields.count >= 3, !fields[0].hasPrefix("@"), !fields[0].hasPrefix("#"), fields[2] == encoded else {
-          continue
-        }
-        let names = fields[0].split(separator: ",")
-        if let named = candidates.first(where: { candidate in names.contains { Self.matches($0, candidate) } }) {
-          return named
-        }
-        // A pattern is not the name of one host.
-        first = first ?? names.first { !$0.hasPrefix("|") && $0.allSatisfy { !"*?!".contains($0) } }.map(String.init)
-      }
+    for names in lines.compactMap({ $0.names(of: host) }) {
+      if let named = candidates.first(where: names.contains) { return named }
+      first = first ?? names.first
     }
     return first
   }
 
-  /// Whether an entry is this name, or the hash of it: `|1|SALT|HASH`, both in base 64, with HMAC-SHA1.
-  private static func matches(_ entry: Substring, _ name: String) -> Bool {
-    guard entry.hasPrefix("|1|") else { return entry.lowercased() == name.lowercased() }
-    let parts = entry.dropFirst(3).split(separator: "|", omittingEmptySubsequences: false)
-    guard parts.count == 2, let salt = Data(base64Encoded: String(parts[0])),
-      let hash = Data(base64Encoded: String(parts[1])), !salt.isEmpty
-    else { return false }
-    return MAC.hmac(.sha1, publicKey: Array(salt), Array(name.lowercased().utf8)) == Array(hash)
+  /// The lines of all files; nil where a file is too long to be read, since it could revoke a key.
+  private var lines: [KnownHostsLine]? {
+    var lines: [KnownHostsLine] = []
+    for file in files {
+      guard let bytes = try? SmallFile.read(file, limit: Self.limit) else {
+        if Self.isReadable(file) { return nil }
+        continue
+      }
+      for line in bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+        if let line = KnownHostsLine(String(decoding: line, as: UTF8.self)[...]) { lines.append(line) }
+      }
+    }
+    return lines
+  }
+
+  /// Whether it is a file that this user may read.
+  private static func isReadable(_ path: String) -> Bool {
+    var information = stat()
+    return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG && access(path, R_OK) == 0
   }
 
   /// The names of hosts that the arguments of `ssh` may contain: every word, also without a user before it, and with

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-internal import Keys
 internal import Whorl
 
 /// Describes the purpose of a signature to a person.
@@ -37,7 +35,6 @@ package struct PurposeWords: Sendable {
   /// The host's name, or if it is unknown, the fingerprint of its key as `ssh` shows it.
   private func name(_ key: [UInt8]) -> String {
     if let name = hosts.name(ofHostWith: key, candidates: candidates) { return Visible.text(name) }
-    let digest = Data(Digest.sha256(key)).base64EncodedString().prefix { $0 != "=" }
-    return "an unknown host (SHA256:\(digest))"
+    return "an unknown host" + (HostKey(key).map { " (\($0.fingerprint))" } ?? "")
   }
 }

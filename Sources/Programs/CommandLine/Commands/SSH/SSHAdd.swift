@@ -20,9 +20,9 @@ struct SSHAdd: Command {
       --access says what a signature needs, as in 'whorl set'. Each signature needs a touch of its own, unless --minutes \
       lets a touch hold for the same program, host and user.
 
-      A key with --host signs in to that host alone, and signs nothing else: the host is recognized by its key and by its \
-      name in ~/.ssh/known_hosts. As for ssh-add -h, 'user@host' names the only user, and 'a>b' allows b from a, a host \
-      that the agent was handed on to with ssh -A; a itself needs a --host of its own.
+      A key with --host signs in to that host alone, and signs nothing else: the host is recognized by its key or its \
+      certificate, and by its name in ~/.ssh/known_hosts. As for ssh-add -h, 'user@host' names the only user, and 'a>b' \
+      allows b from a, a host that the agent was handed on to with ssh -A; a itself needs a --host of its own.
 
       With --lifetime, whorl-agent stops using the key after that time, and removes it.
 
