@@ -48,7 +48,7 @@ struct WhorlAgent: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A file with the keys of known hosts, in the place of ~/.ssh/known_hosts and /etc/ssh/ssh_known_hosts.",
+      "A file with the keys of known hosts, in the place of those in ~/.ssh and /etc/ssh.",
       valueName: "file"))
   var knownHosts: [String] = []
 
@@ -112,7 +112,7 @@ struct WhorlAgent: ParsableCommand {
     let server = AgentServer(
       AgentServer.Configuration(
         bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
-        knownHosts: KnownHosts(files: knownHosts.isEmpty ? Self.usualKnownHosts : knownHosts), upstream: upstream))
+        knownHosts: KnownHosts(home: Self.home, files: knownHosts), upstream: upstream))
     server.begin(listener.descriptor)
     var status: Int32 = 0
     if let path = listener.path, !isAlone {
@@ -178,10 +178,9 @@ struct WhorlAgent: ParsableCommand {
   /// Whether a person has started the program in the foreground of a terminal, and may be asked there.
   private static var hasTerminal: Bool { isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// The files that `ssh` uses unless its configuration names others. It does not ask `HOME`.
-  private static var usualKnownHosts: [String] {
+  /// The user's home directory, for which `ssh` does not ask `HOME` either.
+  private static var home: String? {
     // The entry belongs to libc and is valid until the next call.
-    let home = getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
-    return (home.map { ["\($0)/.ssh/known_hosts"] } ?? []) + ["/etc/ssh/ssh_known_hosts"]
+    getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 }

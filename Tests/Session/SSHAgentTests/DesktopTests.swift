@@ -73,6 +73,8 @@ struct DesktopTests {
       while try await first.queue() < 2 { try await Task.sleep(for: .milliseconds(5)) }
       let last = try await OtherPrompt(on: bus)
       #expect(try await last.queue() == 3)
+      // A prompt would be shown in this time.
+      try await Task.sleep(for: .milliseconds(500))
       #expect(agent.prompts.isEmpty && desktop.shown.isEmpty)
       first.end()
       try await signed.mustSucceed()

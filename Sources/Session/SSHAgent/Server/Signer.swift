@@ -39,7 +39,7 @@ struct Signer: Sendable {
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
     to peer: ClientProgram
   ) async -> [UInt8]? {
-    let words = PurposeWords(hosts, candidates: KnownHosts.candidates(in: peer.arguments)).text(of: purpose.target)
+    let words = PurposeWords(hosts, candidates: hosts.candidates(in: peer.arguments)).text(of: purpose.target)
     let reason = "\(words) with the SSH key \(Visible.text(key.name)) (asked by \(peer.words), says whorl-agent)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)

@@ -8,9 +8,25 @@ package struct KnownHosts: Sendable {
   private static let limit = 4 << 20
 
   private let files: [String]
+  private let configurations: [String]
 
-  /// - Parameter files: may be missing.
-  package init(files: [String]) { self.files = files }
+  /// - Parameters:
+  ///   - files: may be missing.
+  ///   - configurations: files of `ssh_config`, whose names of hosts are candidates. They may be missing, too.
+  package init(files: [String], configurations: [String] = []) {
+    (self.files, self.configurations) = (files, configurations)
+  }
+
+  /// The files that `ssh` uses unless its configuration names others.
+  ///
+  /// - Parameters:
+  ///   - home: the user's home directory; nil where it is not known.
+  ///   - files: files of known hosts in the place of the usual ones; empty for these.
+  package init(home: String?, files: [String]) {
+    let folders = (home.map { ["\($0)/.ssh/"] } ?? []) + ["/etc/ssh/ssh_"]
+    let usual = folders.flatMap { ["\($0)known_hosts", "\($0)known_hosts2"] }
+    self.init(files: files.isEmpty ? usual : files, configurations: folders.map { "\($0)config" })
+  }
 
   /// The name of the host with this key; nil where no file names it, or one revokes its key. A host with a certificate
   /// has the names that the certificate and the line of its authority agree on, if the certificate is valid now, and
@@ -52,20 +68,8 @@ package struct KnownHosts: Sendable {
     return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG && access(path, R_OK) == 0
   }
 
-  /// The names of hosts that the arguments of `ssh` may contain: every word, also without a user before it, and with
-  /// the port of `-p`.
-  package static func candidates(in arguments: [String]) -> [String] {
-    var names: [String] = []
-    var ports: [String] = []
-    for (place, word) in arguments.enumerated().dropFirst() {
-      if word == "-p", arguments.indices.contains(place + 1) {
-        ports.append(arguments[place + 1])
-      } else if word.hasPrefix("-p") {
-        ports.append(String(word.dropFirst(2)))
-      } else if !word.hasPrefix("-"), let name = word.split(separator: "@").last {
-        names.append(String(name))
-      }
-    }
-    return names.flatMap { name in ports.map { "[\(name)]:\($0)" } + [name] }
+  /// The names that the host of a client may have in these files, from its arguments and the configurations of `ssh`.
+  package func candidates(in arguments: [String]) -> [String] {
+    HostCandidates(ClientArguments(arguments), configurations.map(ClientConfiguration.init)).names
   }
 }
