@@ -77,7 +77,7 @@ os.close(writer)
 print("response", answer[0], "with", len(os.read(reader, 100)), "bytes")
 END
 # Programs that keep the property are told.
-expect 0 "'Locked': <true>" at_seat alice 'timeout 5 gdbus monitor --session --dest org.freedesktop.secrets >signals &
+expect 0 'STRING "Locked"' at_seat alice 'timeout 5 busctl --user monitor org.freedesktop.secrets >signals &
   sleep 1; whorl lock; wait; cat signals'
 expect 0 "b true" at_seat alice 'service="busctl --user call org.freedesktop.secrets"
   item=$($service /org/freedesktop/secrets org.freedesktop.Secret.Service SearchItems "a{ss}" 1 service mail |
