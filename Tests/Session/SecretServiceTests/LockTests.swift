@@ -1,0 +1,95 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import Testing
+import Whorl
+
+@Suite("What a program has locked in the Secret Service", .serialized)
+struct LockTests {
+  @Test("takes no new secret, label or attributes until it is unlocked")
+  func closedForChanges() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      func errors() async -> [String?] {
+        let label: [BusValue] = [
+          .string("org.freedesktop.Secret.Item"), .string("Label"), .variant(.string("new")),
+        ]
+        return [
+          await client.error(item, "Item", "SetSecret", [ServiceClient.structure("new", "text/plain", session)]),
+          await client.error(item, "org.freedesktop.DBus.Properties", "Set", label),
+        ]
+      }
+      _ = try await client.change("Lock", [item])
+      #expect(await errors() == ["IsLocked", "IsLocked"])
+      _ = try await client.change("Lock", [ServiceClient.login])
+      #expect(await errors() == ["IsLocked", "IsLocked"])
+      let new: [BusValue] = [
+        .dictionary([:]), ServiceClient.structure("t", "text/plain", session), .boolean(false),
+      ]
+      #expect(await client.error(ServiceClient.login, "Collection", "CreateItem", new) == "IsLocked")
+      #expect(service.agent.prompts.isEmpty)
+    }
+  }
+
+  @Test("is asked for again by the program that locked it, which has shown a finger just before")
+  func endsTouch() async throws {
+    try await RunningSecretService.with([.right, .right, .right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("of Bank", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .anyFinger)
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 1)
+      #expect(try await client.change("Lock", [bank]).done == [bank])
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 2)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+      #expect(service.agent.prompts.count == 3)
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 4)
+    }
+  }
+
+  @Test("is asked for again by a program that has shown a finger for the session")
+  func endsSession() async throws {
+    try await RunningSecretService.with([.right, .right, .right, .right]) { service in
+      try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")
+      try await service.gate("Chat", .anyFinger, .session)
+      func prompts() async throws -> Int {
+        #expect(try await service.run("/usr/bin/secret-tool", "lookup", "name", "Chat").text == "of Chat")
+        return service.agent.prompts.count
+      }
+      #expect(try await prompts() == 1)
+      #expect(try await prompts() == 1)
+      let client = try await ServiceClient(service.bus)
+      let chat = try #require(try await client.search(["name": "Chat"]).locked.first)
+      _ = try await client.change("Lock", [chat])
+      #expect(try await prompts() == 2)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+      #expect(service.agent.prompts.count == 3)
+      #expect(try await prompts() == 4)
+    }
+  }
+
+  @Test("stays locked when its prompt is dismissed, which ends then")
+  func dismissed() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      let prompt = try await client.change("Unlock", [ServiceClient.login]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { $0.contains { $0.contains("to unlock “Login”") } }
+      try await client.call(prompt, "Prompt", "Dismiss")
+      #expect(try await client.completed(prompt) == (true, []))
+      try await service.agent.waits { $0.contains { $0.contains("refused to unlock “Login”") } }
+      #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+    }
+  }
+}
