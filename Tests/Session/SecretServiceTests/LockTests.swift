@@ -76,6 +76,23 @@ struct LockTests {
     }
   }
 
+  @Test("does not open by an earlier touch of the program that unlocks it")
+  func earlierTouch() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await one.plainSession()
+      let bank = try await one.create("of Bank", label: "Bank", ["a": "b"], session: session)
+      let open = try await one.create("open", label: "Open", ["c": "d"], session: session)
+      try await service.gate("Bank", .anyFinger)
+      #expect(try await one.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 1)
+      _ = try await two.change("Lock", [ServiceClient.login])
+      #expect(try await one.show(try await one.change("Unlock", [bank]).prompt) == (false, [bank]))
+      #expect(service.agent.prompts.count == 2)
+      #expect(try await one.secret(open, session: session).text == "open")
+    }
+  }
+
   @Test("stays locked when its prompt is dismissed, which ends then")
   func dismissed() async throws {
     try await RunningSecretService.with { service in

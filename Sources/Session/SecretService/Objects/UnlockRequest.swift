@@ -95,11 +95,12 @@ struct UnlockRequest {
     _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
   ) async throws(VaultError) {
     let rule = try await call.client.rule.current()
-    let gated = items.filter { $0.isGated || rule != nil }
-    try await call.client.reads.ask(for: gated)
-    // What a program has locked and no rule protects is unlocked by any enrolled finger or the passcode.
-    if gated.isEmpty, !hasShown {
-      let label = collections.first?.label ?? items.first?.label ?? ""
+    let hasAsked = try await call.client.reads.ask(for: items.filter { $0.isGated || rule != nil })
+    // What a program has locked is unlocked by any enrolled finger or the passcode, but not by an earlier touch.
+    let locked =
+      collections.filter { call.locks.isLocked(collection: $0.name) }.map(\.label)
+      + items.filter { call.locks.isLocked($0) }.map(\.label)
+    if let label = locked.first, !hasAsked, !hasShown {
       do throws(VaultError) {
         try await call.client.reads.show("unlock “\(Visible.text(label))”") { context, reason throws(VaultError) in
           try await context.evaluate(.deviceOwner, reason: reason)

@@ -71,10 +71,13 @@ final class GatedReads: Sendable {
 
   /// Asks the person in one prompt for all of the items that are not granted yet. Waits without a limit until the
   /// prompt ends.
-  func ask(for items: [SecretServiceItem]) async throws(VaultError) {
+  ///
+  /// - Returns: whether the person was asked.
+  func ask(for items: [SecretServiceItem]) async throws(VaultError) -> Bool {
     let missing = items.filter { granted($0) == nil }
-    guard !missing.isEmpty else { return }
+    guard !missing.isEmpty else { return false }
     _ = try await wait(for: missing, within: nil).get()
+    return true
   }
 
   /// Has the person show a finger or the passcode, without releasing a secret.
