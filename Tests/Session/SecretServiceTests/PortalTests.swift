@@ -191,4 +191,17 @@ struct PortalTests {
       }
     }
   }
+
+  @Test("takes the prompt away when the portal leaves")
+  func leaves() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      _ = try await portal.change("Lock", [ServiceClient.login])
+      let retrieval = Task { _ = try? await retrieve("org.example.One", portal, "/request") }
+      try await service.agent.waits { $0.contains { $0.contains("to unlock “Login”") } }
+      portal.connection.close()
+      try await service.agent.waits { $0.contains { $0.contains("refused to unlock “Login”") } }
+      await retrieval.value
+    }
+  }
 }

@@ -139,8 +139,11 @@ final class BusClient: Sendable {
 
   /// Ends the client's prompts and requests. Called when it has left the bus.
   func end() {
-    let (prompts, sandboxed) = state.withLock { (Array($0.prompts.values), Array($0.sandboxed.values)) }
+    let (prompts, requests, sandboxed) = state.withLock {
+      (Array($0.prompts.values), Array($0.requests.values), Array($0.sandboxed.values))
+    }
     for prompt in prompts { prompt.dismiss() }
+    for request in requests { request.cancel() }
     for client in sandboxed { client.end() }
     reads.end()
   }
