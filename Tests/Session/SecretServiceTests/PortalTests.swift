@@ -192,6 +192,18 @@ struct PortalTests {
     }
   }
 
+  @Test("refuses a request without the id of a program")
+  func noProgram() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      let arguments: [BusValue] = [
+        .objectPath("/request"), .string(""), .descriptor(BusDescriptor(taking: open("/dev/null", O_WRONLY))),
+        .dictionary([:]),
+      ]
+      #expect(await portal.error(Self.path, Self.interface, "RetrieveSecret", arguments) == "InvalidArgs")
+    }
+  }
+
   @Test("takes the prompt away when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
