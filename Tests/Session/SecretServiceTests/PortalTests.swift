@@ -204,6 +204,16 @@ struct PortalTests {
     }
   }
 
+  @Test("serves as many sandboxed programs as ask one after another")
+  func many() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      for number in 1...70 {
+        #expect(try await secret(of: "org.example.N\(number)", portal).count == 64)
+      }
+    }
+  }
+
   @Test("takes the prompt away when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
