@@ -214,6 +214,24 @@ struct PortalTests {
     }
   }
 
+  @Test("tells of a program that has closed its pipe, and goes on")
+  func closedPipe() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      var ends: [Int32] = [-1, -1]
+      try #require(pipe(&ends) == 0)
+      close(ends[0])
+      let answer = try await portal.call(
+        Self.path, Self.interface, "RetrieveSecret",
+        [
+          .objectPath("/request"), .string("org.example.One"), .descriptor(BusDescriptor(taking: ends[1])),
+          .dictionary([:]),
+        ])
+      #expect(answer.first?.asUInt32 == 2)
+      #expect(try await secret(of: "org.example.One", portal).count == 64)
+    }
+  }
+
   @Test("takes the prompt away when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
