@@ -232,6 +232,20 @@ struct PortalTests {
     }
   }
 
+  @Test("a touch holds for the program that was asked for while another one reads")
+  func kept() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let portal = try await portal(service)
+      let first = try await secret(of: "org.example.One", portal)
+      try await service.gate("Secret of org.example.One", .anyFinger)
+      for _ in 1...2 {
+        #expect(try await secret(of: "org.example.One", portal) == first)
+        _ = try await secret(of: "org.example.Two", portal)
+      }
+      #expect(service.agent.prompts.count == 1)
+    }
+  }
+
   @Test("takes the prompt away when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
