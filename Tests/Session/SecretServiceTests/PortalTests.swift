@@ -246,6 +246,25 @@ struct PortalTests {
     }
   }
 
+  @Test("a request that waits has a path of its own, and is closed also after others have asked")
+  func waiting() async throws {
+    try await RunningSecretService.with { service in
+      let portal = try await portal(service)
+      _ = try await portal.change("Lock", [ServiceClient.login])
+      async let one = retrieve("org.example.One", portal, "/request/1")
+      try await service.agent.waits { $0.contains { $0.contains("to unlock “Login”") } }
+      await #expect(throws: (any Error).self) { try await retrieve("org.example.One", portal, "/request/1") }
+      async let two = retrieve("org.example.Two", portal, "/request/2")
+      try await Task.sleep(for: .milliseconds(300))
+      for number in 1...2 {
+        let request = "org.freedesktop.impl.portal.Request"
+        #expect(await portal.error("/request/\(number)", request, "Close", []) == nil)
+      }
+      #expect(try await one.response == 1)
+      #expect(try await two.response == 1)
+    }
+  }
+
   @Test("takes the prompt away when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
