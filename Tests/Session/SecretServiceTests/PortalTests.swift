@@ -277,4 +277,34 @@ struct PortalTests {
       await retrieval.value
     }
   }
+
+  @Test("asks for the next request of a program when the one that was asked for is closed, and at once for a new one")
+  func closedAndNext() async throws {
+    // No finger for the first two prompts.
+    try await RunningSecretService.with([.signal(0), .signal(0), .right]) { service in
+      let portal = try await portal(service)
+      let first = try await secret(of: "org.example.One", portal)
+      try await service.gate("Secret of org.example.One", .anyFinger)
+      func waits(forPrompts count: Int) async throws {
+        try await service.agent.waits { lines in lines.count { $0.contains(": Swipe the reader") } == count }
+      }
+      func closeRequest(_ number: Int) async throws {
+        try await portal.call("/request/\(number)", "org.freedesktop.impl.portal.Request", "Close", [])
+      }
+      async let one = retrieve("org.example.One", portal, "/request/1")
+      try await waits(forPrompts: 1)
+      async let two = retrieve("org.example.One", portal, "/request/2")
+      try await Task.sleep(for: .milliseconds(300))
+      try await closeRequest(1)
+      #expect(try await one.response == 1)
+      try await waits(forPrompts: 2)
+      try await closeRequest(2)
+      #expect(try await two.response == 1)
+      try await service.agent.waits { lines in lines.count { $0.contains("refused to read") } == 2 }
+      let three = try await retrieve("org.example.One", portal, "/request/3")
+      #expect(three.response == 0)
+      #expect(three.secret == first)
+      #expect(service.agent.prompts.count == 3)
+    }
+  }
 }
