@@ -307,4 +307,26 @@ struct PortalTests {
       #expect(service.agent.prompts.count == 3)
     }
   }
+
+  @Test("a request that is closed before its turn asks nobody, and nothing counts as allowed")
+  func closedBeforeItsTurn() async throws {
+    try await RunningSecretService.with { service in
+      let (portal, client) = (try await portal(service), try await ServiceClient(service.bus))
+      _ = try await secret(of: "org.example.One", portal)
+      try await service.gate("Secret of org.example.One", .anyFinger)
+      let item = try #require(try await client.search(["app_id": "org.example.One"]).locked.first)
+      let prompt = try await client.change("Unlock", [item]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      async let one = retrieve("org.example.One", portal, "/request/1")
+      try await Task.sleep(for: .milliseconds(300))
+      try await portal.call("/request/1", "org.freedesktop.impl.portal.Request", "Close", [])
+      #expect(try await one.response == 1)
+      try await client.call(prompt, "Prompt", "Dismiss")
+      _ = try await client.completed(prompt)
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(service.agent.prompts.count == 1)
+      #expect(!service.agent.lines.contains { $0.contains("Allowed") }, "\(service.agent.lines)")
+    }
+  }
 }
