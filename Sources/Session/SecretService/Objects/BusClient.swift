@@ -24,7 +24,8 @@ final class BusClient: Sendable {
   private struct State {
     var sessions: [String: TransferSession] = [:]
     var prompts: [String: ServicePrompt] = [:]
-    /// The sandboxed programs for which a portal has made requests, by their ids.
+    /// The sandboxed programs for which a portal has made requests, by their ids. Each has a request that is being
+    /// answered, of which a client has no more than calls, or a touch that holds for a few seconds.
     var sandboxed: [String: BusClient] = [:]
     /// The requests of a portal that are still being answered, by their paths.
     var requests: [String: Request] = [:]
@@ -94,9 +95,6 @@ final class BusClient: Sendable {
       let client =
         state.sandboxed[application]
         ?? BusClient(named: name, program.asking(for: application), at: desk, in: keeper)
-      guard state.sandboxed[application] != nil || state.sandboxed.count < Self.limit else {
-        throw .limitsExceeded("too many sandboxed programs are waiting")
-      }
       // Begin the request under the same lock: a client without requests may be dropped at any time.
       let serving = try client.begin(request, body)
       state.sandboxed[application] = client
@@ -106,7 +104,7 @@ final class BusClient: Sendable {
     return try await serving.value.get()
   }
 
-  private var isIdle: Bool { reads.isIdle && state.withLock { $0.requests.isEmpty } }
+  private var isIdle: Bool { !reads.hasGrants && state.withLock { $0.requests.isEmpty } }
 
   private func begin(
     _ request: String, _ body: @Sendable @escaping (BusClient) async throws(ServiceError) -> [BusValue]

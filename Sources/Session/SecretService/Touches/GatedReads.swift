@@ -113,10 +113,8 @@ final class GatedReads: Sendable {
     try result.get()
   }
 
-  /// Whether nothing is asked, granted or refused now.
-  var isIdle: Bool {
-    state.withLock { $0.running == nil && $0.queued.isEmpty && $0.grants.isEmpty && $0.refusals.isEmpty }
-  }
+  /// Whether a touch holds now.
+  var hasGrants: Bool { state.withLock { !$0.grants.isEmpty } }
 
   /// Ends all waiting reads of a client that has disconnected.
   func end() {
