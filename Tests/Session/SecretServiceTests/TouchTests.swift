@@ -1,0 +1,41 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import SecureMemory
+import Testing
+import Whorl
+
+@Suite("How long a touch holds for items of the Secret Service", .serialized)
+struct TouchTests {
+  private static let tool = "/usr/bin/secret-tool"
+
+  private func prompts(reading name: String, _ service: RunningSecretService) async throws -> Int {
+    #expect(try await service.run(Self.tool, "lookup", "name", name).text == "of \(name)")
+    return service.agent.prompts.count
+  }
+
+  @Test("one from before the rule was made once per session does not hold for the session")
+  func before() async throws {
+    try await RunningSecretService.with([.right, .right, .right, .right]) { service in
+      for name in ["Chat", "Mail"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
+      try await service.gate("Chat", .anyFinger)
+      #expect(try await prompts(reading: "Chat", service) == 1)
+      // Replaced: a change of the rule alone takes a touch of its own.
+      try await service.withStore { store in
+        let found = try await store.items(SecretServiceItem.search(["name": "Chat"])).compactMap(SecretServiceItem.init)
+        let chat = try #require(found.first)
+        let session = SecretServiceItem.item(
+          named: chat.name, in: chat.collection, label: chat.label, attributes: chat.attributes, access: chat.access,
+          grant: .session)
+        _ = try await store.put(session, secret: SharedSecret(SecretBytes(copying: Array("of Chat".utf8).span)))
+      }
+      #expect(try await prompts(reading: "Chat", service) == 2)
+      #expect(try await prompts(reading: "Chat", service) == 2)
+      try await service.gate(program: Self.tool, .anyFinger)
+      #expect(try await prompts(reading: "Mail", service) == 3)
+      try await service.gate(program: Self.tool, .anyFinger, .session)
+      #expect(try await prompts(reading: "Mail", service) == 4)
+      #expect(try await prompts(reading: "Mail", service) == 4)
+    }
+  }
+}
