@@ -38,4 +38,14 @@ struct TouchTests {
       #expect(try await prompts(reading: "Mail", service) == 4)
     }
   }
+
+  @Test("one for the session holds for a secret that the program has replaced")
+  func replaced() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      try await service.storeWithTool("old", label: "Chat", "name", "Chat")
+      try await service.gate("Chat", .anyFinger, .session)
+      try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")
+      for _ in 1...2 { #expect(try await prompts(reading: "Chat", service) == 1) }
+    }
+  }
 }
