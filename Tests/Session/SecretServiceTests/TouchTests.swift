@@ -48,4 +48,26 @@ struct TouchTests {
       for _ in 1...2 { #expect(try await prompts(reading: "Chat", service) == 1) }
     }
   }
+
+  @Test("ends with the set of fingers: the next read asks again, and what does not wait is refused without a prompt")
+  func otherFingers() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      var items: [String] = []
+      for label in ["Bank", "Mail"] {
+        items.append(try await client.create("of \(label)", label: label, ["name": label], session: session))
+        try await service.gate(label, .anyFinger, .session)
+      }
+      #expect(try await client.secret(items[0], session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 1)
+      try await service.store.enroll("left-thumb", .thumb).mustSucceed()
+      // The client of the tests does not read the answer of this call.
+      let arguments: [BusValue] = [.array(of: "o", items.map { .objectPath($0) }), .objectPath(session)]
+      #expect(await client.error(ServiceClient.root, "Service", "GetSecrets", arguments) == "malformed")
+      #expect(service.agent.prompts.count == 1)
+      #expect(try await client.secret(items[0], session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 2)
+    }
+  }
 }
