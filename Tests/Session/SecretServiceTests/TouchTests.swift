@@ -70,4 +70,23 @@ struct TouchTests {
       #expect(service.agent.prompts.count == 2)
     }
   }
+
+  @Test("a prompt that the program dismisses is no refusal: its next read asks at once")
+  func dismissed() async throws {
+    // No finger for the first prompt.
+    try await RunningSecretService.with([.signal(0), .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("of Bank", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .anyFinger)
+      let prompt = try await client.change("Unlock", [bank]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      try await client.call(prompt, "Prompt", "Dismiss")
+      #expect(try await client.completed(prompt) == (true, []))
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 2)
+    }
+  }
 }
