@@ -89,4 +89,23 @@ struct TouchTests {
       #expect(service.agent.prompts.count == 2)
     }
   }
+
+  @Test("one for the session does not hold for another connection of a program that cannot be told apart")
+  func unknownProgram() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")
+      try await service.gate("Chat", .anyFinger, .session)
+      let script = """
+        import secretstorage
+        for _ in range(2):
+          bus = secretstorage.dbus_init()
+          print(next(secretstorage.search_items(bus, {"name": "Chat"})).get_secret().decode())
+        """
+      let proxy = "\(service.store.folder)/xdg-dbus-proxy"
+      try await service.run("/bin/sh", "-c", "cp \"$(readlink -f /usr/bin/python3)\" \(proxy)").mustSucceed()
+      let read = try await service.run("/usr/bin/env", "PYTHONHOME=/usr", proxy, "-c", script)
+      #expect(read.text == "of Chat\nof Chat\n", "\(read.diagnostics)")
+      #expect(service.agent.prompts.count == 2)
+    }
+  }
 }

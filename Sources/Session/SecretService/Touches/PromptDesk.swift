@@ -5,10 +5,20 @@ internal import Whorl
 
 /// What the prompts of all clients share.
 final class PromptDesk: Sendable {
+  /// A program that may have a grant for as long as this service runs.
   private struct Holder: Hashable {
+    private let program: String
+
+    /// Nil for a program whose executable is unknown, which may be any program.
+    init?(_ program: ClientProgram) {
+      guard program.path != nil else { return nil }
+      self.program = program.program
+    }
+  }
+
+  private struct Holding: Hashable {
     let item: ItemID
-    /// ``ClientProgram/program``.
-    let program: String
+    let holder: Holder
   }
 
   let turns: PromptTurns
@@ -18,10 +28,9 @@ final class PromptDesk: Sendable {
   let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
-  private let sessionGrants = Mutex<[Holder: AuthenticationContext]>([:])
-  /// The programs (``ClientProgram/program``) whose rule was satisfied for as long as this service runs, each with the
-  /// rule at that time.
-  private let grantedPrograms = Mutex<[String: AccessControl]>([:])
+  private let sessionGrants = Mutex<[Holding: AuthenticationContext]>([:])
+  /// The programs whose rule was satisfied for as long as this service runs, each with the rule at that time.
+  private let grantedPrograms = Mutex<[Holder: AccessControl]>([:])
 
   init(
     onBus address: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
@@ -38,24 +47,24 @@ final class PromptDesk: Sendable {
 
   /// A program's grant for an item for as long as this service runs; nil where there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
-    guard program.path != nil else { return nil }
-    return sessionGrants.withLock { $0[Holder(item: item, program: program.program)] }
+    guard let holder = Holder(program) else { return nil }
+    return sessionGrants.withLock { $0[Holding(item: item, holder: holder)] }
   }
 
   func keepForSession(_ context: AuthenticationContext, _ item: ItemID, _ program: ClientProgram) {
-    guard program.path != nil else { return }
-    sessionGrants.withLock { $0[Holder(item: item, program: program.program)] = context }
+    guard let holder = Holder(program) else { return }
+    sessionGrants.withLock { $0[Holding(item: item, holder: holder)] = context }
   }
 
   /// Whether the program has satisfied exactly this rule of its own, for as long as this service runs.
   func isGranted(_ program: ClientProgram, _ rule: AccessControl) -> Bool {
-    guard program.path != nil else { return false }
-    return grantedPrograms.withLock { $0[program.program] == rule }
+    guard let holder = Holder(program) else { return false }
+    return grantedPrograms.withLock { $0[holder] == rule }
   }
 
   func grant(_ program: ClientProgram, _ rule: AccessControl) {
-    guard program.path != nil else { return }
-    grantedPrograms.withLock { $0[program.program] = rule }
+    guard let holder = Holder(program) else { return }
+    grantedPrograms.withLock { $0[holder] = rule }
   }
 
   /// Removes the grants for one item, or with nil all grants, those of programs included.
