@@ -41,4 +41,29 @@ struct LeavingProgramTests {
       #expect(service.agent.prompts.count == 1, "\(service.agent.prompts)")
     }
   }
+
+  @Test("is not asked for a read that it has sent before")
+  func lateRead() async throws {
+    try await RunningSecretService.with { service in
+      let (leaving, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let items = try await gated(["Bank"], service, leaving)
+      let session = try await leaving.plainSession()
+      let answer = try await other.connection.call(
+        MessageBus.target, "GetConnectionUnixProcessID", [.string("org.freedesktop.secrets")])
+      let agent = pid_t(bitPattern: try #require(answer.first?.asUInt32))
+      kill(agent, SIGSTOP)
+      defer { kill(agent, SIGCONT) }
+      async let read = leaving.error(items[0], "Item", "GetSecret", [.objectPath(session)])
+      try await Task.sleep(for: .milliseconds(200))
+      // The bus has read what was sent before.
+      _ = try await leaving.connection.call(MessageBus.target, "GetId")
+      leaving.connection.close()
+      _ = await read
+      try await Task.sleep(for: .milliseconds(300))
+      kill(agent, SIGCONT)
+      _ = try await other.search([:])
+      try await Task.sleep(for: .seconds(2))
+      #expect(service.agent.prompts.isEmpty)
+    }
+  }
 }
