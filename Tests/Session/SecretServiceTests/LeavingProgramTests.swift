@@ -66,4 +66,22 @@ struct LeavingProgramTests {
       #expect(service.agent.prompts.isEmpty)
     }
   }
+
+  @Test("is announced by the bus alone: another program cannot end its session")
+  func forged() async throws {
+    try await RunningSecretService.with { service in
+      let (client, hostile) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      _ = try await client.connection.call(
+        MessageBus.target, "RequestName", [.string("org.example.Victim"), .uint32(4)])
+      let name = try #require(try await hostile.connection.owner(of: "org.example.Victim"))
+      hostile.connection.emit(
+        BusTarget(
+          destination: "org.freedesktop.secrets", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus"),
+        "NameOwnerChanged", [.string(name), .string(name), .string("")])
+      _ = try await hostile.search([:])
+      #expect(try await client.secret(item, session: session).text == "s")
+    }
+  }
 }
