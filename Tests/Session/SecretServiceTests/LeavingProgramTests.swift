@@ -84,4 +84,18 @@ struct LeavingProgramTests {
       #expect(try await client.secret(item, session: session).text == "s")
     }
   }
+
+  @Test("makes room for others: more than a thousand come and go")
+  func many() async throws {
+    try await RunningSecretService.with { service in
+      let target = BusTarget(
+        destination: "org.freedesktop.secrets", path: ServiceClient.root, interface: "org.freedesktop.Secret.Service")
+      for number in 0..<1_100 {
+        let client = try BusConnection(busAddress: service.bus.address, handlers: .init())
+        defer { client.close() }
+        let answer = try await client.call(target, "ReadAlias", [.string("default")])
+        try #require(answer.first?.asObjectPath == ServiceClient.login, "\(number)")
+      }
+    }
+  }
 }
