@@ -128,7 +128,7 @@ package final class SecretServiceServer: Sendable {
 
   private func handle(_ signal: BusSignal) {
     guard signal.sender == MessageBus.name, signal.member == MessageBus.nameOwnerChanged,
-      let name = signal.arguments.first?.asString, signal.arguments.last?.asString == ""
+      let name = signal.arguments.first?.asString
     else { return }
     guard let entry = clients.withLock({ $0.removeValue(forKey: name) }) else { return }
     Task(executorPreference: BackgroundThread.shared) { await entry.client.value.end() }
