@@ -1,0 +1,27 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import Testing
+
+@Suite("What prompts for the Secret Service show", .serialized)
+struct PromptTextTests {
+  @Test("three items by their labels, without what could imitate a prompt, and how many more there are")
+  func labels() async throws {
+    try await RunningSecretService.with { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      var items: [String] = []
+      for label in ["a\u{202E}b", "", "50%", "d", "e"] {
+        items.append(try await client.create("s", label: label, ["name": label], session: session))
+        try await service.gate(label, .anyFinger)
+      }
+      let prompt = try await client.change("Unlock", items).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      let text = try await desktop.first().text
+      let names = "“a\\u{202e}b”, “a secret without a name”, “50%” and 2 more"
+      #expect(text.contains("to read \(names) (asked by /"), "\(text)")
+    }
+  }
+}
