@@ -24,4 +24,19 @@ struct PromptTextTests {
       #expect(text.contains("to read \(names) (asked by /"), "\(text)")
     }
   }
+
+  @Test("a locked collection by its label, without what could imitate a prompt")
+  func collection() async throws {
+    try await RunningSecretService.with { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
+      let client = try await ServiceClient(service.bus)
+      try await client.set(ServiceClient.login, "Collection", "Label", .string("a\u{202E}b"))
+      _ = try await client.change("Lock", [ServiceClient.login])
+      let prompt = try await client.change("Unlock", [ServiceClient.login]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      let text = try await desktop.first().text
+      #expect(text.contains("to unlock “a\\u{202e}b” (asked by /"), "\(text)")
+    }
+  }
 }
