@@ -39,4 +39,17 @@ struct PromptTextTests {
       #expect(text.contains("to unlock “a\\u{202e}b” (asked by /"), "\(text)")
     }
   }
+
+  @Test("an item once that a program names twice")
+  func twice() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("s", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .anyFinger)
+      let shown = try await client.show(try await client.change("Unlock", [bank, bank]).prompt)
+      #expect(shown == (false, [bank, bank]))
+      #expect(service.agent.prompts.first?.contains("to read “Bank” (asked by /") == true, "\(service.agent.prompts)")
+    }
+  }
 }
