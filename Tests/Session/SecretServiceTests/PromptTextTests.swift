@@ -52,4 +52,21 @@ struct PromptTextTests {
       #expect(service.agent.prompts.first?.contains("to read “Bank” (asked by /") == true, "\(service.agent.prompts)")
     }
   }
+
+  @Test("nothing more where a program shows a prompt again")
+  func shownAgain() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("s", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .anyFinger)
+      let prompt = try await client.change("Unlock", [bank]).prompt
+      for _ in 1...2 { try await client.call(prompt, "Prompt", "Prompt", [.string("")]) }
+      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      try await client.call(prompt, "Prompt", "Dismiss")
+      #expect(try await client.completed(prompt) == (true, []))
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+      #expect(service.agent.prompts.count == 1)
+    }
+  }
 }
