@@ -69,4 +69,33 @@ struct PromptTextTests {
       #expect(service.agent.prompts.count == 1)
     }
   }
+
+  @Test("a notification without markup of a label, which other programs and other notifications do not answer")
+  func notification() async throws {
+    try await RunningSecretService.with { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
+      let (client, hostile) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let session = try await client.plainSession()
+      let bank = try await client.create("s", label: "A &lt; <b>", ["a": "b"], session: session)
+      try await service.gate("A &lt; <b>", .anyFinger)
+      let prompt = try await client.change("Unlock", [bank]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      let shown = try await desktop.first()
+      #expect(shown.text.contains("“A &amp;lt; &lt;b&gt;”"), "\(shown.text)")
+      desktop.dismiss(shown.number + 1)
+      let names = try await hostile.connection.call(MessageBus.target, "ListNames").first?.asArray ?? []
+      for name in names.compactMap(\.asString) where name.hasPrefix(":") {
+        hostile.connection.emit(
+          BusTarget(
+            destination: name, path: "/org/freedesktop/Notifications", interface: "org.freedesktop.Notifications"),
+          "ActionInvoked", [.uint32(shown.number), .string("cancel")])
+      }
+      _ = try await hostile.search([:])
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(!service.agent.lines.contains { $0.contains("refused to read") })
+      desktop.choose("cancel", of: shown.number)
+      #expect(try await client.completed(prompt) == (true, []))
+    }
+  }
 }
