@@ -98,4 +98,25 @@ struct PromptTextTests {
       #expect(try await client.completed(prompt) == (true, []))
     }
   }
+
+  @Test("a label in pinentry as it is, also with what its protocol decodes")
+  func pinentry() async throws {
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r word rest; do
+        case $word in GETPIN) echo "D \(TestStore.passcode)" ;; *) echo "$word $rest" >>"${PATH%%:*}/asked" ;; esac
+        echo OK
+      done
+      """
+    try await RunningSecretService.with(pinentry: script) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("s", label: "50%41", ["a": "b"], session: session)
+      try await service.gate("50%41", .passcode)
+      #expect(try await client.secret(bank, session: session).text == "s")
+      let asked = String(decoding: try readFile("\(service.store.folder)/asked"), as: UTF8.self)
+      #expect(asked.contains("SETDESC The passcode of your store, to read “50%2541” (asked by /"), "\(asked)")
+    }
+  }
 }
