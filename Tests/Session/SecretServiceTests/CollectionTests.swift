@@ -73,4 +73,19 @@ struct CollectionTests {
       #expect(try await stored() == .whenUnlocked)
     }
   }
+
+  @Test("an alias has from 1 to 64 letters and digits")
+  func aliases() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      func error(_ alias: String) async -> String? {
+        await client.error(
+          ServiceClient.root, "Service", "SetAlias", [.string(alias), .objectPath(ServiceClient.login)])
+      }
+      #expect(await error("") == "InvalidArgs")
+      #expect(await error("a,b") == "InvalidArgs")
+      #expect(await error(String(repeating: "a", count: 65)) == "InvalidArgs")
+      #expect(await error(String(repeating: "a", count: 64)) == nil)
+    }
+  }
 }
