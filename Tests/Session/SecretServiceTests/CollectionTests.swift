@@ -88,4 +88,13 @@ struct CollectionTests {
       #expect(await error(String(repeating: "a", count: 64)) == nil)
     }
   }
+
+  @Test("the path of one with a long label has 64 bytes of it")
+  func longLabel() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let path = try await make(String(repeating: "a", count: 1_000), client)
+      #expect(path == "\(ServiceClient.root)/collection/\(String(repeating: "a", count: 64))")
+    }
+  }
 }
