@@ -97,4 +97,26 @@ struct CollectionTests {
       #expect(path == "\(ServiceClient.root)/collection/\(String(repeating: "a", count: 64))")
     }
   }
+
+  @Test("one that is deleted takes with it items that no finger opens any more")
+  func deadItems() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let work = try await make("Work", client)
+      _ = try await client.create("s", in: work, label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .currentSet)
+      try await service.store.enroll("left-thumb", .thumb).mustSucceed()
+      func items() async throws -> [Item.State] {
+        try await service.withStore { store in
+          var search = SecretServiceItem.search(in: "Work")
+          search.states = Set(Item.State.allCases)
+          return try await store.items(search).map(\.state)
+        }
+      }
+      #expect(try await items() == [.dead])
+      try await client.call(work, "Collection", "Delete")
+      #expect(try await items().isEmpty)
+    }
+  }
 }
