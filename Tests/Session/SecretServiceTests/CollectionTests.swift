@@ -119,4 +119,14 @@ struct CollectionTests {
       #expect(try await items().isEmpty)
     }
   }
+
+  @Test("one is not deleted by a call that is meant for an item")
+  func otherInterface() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let work = try await make("Work", client)
+      #expect(await client.error(work, "Item", "Delete") == "UnknownMethod")
+      #expect(try await client.property(work, "Collection", "Label") == .string("Work"))
+    }
+  }
 }
