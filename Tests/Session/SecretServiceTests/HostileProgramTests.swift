@@ -27,6 +27,20 @@ struct HostileProgramTests {
     }
   }
 
+  @Test("that was refused for too many calls is served again when the others are answered")
+  func afterFlood() async throws {
+    try await RunningSecretService.with([.right, .right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("Bank", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .currentSet)
+      let refused = Count()
+      await calls(300, item, session, client, refused)
+      #expect(refused.value > 64)
+      #expect(try await client.search(["a": "b"]).unlocked == [item])
+    }
+  }
+
   @Test("that opens sessions and prompts without end has 64 of each")
   func hoarding() async throws {
     try await RunningSecretService.with { service in
