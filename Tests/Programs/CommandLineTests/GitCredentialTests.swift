@@ -70,7 +70,8 @@ struct GitCredentialTests {
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
       try await git("store", Self.place + "username=ann\npassword=two\nephemeral=1\n", in: store).mustSucceed()
       #expect(try await git("get", Self.place, "--no-prompt", in: store).text == "username=ann\npassword=one\n")
-      try await git("store", Self.place + "username=ann\npassword=three\nephemeral=0\n", in: store).mustSucceed()
+      try await git("store", Self.place + "username=ann\npassword=three\nephemeral=False\n", in: store)
+        .mustSucceed()
       #expect(try await git("get", Self.place, "--no-prompt", in: store).text == "username=ann\npassword=three\n")
     }
   }
@@ -159,6 +160,32 @@ struct GitCredentialTests {
     }
   }
 
+  @Test("the state of another helper says nothing, and a password that is stored again unchanged keeps its state")
+  func otherState() async throws {
+    try await TestStore.with { store in
+      func state() async throws -> Substring? {
+        try await git("get", "capability[]=state\n" + Self.place, in: store).text.split(separator: "\n").last
+      }
+      let password = Self.place + "username=ann\npassword=one\n"
+      try await git("store", password + "state[]=other:1\n", "--access", "none", in: store).mustSucceed()
+      let first = try await state()
+      #expect(first?.hasPrefix("state[]=whorl:") == true)
+      // The times of changes are milliseconds.
+      usleep(5_000)
+      try await git("store", password, in: store).mustSucceed()
+      #expect(try await state() == first)
+    }
+  }
+
+  @Test("of a key that git gives twice, the last value counts")
+  func twice() async throws {
+    try await TestStore.with { store in
+      let request = Self.place + "username=bob\npassword=one\nusername=ann\npassword=two\n"
+      try await git("store", request, "--access", "none", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=ann\npassword=two\n")
+    }
+  }
+
   @Test("keeps a credential of another authentication type, and gives it only to a git that knows them")
   func authenticationTypes() async throws {
     try await TestStore.with { store in
@@ -179,7 +206,9 @@ struct GitCredentialTests {
       let refused = try await git("get", "protocol=https\nhost\n", in: store)
       #expect(refused.status == 64)
       #expect(refused.failure.hasPrefix("whorl: git-credential: a line on standard input is no 'key=value'"))
-      try await git("store", Self.place + "username=ann\n", in: store).mustSucceed()
+      for place in [Self.place, "protocol=https\nhost=\npassword=x\n", "protocol=\nhost=example.com\npassword=x\n"] {
+        try await git("store", place + "username=ann\n", in: store).mustSucceed()
+      }
       #expect(try await store.whorl("ls").output.isEmpty)
     }
   }
