@@ -15,10 +15,8 @@ struct GitPlace: Sendable {
     guard let host = try request.text("host"), !host.isEmpty,
       let networkProtocol = try request.text("protocol"), !networkProtocol.isEmpty
     else { return nil }
-    // The port follows the last colon, but for the colons of an IPv6 address, which stands in brackets.
-    let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
-    let port = colon.flatMap { Int64(host[host.index(after: $0)...]) }
-    if let colon, let port {
+    // The port follows the last colon. What follows the last one of an IPv6 address ends with a bracket.
+    if let colon = host.lastIndex(of: ":"), let port = Int64(host[host.index(after: colon)...]) {
       (server, self.port) = (String(host[..<colon]), port)
     } else {
       (server, self.port) = (host, nil)
