@@ -40,6 +40,9 @@ struct DockerCredentialTests {
         got == [
           "ServerURL": "c.test", "Username": "töny 😀", "Secret": "a\"b\\c/d\u{8}\u{C}\n\r\t\u{1} ✓ €<>&",
         ])
+      let twice = #"{"ServerURL":"d.test","Username":"ann","Secret":"one","Secret":"two","ServerURL":"c.test"}"#
+      try await docker("store", twice, in: store).mustSucceed()
+      #expect(try members(try await docker("get", "c.test", in: store))["Secret"] == "two")
       try await self.store("c.test", "ann", "", in: store)
       #expect(try members(try await docker("get", "c.test", in: store))["Secret"]?.isEmpty == true)
     }
