@@ -85,6 +85,21 @@ struct DesktopPromptTests {
     }
   }
 
+  @Test("pinentry gets nothing of the environment that it does not need")
+  func pinentryEnvironment() async throws {
+    try await with(pinentry: #"env >"${PATH%%:*}/environment"; exit 1"#) { desk in
+      async let got = Invocation(
+        arguments: desk.store.arguments(["get", "presence"] + desk.store.reader),
+        environment: desk.environment.merging(["SECRET_TOKEN": "1"]) { $1 }
+      ).run()
+      desk.desktop.choose("passcode", of: try await desk.desktop.first().number)
+      #expect(try await got.status != 0)
+      let environment = String(decoding: try readFile("\(desk.store.folder)/environment"), as: UTF8.self)
+      #expect(environment.contains("DISPLAY=:7"))
+      #expect(!environment.contains("SECRET_TOKEN"))
+    }
+  }
+
   @Test("takes the passcode that it was given, without pinentry")
   func givenPasscode() async throws {
     try await with { desk in
