@@ -12,13 +12,13 @@ enum ObjectPath: Sendable, Hashable {
   /// The path that stands for no object.
   static let none = "/"
 
+  /// - Parameter path: a valid path of D-Bus, which has no empty parts.
   init?(_ path: String) {
     guard path == Self.root || path.hasPrefix("\(Self.root)/") else { return nil }
     let parts = path.dropFirst(Self.root.count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
       .map(String.init)
-    guard parts.allSatisfy({ !$0.isEmpty }) else { return nil }
     switch (parts.first, parts.count) {
-    case (nil, _) where path == Self.root: self = .service
+    case (nil, _): self = .service
     case ("collection", 2): self = .collection(parts[1])
     case ("aliases", 2): self = .alias(parts[1])
     case ("collection", 3): self = .item(collection: parts[1], name: parts[2])
