@@ -139,7 +139,7 @@ private struct PortalSecret {
       throw .failed("\(error)")
     }
     let new = NewSecret(
-      label: "Secret of \(Visible.text(application))", attributes: attributes, contentType: "application/octet-stream",
+      label: "Secret of \(application)", attributes: attributes, contentType: "application/octet-stream",
       secret: made)
     let collection = try await call.keeper.collection(SecretServiceFolder.usualCollection)
     let (item, _) = try await call.keeper.create(new, in: collection, replacing: false, program: nil)
