@@ -183,8 +183,7 @@ final class Notification: Sendable {
   }
 
   private func handle(_ signal: BusSignal) {
-    guard signal.sender == owner, signal.interface == Self.name, let number = signal.arguments.first?.asUInt32,
-      let action = Self.action(of: signal)
+    guard signal.sender == owner, let number = signal.arguments.first?.asUInt32, let action = Self.action(of: signal)
     else { return }
     let isMine = state.withLock { state in
       if state.number == 0, state.early.count < Self.earlyLimit { state.early[number] = action }

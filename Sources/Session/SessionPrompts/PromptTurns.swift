@@ -14,6 +14,7 @@ package final class PromptTurns: Sendable {
     var lastNumber = 0
     /// The programs with waiting requests, the next one first.
     var programs: [String] = []
+    /// The waiting requests of each of these programs, at least one.
     var waiting: [String: [Waiting]] = [:]
     /// Requests that were cancelled before they began to wait.
     var cancelled: Set<Int> = []
@@ -93,10 +94,9 @@ package final class PromptTurns: Sendable {
       }
       let program = state.programs.removeFirst()
       var queue = state.waiting[program] ?? []
-      let first = queue.isEmpty ? nil : queue.removeFirst()
+      let first = queue.removeFirst()
       state.waiting[program] = queue.isEmpty ? nil : queue
       if !queue.isEmpty { state.programs.append(program) }
-      if first == nil { state.isTaken = false }
       return first
     }
     next?.continuation.resume(returning: true)
