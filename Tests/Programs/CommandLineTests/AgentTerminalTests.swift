@@ -202,14 +202,16 @@ struct ClientTerminalTests {
 
   @Test("reads no key where something was typed before the prompt")
   func typedAhead() async throws {
-    try await with(access: "presence", [.right]) { agent, key, _ in
+    try await with(access: "presence", [.right]) { agent, key, folder in
       let command = """
-        echo ready; sleep 0.5; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); read -r line; echo "read <$line>"
+        echo ready; until [ -e \(folder)/typed ]; do sleep 0.02; done
+        /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key); read -r line; echo "read <$line>"
         """
       let terminal = try PseudoTerminal(
         ["-c", command], program: "/bin/sh", environment: ["SSH_AUTH_SOCK": agent.socket])
       try await terminal.waits(for: "ready")
       terminal.type("ahead\n")
+      try writeFile("\(folder)/typed", [])
       try await terminal.waits(for: "read <ahead>")
       #expect(terminal.shown.contains("Swipe the reader"))
       #expect(!terminal.shown.contains("Esc: cancel"))
