@@ -40,6 +40,30 @@ struct PromptTextTests {
     }
   }
 
+  @Test("all that the touch unlocks, with the items that it reads")
+  func together() async throws {
+    try await RunningSecretService.with([.right, .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let bank = try await client.create("s", label: "Bank", ["a": "b"], session: session)
+      let mail = try await client.create("t", label: "Mail", ["c": "d"], session: session)
+      let made = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection",
+        [.dictionary(["org.freedesktop.Secret.Collection.Label": .string("Office")]), .string("")])
+      let office = try #require(made.first?.asObjectPath)
+      try await service.gate("Bank", .anyFinger)
+      _ = try await client.change("Lock", [office, mail])
+      _ = try await client.show(try await client.change("Unlock", [bank, office, mail]).prompt)
+      #expect(
+        service.agent.prompts.first?.contains("to read “Bank” and unlock “Office”, “Mail” (asked by /") == true,
+        "\(service.agent.prompts)")
+      #expect(try await client.property(office, "Collection", "Locked") == .boolean(false))
+      _ = try await client.change("Lock", [ServiceClient.login, office])
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login, office]).prompt)
+      #expect(service.agent.prompts.last?.contains("to unlock “Login”, “Office” (asked by /") == true)
+    }
+  }
+
   @Test("an item once that a program names twice")
   func twice() async throws {
     try await RunningSecretService.with([.right]) { service in

@@ -82,6 +82,10 @@ struct ProtocolTests {
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([label: .string("Werk")]), .string("office")])
       #expect(try await client.property(office, "Collection", "Label") == .string("Werk"), "its properties are set")
       try await client.set(office, "Collection", "Label", .string("Büro"))
+      let before = try await client.property(ServiceClient.root, "Service", "Collections")
+      let wrong = [BusValue.dictionary([label: .string("Werk")]), .string("../x")]
+      #expect(await client.error(ServiceClient.root, "Service", "CreateCollection", wrong) == "InvalidArgs")
+      #expect(try await client.property(ServiceClient.root, "Service", "Collections") == before)
       let itemLabel = "org.freedesktop.Secret.Item.Label"
       let other = try await client.call(
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([itemLabel: .string("Büro")]), .string("")])

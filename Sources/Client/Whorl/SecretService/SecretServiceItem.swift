@@ -140,10 +140,10 @@ package struct SecretServiceItem: Sendable, Hashable {
 }
 
 extension SecretServiceItem {
-  /// The labels of items, for a prompt.
-  package static func names(of items: [SecretServiceItem]) -> String {
-    let names = items.prefix(3).map { "“\(Visible.text($0.label.isEmpty ? "a secret without a name" : $0.label))”" }
-    let more = items.count - names.count
+  /// The labels of items or collections, for a prompt.
+  package static func names(of labels: [String]) -> String {
+    let names = labels.prefix(3).map { "“\(Visible.text($0.isEmpty ? "a secret without a name" : $0))”" }
+    let more = labels.count - names.count
     return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 }

@@ -45,8 +45,9 @@ struct ServiceCalls {
       if let label, label != collection.label { try await call.relabel(collection, label) }
       return [.objectPath(ObjectPath.collection(name).text), .objectPath(ObjectPath.none)]
     }
+    let checked = alias.isEmpty ? nil : try checked(alias)
     let made = try await call.keeper.newCollection(label: label ?? "")
-    if !alias.isEmpty { try await call.keeper.setAlias(try checked(alias), to: made.name) }
+    if let checked { try await call.keeper.setAlias(checked, to: made.name) }
     call.signals.created(made.path)
     call.signals.changed(collections: try await call.keeper.collections())
     return [.objectPath(made.path.text), .objectPath(ObjectPath.none)]

@@ -95,14 +95,20 @@ struct UnlockRequest {
     _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
   ) async throws(VaultError) {
     let rule = try await call.client.rule.current()
-    let hasAsked = try await call.client.reads.ask(for: items.filter { $0.isGated || rule != nil })
-    // What a program has locked is unlocked by any enrolled finger or the passcode, but not by an earlier touch.
-    let locked =
-      collections.filter { call.locks.isLocked(collection: $0.name) }.map(\.label)
-      + items.filter { call.locks.isLocked($0) }.map(\.label)
-    if let label = locked.first, !hasAsked, !hasShown {
+    func needsRule(_ item: SecretServiceItem) -> Bool { item.isGated || rule != nil }
+    // What a program has locked is unlocked by any enrolled finger or the passcode, but not by an earlier touch. The
+    // prompt names all of it.
+    let lockedCollections = collections.filter { call.locks.isLocked(collection: $0.name) }.map(\.label)
+    // The collection of an item is unlocked with it.
+    let lockedItems = items.filter { call.locks.isLocked($0) && !call.locks.isLocked(collection: $0.collection) }
+    let hasAsked = try await call.client.reads.ask(
+      for: items.filter(needsRule),
+      unlocking: lockedCollections + lockedItems.filter { !needsRule($0) }.map(\.label))
+    let locked = lockedCollections + lockedItems.map(\.label)
+    if !locked.isEmpty, !hasAsked, !hasShown {
       do throws(VaultError) {
-        try await call.client.reads.show("unlock “\(Visible.text(label))”") { context, reason throws(VaultError) in
+        try await call.client.reads.show("unlock \(SecretServiceItem.names(of: locked))") {
+          context, reason throws(VaultError) in
           try await context.evaluate(.deviceOwner, reason: reason)
         }
       } catch .passcodeNotSet {

@@ -20,6 +20,8 @@ final class GatedReads: Sendable {
   private struct Waiting {
     let number: Int
     let items: [SecretServiceItem]
+    /// The labels of what is unlocked by the same prompt.
+    let unlocked: [String]
     let timer: LoopTimer?
     let continuation: CheckedContinuation<Result<AuthenticationContext, VaultError>, Never>
   }
@@ -72,11 +74,12 @@ final class GatedReads: Sendable {
   /// Asks the person in one prompt for all of the items that are not granted yet. Waits without a limit until the
   /// prompt ends.
   ///
+  /// - Parameter unlocked: the labels of what is unlocked by the same prompt, which names it.
   /// - Returns: whether the person was asked.
-  func ask(for items: [SecretServiceItem]) async throws(VaultError) -> Bool {
+  func ask(for items: [SecretServiceItem], unlocking unlocked: [String]) async throws(VaultError) -> Bool {
     let missing = items.filter { granted($0) == nil }
     guard !missing.isEmpty else { return false }
-    _ = try await wait(for: missing, within: nil).get()
+    _ = try await wait(for: missing, unlocking: unlocked, within: nil).get()
     return true
   }
 
@@ -129,9 +132,9 @@ final class GatedReads: Sendable {
 
   // MARK: Waiting
 
-  private func wait(for items: [SecretServiceItem], within limit: Duration?) async -> Result<
-    AuthenticationContext, VaultError
-  > {
+  private func wait(
+    for items: [SecretServiceItem], unlocking unlocked: [String] = [], within limit: Duration?
+  ) async -> Result<AuthenticationContext, VaultError> {
     let number = state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
@@ -139,7 +142,8 @@ final class GatedReads: Sendable {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let timer = limit.map { LoopTimer(after: $0) { [weak self] in self?.giveUp(number, .timedOut) } }
-        queue(Waiting(number: number, items: items, timer: timer, continuation: continuation))
+        queue(
+          Waiting(number: number, items: items, unlocked: unlocked, timer: timer, continuation: continuation))
         if Task.isCancelled { giveUp(number, .cancelled) }
       }
     } onCancel: {
@@ -210,7 +214,7 @@ final class GatedReads: Sendable {
     }
     let result: Result<AuthenticationContext, VaultError>
     do throws(VaultError) {
-      result = .success(try await ask(for: items))
+      result = .success(try await ask(for: items, batch.flatMap(\.unlocked)))
     } catch {
       result = .failure(error)
     }
@@ -223,9 +227,12 @@ final class GatedReads: Sendable {
   }
 
   /// Asks the person for all of the items at once.
-  private func ask(for items: [SecretServiceItem]) async throws(VaultError) -> AuthenticationContext {
+  private func ask(
+    for items: [SecretServiceItem], _ unlocked: [String]
+  ) async throws(VaultError) -> AuthenticationContext {
     let store = try openStore()
-    let reason = desk.reason("read \(SecretServiceItem.names(of: items))", for: program)
+    let also = unlocked.isEmpty ? "" : " and unlock \(SecretServiceItem.names(of: unlocked))"
+    let reason = desk.reason("read \(SecretServiceItem.names(of: items.map(\.label)))\(also)", for: program)
     let context = store.makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
