@@ -13,6 +13,24 @@ struct HostileClientTests {
   private static let prefix = VaultInterface.errorPrefix
   private static let asking: BusValue = .dictionary([:])
 
+  @Test("may give a reason of 65,536 bytes and no longer one")
+  func longReason() async throws {
+    let open = try await OpenScratch(.overSocket)
+    let (handle, _) = try await open.vault.openContext(ContextOptions(interactionNotAllowed: true))
+    for (length, error) in [(65_536, "interaction-not-allowed"), (65_537, "invalid-request")] {
+      let asking = Asking(in: handle, reason: String(repeating: "x", count: length))
+      await #expect {
+        _ = try await open.vault.evaluate(.policy(.deviceOwner), asking)
+      } throws: {
+        switch $0 as? VaultError {
+        case .interactionNotAllowed: error == "interaction-not-allowed"
+        case .invalidRequest: error == "invalid-request"
+        default: false
+        }
+      }
+    }
+  }
+
   @Test("gets nothing before it has said hello, and is disconnected if it never does")
   func greeting() async throws {
     let vault = StubVault()

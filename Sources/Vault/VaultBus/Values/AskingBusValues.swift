@@ -30,6 +30,8 @@ extension ContextOptions: BusCodable {
 
 extension Asking: BusCodable {
   static var busSignature: String { "a{sv}" }
+  /// The most bytes of a reason. The vault keeps it while it asks.
+  private static let reasonLimit = 65_536
 
   var busValue: BusValue {
     .record(["context": context?.busValue, "options": options?.busValue, "reason": reason?.busValue])
@@ -40,6 +42,9 @@ extension Asking: BusCodable {
     self.init(
       in: try record.takeIfPresent("context"), options: try record.takeIfPresent("options"),
       reason: try record.takeIfPresent("reason"))
+    guard reason?.utf8.count ?? 0 <= Self.reasonLimit else {
+      throw .invalidRequest("a reason has at most \(Self.reasonLimit) bytes")
+    }
     try record.end()
   }
 }
