@@ -33,6 +33,21 @@ struct LockTests {
     }
   }
 
+  @Test("is unlocked by a finger in a store without a passcode")
+  func withoutPasscode() async throws {
+    try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
+      try await service.store.unlocked("passcode", "--remove", "--yes").mustSucceed()
+      let client = try await ServiceClient(service.bus)
+      for isRight in [false, true] {
+        _ = try await client.change("Lock", [ServiceClient.login])
+        let shown = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+        #expect(shown.dismissed == !isRight)
+        #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(!isRight))
+      }
+      #expect(service.agent.prompts.count == 4, "\(service.agent.prompts)")
+    }
+  }
+
   @Test("is asked for again by the program that locked it, which has shown a finger just before")
   func endsTouch() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in

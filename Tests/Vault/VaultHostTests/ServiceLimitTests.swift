@@ -58,18 +58,22 @@ struct ServiceLimitTests {
   func memory() async throws {
     let service = try RunningService(callBytes: 3 << 20)
     try await service.makeStore()
-    let reason = String(repeating: "x", count: 1 << 20)
+    // The longest that there may be; 48 of them take more than 3 MiB.
+    let passcode = Proof.access(AccessControl(.passcode))
+    let reason = String(repeating: "x", count: 65_536)
     var connections: [any VaultConnection] = []
     var waiting: [Task<Void, any Error>] = []
-    for _ in 1...2 {
+    for count in [23, 24] {
       let connection = try service.connect()
       let vault = try await connection.open(.own)
-      let (context, events) = try await vault.openContext(ContextOptions())
-      waiting.append(
-        Task { _ = try await vault.evaluate(.policy(.deviceOwner), Asking(in: context, reason: reason)) })
-      // The call is running when it asks for the passcode.
-      for await event in events {
-        if case .secretWanted = event.event { break }
+      for _ in 1...count {
+        let (context, events) = try await vault.openContext(ContextOptions())
+        waiting.append(
+          Task { _ = try await vault.evaluate(passcode, Asking(in: context, reason: reason)) })
+        // The call is running when it asks for the passcode.
+        for await event in events {
+          if case .secretWanted = event.event { break }
+        }
       }
       connections.append(connection)
     }

@@ -106,14 +106,7 @@ struct UnlockRequest {
       unlocking: lockedCollections + lockedItems.filter { !needsRule($0) }.map(\.label))
     let locked = lockedCollections + lockedItems.map(\.label)
     if !locked.isEmpty, !hasAsked, !hasShown {
-      do throws(VaultError) {
-        try await call.client.reads.show("unlock \(SecretServiceItem.names(of: locked))") {
-          context, reason throws(VaultError) in
-          try await context.evaluate(.deviceOwner, reason: reason)
-        }
-      } catch .passcodeNotSet {
-        // A store without a passcode has nothing to ask for.
-      }
+      try await call.client.reads.show("unlock \(SecretServiceItem.names(of: locked))", Self.showPresence)
     }
     for collection in collections {
       call.locks.unlock(collection: collection.name)
@@ -122,6 +115,19 @@ struct UnlockRequest {
     for item in items {
       call.locks.unlock(item)
       call.signals.changed(item: item, ["Locked": .boolean(false)])
+    }
+  }
+
+  /// Asks for an enrolled finger or the passcode. Where there is neither, there is nothing to ask for.
+  @Sendable private static func showPresence(
+    _ context: AuthenticationContext, _ reason: String
+  ) async throws(VaultError) {
+    do throws(VaultError) {
+      try await context.evaluate(.deviceOwner, reason: reason)
+    } catch .passcodeNotSet {
+      do throws(VaultError) {
+        try await context.evaluate(.biometrics, reason: reason)
+      } catch .notEnrolled {}
     }
   }
 }
