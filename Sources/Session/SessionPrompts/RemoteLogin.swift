@@ -1,5 +1,5 @@
 internal import CSystemd
-package import Glibc
+internal import Glibc
 internal import Whorl
 
 /// The login over the network in which a process runs, as logind knows it. A program of the same user can leave the
@@ -11,7 +11,9 @@ package struct RemoteLogin: Sendable, Hashable {
   package init(from host: String?) { self.host = host }
 
   /// Nil for a process in no such login.
-  package init?(of process: pid_t) {
+  ///
+  /// - Parameter process: a `pid_t`, whose name may mean that of the other C module here.
+  package init?(of process: Int32) {
     guard let session = Self.text({ sd_pid_get_session(process, $0) }), sd_session_is_remote(session) > 0 else {
       return nil
     }
@@ -20,7 +22,9 @@ package struct RemoteLogin: Sendable, Hashable {
 
   /// For people, to follow the name of a program.
   var words: String {
-    "in a login over the network\(host.map { " from \(Visible.text(String($0.suffix(64))))" } ?? "")"
+    // The end of a long text is enough, as for a client's other texts.
+    let host = host.map { String(String.UnicodeScalarView($0.unicodeScalars.suffix(64))) }
+    return "in a login over the network" + (host.map { " from \(Visible.text($0))" } ?? "")
   }
 
   private static func text(_ get: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt) -> String? {

@@ -1,10 +1,9 @@
 internal import SDBus
-internal import Synchronization
 
 /// The turn of this process to ask the person, among all programs of Whorl in the session: whoever owns the bus name
 /// `org.whorl.Prompt` asks. The bus gives the name to those who wait for it in the order in which they came.
 final class SessionTurn: Sendable {
-  static let name = "org.whorl.Prompt"
+  private static let name = "org.whorl.Prompt"
   /// The longest wait for a bus that does not answer.
   private static let answerLimit = Duration.seconds(2)
 
@@ -46,6 +45,4 @@ final class SessionTurn: Sendable {
 
   /// Leaves the turn, or the queue, to the next one.
   func end() { bus.close() }
-
-  deinit { bus.close() }
 }

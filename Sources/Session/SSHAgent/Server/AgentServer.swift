@@ -49,8 +49,7 @@ package final class AgentServer: Sendable {
     self.configuration = configuration
     signer = Signer(
       turns: PromptTurns(onBus: configuration.bus), grants: Grants(), prompt: configuration.prompt,
-      log: configuration.log,
-      hosts: configuration.knownHosts)
+      log: configuration.log, hosts: configuration.knownHosts)
   }
 
   /// Begins to accept clients, on a thread of its own, for as long as the process runs.
