@@ -115,7 +115,7 @@ struct FprintdTroubleTests {
   @Test("with an fprintd that does not tell of fingers every armed scan counts as one that saw a finger")
   func untold() async throws {
     try await PrivateBus.with { bus in
-      let old = try await OldFprintdStandIn(on: bus)
+      let old = try await FprintdStandIn(on: bus, tellsFingers: false)
       defer { old.close() }
       let process = ReaderProcess(
         program: try readerProgram(), selection: .fprintd(device: nil),
@@ -131,7 +131,7 @@ struct FprintdTroubleTests {
       #expect(log.events.prefix(2) == [.fingerNeeded, .fingerPresent])
 
       async let answer = process.identify([print], nonce: nonce(2)) { _ in }
-      try #require(try await eventually { old.scansStarted == 2 })
+      try #require(try await eventually { old.calls(of: "VerifyStart") == 2 })
       old.endScan("verify-match")
       #expect(try await answer.outcome == .match(print.id))
       await process.shutdown()

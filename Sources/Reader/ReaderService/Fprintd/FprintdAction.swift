@@ -27,6 +27,15 @@ final class FprintdAction: @unchecked Sendable {
     case failed(ReaderError)
     case cancelled
     case suspended
+
+    /// Whether a finger must have been on the sensor.
+    var showsTouch: Bool {
+      guard case .status(let status) = self else { return false }
+      return switch status.word {
+      case .match, .noMatch, .retry, .stagePassed, .completed: true
+      case .failed: false
+      }
+    }
   }
 
   let kind: Kind

@@ -16,19 +16,30 @@ struct FprintdClaim: Sendable {
   ///
   /// - Parameter isOver: returns whether nobody waits for the claim any more.
   nonisolated(nonsending) func take(unless isOver: () -> Bool) async throws(ReaderError) {
+    _ = try await Self.takeFirstFree(of: [self], unless: isOver)
+  }
+
+  /// Claims the first of these readers that is free, and waits while other programs have all of them.
+  nonisolated(nonsending) static func takeFirstFree(
+    of claims: [FprintdClaim], unless isOver: () -> Bool
+  ) async throws(ReaderError) -> FprintdClaim {
     var waited = Duration.zero
     while true {
-      // Runs to its end even if the task is cancelled: otherwise it would be unknown whether the reader is claimed.
-      switch await Task(operation: { await self.refusal() }).value {
-      case nil:
-        guard Task.isCancelled || isOver() else { return }
-        await release()
-        throw .cancelled
-      case .busy? where waited < Self.patience && !isOver():
-        do { try await Task.sleep(for: Self.pause) } catch { throw .cancelled }
-        waited += Self.pause
-      case .some(let error): throw error
+      var busy = ReaderError.absent
+      for claim in claims {
+        // Runs to its end even if the task is cancelled: otherwise it would be unknown whether the reader is claimed.
+        switch await Task(operation: { await claim.refusal() }).value {
+        case nil:
+          guard Task.isCancelled || isOver() else { return claim }
+          await claim.release()
+          throw .cancelled
+        case .busy(let holder)?: busy = .busy(holder: holder)
+        case .some(let error): throw error
+        }
       }
+      guard waited < patience, !isOver() else { throw busy }
+      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      waited += pause
     }
   }
 

@@ -30,14 +30,21 @@ extension ReaderDescription {
   }
 }
 
+/// One of fprintd's readers.
+struct FprintdDevice {
+  /// The path of its D-Bus object.
+  let path: String
+  /// fprintd's name for it, which several readers can have.
+  let name: String
+  let description: ReaderDescription
+}
+
 extension FprintdConnection {
-  /// fprintd's readers, with their object paths. Readers of the same name get a number.
-  func devices(_ nature: ReaderDescription.Nature) async throws(ReaderError) -> [(
-    path: String, description: ReaderDescription
-  )] {
+  /// fprintd's readers. In their descriptions, readers of the same name have a number.
+  func devices(_ nature: ReaderDescription.Nature) async throws(ReaderError) -> [FprintdDevice] {
     let answer = try await call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices")
     let paths = (answer.first?.asArray ?? []).compactMap(\.asObjectPath)
-    var devices: [(String, ReaderDescription)] = []
+    var devices: [FprintdDevice] = []
     var seen: [String: Int] = [:]
     for path in paths.sorted() {
       do throws(ReaderError) {
@@ -45,13 +52,47 @@ extension FprintdConnection {
         let name = properties.readerName
         seen[name, default: 0] += 1
         let count = seen[name, default: 1]
-        devices.append(
-          (path, ReaderDescription(fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)))
+        let description = ReaderDescription(
+          fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)
+        devices.append(FprintdDevice(path: path, name: name, description: description))
       } catch .removed {
         // The reader was unplugged between the two calls.
       }
     }
     return devices
+  }
+
+  /// The readers that may be used in place of this one while another program has it, itself first: those of the same
+  /// name with the same fingers.
+  ///
+  /// While the machine sleeps, a port can lose power. Its reader then comes back as a new one, and fprintd keeps the old
+  /// one until the program that has claimed it lets go, or for ever, where libfprint waits for an answer of the reader
+  /// that is gone.
+  func namesakes(
+    of device: FprintdDevice, among devices: [FprintdDevice], for user: ReaderUser
+  ) async throws(ReaderError) -> [FprintdDevice] {
+    let others = devices.filter { $0.name == device.name && $0.path != device.path }
+    guard !others.isEmpty else { return [device] }
+    let fingers = Set(try await fingers(on: device.path, of: user))
+    var namesakes = [device]
+    for other in others where Set(try await self.fingers(on: other.path, of: user)) == fingers {
+      namesakes.append(other)
+    }
+    return namesakes
+  }
+
+  /// The fingers that the user has enrolled on this reader.
+  func fingers(on path: String, of user: ReaderUser) async throws(ReaderError) -> [Finger] {
+    let answer: [BusValue]
+    do throws(ReaderError) {
+      answer = try await call(path, FprintdNames.device, "ListEnrolledFingers", [.string(user.name)])
+    } catch .notOnChip {
+      return []
+    }
+    let names = (answer.first?.asArray ?? []).compactMap(\.asString)
+    let fingers = names.compactMap(Finger.init(fprintdName:))
+    guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
+    return fingers
   }
 
   func properties(of path: String) async throws(ReaderError) -> [String: BusValue] {

@@ -3,9 +3,10 @@ internal import SDBus
 
 /// Tells the observer of a scan when a finger is needed, present and lifted.
 ///
-/// fprintd signals changes of properties. If a property changes twice in a moment, only the second change is signalled,
-/// so a quick touch may show only as `finger-needed` becoming false. This runs on the bus loop, and goes on after the
-/// scan's answer until the next scan.
+/// fprintd signals changes of properties when it is idle. If a property changes twice before, only the second change is
+/// signalled, so a quick touch may show only as `finger-needed` becoming false. Where the touch was signalled,
+/// `finger-needed` becomes false at the end of the scan, before or after the finger is lifted, and says nothing of the
+/// finger. This runs on the bus loop, and goes on after the scan's answer until the next scan.
 ///
 /// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdFingerWatch: @unchecked Sendable {
@@ -34,29 +35,36 @@ final class FprintdFingerWatch: @unchecked Sendable {
     set(present: true)
   }
 
+  /// A change of both reports a lifted finger before, and a new finger after, the reader is ready for it.
   func changed(needed: Bool?, present: Bool?) {
-    if let present {
-      wasTold = wasTold || present
-      set(present: present)
-    }
-    guard let needed, needed != isNeeded, !isOver else { return }
-    isNeeded = needed
-    if needed {
+    if present == false { set(present: false) }
+    let isNew = needed != nil && needed != isNeeded && !isOver
+    if let needed, isNew { isNeeded = needed }
+    if isNew, isNeeded {
       // A finger that was only assumed is gone when fprintd needs one.
       if !wasTold { set(present: false) }
       observer(.fingerNeeded)
-    } else {
+    }
+    if present == true {
+      wasTold = true
       set(present: true)
     }
+    if isNew, !isNeeded, !wasTold { set(present: true) }
   }
 
-  func scanEnded() {
+  /// - Parameter touched: whether the scan's result shows that a finger was on the sensor.
+  func scanEnded(touched: Bool) {
     guard !isOver else { return }
     isOver = true
-    guard isPresent, !wasTold else { return }
+    guard !wasTold else { return }
+    if touched { set(present: true) }
+    guard isPresent else { return }
     Task {
       try? await Task.sleep(for: Self.assumedAfter)
-      BusLoop.shared.post { self.set(present: false) }
+      BusLoop.shared.post {
+        // fprintd may have reported the finger meanwhile, and then reports when it is lifted.
+        if !self.wasTold { self.set(present: false) }
+      }
     }
   }
 

@@ -54,20 +54,21 @@ package actor FprintdReader: FingerprintReader {
     let templates = FprintdTemplates(of: name, in: place.templates)
     watch(templates)
     let link = try await connected()
-    guard let device = try await link.devices(place.nature).first(where: { $0.description.id == id }) else {
-      throw .absent
-    }
+    let devices = try await link.devices(place.nature)
+    guard let device = devices.first(where: { $0.description.id == id }) else { throw .absent }
     do throws(ReaderError) {
       // Some readers report the number of stages only while claimed.
-      await releasing?.value
-      let claim = FprintdClaim(path: device.path, user: user, link: link)
-      try await claim.take { false }
-      let properties = try await link.properties(of: device.path)
+      await released()
+      let namesakes = try await link.namesakes(of: device, among: devices, for: user)
+      let claim = try await FprintdClaim.takeFirstFree(
+        of: namesakes.map { FprintdClaim(path: $0.path, user: user, link: link) }
+      ) { false }
+      let properties = try await link.properties(of: claim.path)
       await claim.release()
       let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
       guard !Task.isCancelled else { throw .cancelled }
       opened = FprintdOpenReader(
-        path: device.path, description: description, tellsFingers: properties.tellsFingers, user: user,
+        path: claim.path, description: description, tellsFingers: properties.tellsFingers, user: user,
         templates: templates)
       return description
     } catch {
@@ -83,7 +84,7 @@ package actor FprintdReader: FingerprintReader {
       running.end(.cancelled)
       await running.over()
     }
-    await releasing?.value
+    await released()
     opened = nil
     fingerWatch = nil
     isSuspended = false
@@ -100,7 +101,7 @@ package actor FprintdReader: FingerprintReader {
   private func callClaimed(_ member: String, _ arguments: [BusValue] = []) async throws(ReaderError) {
     let device = try openDevice()
     let link = try await connected()
-    await releasing?.value
+    await released()
     let claim = device.claim(over: link)
     try await claim.take { false }
     do throws(ReaderError) {
@@ -221,16 +222,7 @@ package actor FprintdReader: FingerprintReader {
   private func enrolledPrints() async throws(ReaderError) -> [FprintdPrint] {
     let device = try openDevice()
     let link = try await connected()
-    let answer: [BusValue]
-    do throws(ReaderError) {
-      answer = try await link.call(device.path, FprintdNames.device, "ListEnrolledFingers", [.string(device.user.name)])
-    } catch .notOnChip {
-      return []
-    }
-    let names = (answer.first?.asArray ?? []).compactMap(\.asString)
-    let fingers = names.compactMap(Finger.init(fprintdName:))
-    guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
-    return device.templates.prints(of: fingers)
+    return device.templates.prints(of: try await link.fingers(on: device.path, of: device.user))
   }
 
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
@@ -276,7 +268,8 @@ package actor FprintdReader: FingerprintReader {
       running.end(.suspended)
       await running.over()
     }
-    await releasing?.value
+    // fprintd suspends the reader at the same moment, and may then stop the scan only after the sleep, or never.
+    await released(within: .seconds(1))
   }
 
   package func resume() async throws(ReaderError) { isSuspended = false }
@@ -305,7 +298,7 @@ package actor FprintdReader: FingerprintReader {
     running = action
     fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
-      await releasing?.value
+      await released()
       let claim = device.claim(over: link)
       do throws(ReaderError) {
         try await claim.take { action.hasEnded }
@@ -317,7 +310,7 @@ package actor FprintdReader: FingerprintReader {
     } onCancel: {
       BusLoop.shared.post { action.end(.cancelled) }
     }
-    fingerWatch?.scanEnded()
+    fingerWatch?.scanEnded(touched: end.showsTouch)
     running = nil
     action.finish()
     switch end {
@@ -335,7 +328,7 @@ package actor FprintdReader: FingerprintReader {
   /// it until it is closed.
   private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
     guard let device = opened, await !link.isOver else { return }
-    await releasing?.value
+    await released()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
     guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
       opened = nil
@@ -356,12 +349,26 @@ package actor FprintdReader: FingerprintReader {
     fingerWatch?.scanStarted()
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
-    if case .status = end {} else { fingerWatch?.scanEnded() }
-    // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd returns an error.
-    if await !link.isOver { _ = try? await link.call(claim.path, FprintdNames.device, action.kind.stop) }
-    // Closing a reader takes a while, and the answer does not wait for it.
-    releasing = Task { await claim.release() }
+    fingerWatch?.scanEnded(touched: end.showsTouch)
+    // The answer does not wait: closing a reader takes a while, and where the reader is gone fprintd may never answer.
+    releasing = Task {
+      // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd may return an error.
+      if await !link.isOver { _ = try? await link.call(claim.path, FprintdNames.device, action.kind.stop) }
+      await claim.release()
+    }
     return end
+  }
+
+  /// Waits until the last action is stopped and its claim released. Hangs up if that takes too long: fprintd then ends
+  /// the action and the claim, if it can, and lets other programs and other readers go on.
+  private func released(within limit: Duration = .seconds(10)) async {
+    guard let releasing else { return }
+    let hangUp = Task {
+      try await Task.sleep(for: limit)
+      if let link { await drop(link) }
+    }
+    await releasing.value
+    hangUp.cancel()
   }
 
   // MARK: The connection

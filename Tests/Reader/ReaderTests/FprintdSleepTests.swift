@@ -1,0 +1,74 @@
+import Fingerprint
+import ProgramDriver
+import ReaderClient
+import Testing
+
+@Suite("Readers that fprintd keeps although they are gone", .serialized)
+struct FprintdSleepTests {
+  private static let print = enrolled(FprintdPrint(finger: .rightIndex, digest: nil).template)
+
+  /// Runs the body with a reader process on a stand-in for fprintd with these readers, and the id of the first one.
+  private func withReaders(
+    _ devices: [FprintdStandIn.Device], _ body: (FprintdStandIn, ReaderProcess, String) async throws -> Void
+  ) async throws {
+    try await PrivateBus.with { bus in
+      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, devices)
+      defer { fprintd.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      let id = try #require(try await process.readers().first?.id)
+      try await body(fprintd, process, id)
+      await process.shutdown()
+    }
+  }
+
+  @Test("a reader that came back after a sleep is used in place of the one that fprintd still has claimed")
+  func cameBack() async throws {
+    try await withReaders([.init(isBusy: true), .init()]) { fprintd, process, id in
+      #expect(try await process.open(id).id == id)
+      async let answer = process.verify(Self.print, nonce: nonce(1)) { _ in }
+      try #require(try await eventually { fprintd.calls(of: "VerifyStart", reader: 1) == 1 })
+      fprintd.endScan("verify-match", reader: 1)
+      #expect(try await answer.outcome == .match(Self.print.id))
+      #expect(fprintd.calls(of: "VerifyStart", reader: 0) == 0)
+    }
+  }
+
+  @Test("a reader that is free is used, whichever others have its name")
+  func firstIsFree() async throws {
+    try await withReaders([.init(), .init()]) { fprintd, process, id in
+      _ = try await process.open(id)
+      #expect(fprintd.calls(of: "Claim", reader: 0) == 1)
+      #expect(fprintd.calls(of: "Claim", reader: 1) == 0)
+    }
+  }
+
+  @Test("a reader of the same name with other fingers is not used in place of a busy one")
+  func otherFingers() async throws {
+    try await withReaders([.init(isBusy: true), .init(fingers: ["left-thumb"])]) { fprintd, process, id in
+      guard case .busy = await readerError({ try await process.open(id) }) else {
+        return #expect(Bool(false), "its fingers are not those that the store knows")
+      }
+      #expect(fprintd.calls(of: "Claim", reader: 1) == 0)
+    }
+  }
+
+  @Test("the sleep does not wait for an fprintd that stops no scan, and the next opening uses another connection")
+  func stopsNoScan() async throws {
+    try await withReaders([.init(answersStop: false)]) { fprintd, process, id in
+      _ = try await process.open(id)
+      async let error = readerError { try await process.verify(Self.print, nonce: nonce(1)) { _ in } }
+      try #require(try await eventually { fprintd.calls(of: "VerifyStart") == 1 })
+      try await process.suspend()
+      #expect(await error == .suspended)
+      try await process.resume()
+      try await process.close()
+      _ = try await process.open(id)
+      async let answer = process.verify(Self.print, nonce: nonce(2)) { _ in }
+      try #require(try await eventually { fprintd.calls(of: "VerifyStart") == 2 })
+      fprintd.endScan("verify-no-match")
+      #expect(try await answer.outcome == .noMatch)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import ProgramDriver
+import SDBus
+import Synchronization
+import Testing
+
+/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends, in an
+/// order that cannot be had at will from fprintd itself.
+final class FprintdStandIn: Sendable {
+  /// A reader as fprintd has it.
+  struct Device: Sendable {
+    var fingers = ["right-index-finger"]
+    /// Whether another program has claimed it.
+    var isBusy = false
+    /// Whether the call that stops a scan is answered.
+    var answersStop = true
+  }
+
+  private let connection: BusConnection
+  private let readers: StandInReaders
+
+  /// - Parameter tellsFingers: false for an fprintd that has no `finger-needed` and `finger-present` yet.
+  init(on bus: PrivateBus, tellsFingers: Bool, _ devices: [Device] = [Device()]) async throws {
+    let readers = StandInReaders(devices, tellsFingers: tellsFingers)
+    self.readers = readers
+    connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { readers.answer($0) }))
+    let answer = try await connection.call(
+      MessageBus.target, "RequestName", [.string("net.reactivated.Fprint"), .uint32(0)])
+    try #require(answer.first?.asUInt32 == 1)
+  }
+
+  /// How often this method of the reader was called.
+  func calls(of method: String, reader: Int = 0) -> Int { readers.calls(of: method, reader) }
+
+  func endScan(_ word: String, reader: Int = 0) {
+    let target = StandInReaders.target(of: reader)
+    connection.emit(target, "VerifyFingerSelected", [.string("right-index-finger")])
+    connection.emit(target, "VerifyStatus", [.string(word), .boolean(true)])
+  }
+
+  /// Signals that these properties of the first reader have changed.
+  func change(needed: Bool?, present: Bool?) {
+    var changed: [String: BusValue] = [:]
+    changed["finger-needed"] = needed.map { .boolean($0) }
+    changed["finger-present"] = present.map { .boolean($0) }
+    let target = StandInReaders.target(of: 0)
+    connection.emit(
+      BusTarget(path: target.path, interface: "org.freedesktop.DBus.Properties"), "PropertiesChanged",
+      [.string(target.interface), .dictionary(changed), .array(of: "s", [])])
+  }
+
+  func close() { connection.close() }
+}
+
+private final class StandInReaders: Sendable {
+  private struct State {
+    var calls: [String: Int] = [:]
+    var unanswered: [BusCall] = []
+  }
+
+  private let devices: [FprintdStandIn.Device]
+  private let tellsFingers: Bool
+  private let state = Mutex(State())
+
+  init(_ devices: [FprintdStandIn.Device], tellsFingers: Bool) {
+    self.devices = devices
+    self.tellsFingers = tellsFingers
+  }
+
+  static func target(of reader: Int) -> BusTarget {
+    BusTarget(path: "/net/reactivated/Fprint/Device/\(reader)", interface: "net.reactivated.Fprint.Device")
+  }
+
+  func calls(of method: String, _ reader: Int) -> Int {
+    state.withLock { $0.calls["\(Self.target(of: reader).path) \(method)", default: 0] }
+  }
+
+  func answer(_ call: BusCall) {
+    state.withLock { $0.calls["\(call.path) \(call.member)", default: 0] += 1 }
+    guard call.member != "GetDevices" else {
+      return call.answer([.array(of: "o", devices.indices.map { .objectPath(Self.target(of: $0).path) })])
+    }
+    guard let device = devices.indices.first(where: { Self.target(of: $0).path == call.path }).map({ devices[$0] })
+    else { return call.fail("org.freedesktop.DBus.Error.UnknownObject", "no such object") }
+    switch call.member {
+    case "GetAll":
+      var properties: [String: BusValue] = [
+        "name": .string("stand-in"), "scan-type": .string("press"), "num-enroll-stages": .int32(5),
+      ]
+      if tellsFingers {
+        properties.merge(["finger-needed": .boolean(false), "finger-present": .boolean(false)]) { $1 }
+      }
+      call.answer([.dictionary(properties)])
+    case "ListEnrolledFingers": call.answer([.array(of: "s", device.fingers.map { .string($0) })])
+    case "Claim" where device.isBusy: call.fail("net.reactivated.Fprint.Error.AlreadyInUse", "claimed by another")
+    case "VerifyStop" where !device.answersStop: state.withLock { $0.unanswered.append(call) }
+    case "VerifyStart", "Claim", "Release", "VerifyStop": call.answer()
+    default: call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")
+    }
+  }
+}
