@@ -13,7 +13,7 @@ package protocol FingerprintReader: Sendable {
   func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription]
 
   /// Claims the reader with this ``ReaderDescription/id``. Claim it late and release it at once: while a reader is
-  /// open, no other program can use it.
+  /// open, no other program can use it. If this throws, also because it was cancelled, no reader is open.
   ///
   /// - Parameter user: the user whose fingers fprintd is to use.
   func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription

@@ -2,6 +2,9 @@ package import CFprint
 
 /// Starts an asynchronous GLib call and suspends until it has finished. The caller runs on ``MainContextExecutor``.
 ///
+/// `finish` gets the real result, also of a call that succeeded although it was cancelled: the caller has to undo what the
+/// call has done. GLib would report such a call as cancelled, and drop its result.
+///
 /// - Parameters:
 ///   - isolation: An actor on ``MainContextExecutor``. There is no default of `nil`: it would run the call on another
 ///     thread.
@@ -35,5 +38,10 @@ private nonisolated func callFinished(
   _: UnsafeMutablePointer<GObject>?, _ result: OpaquePointer?, _ data: gpointer?
 ) {
   guard let result, let data else { return }
+  let object = UnsafeMutableRawPointer(result)
+  if g_type_check_instance_is_a(object.assumingMemoryBound(to: GTypeInstance.self), g_task_get_type()) != 0 {
+    // GTask: borrows the task (transfer none).
+    g_task_set_check_cancellable(result, 0)
+  }
   Unmanaged<PendingCall>.fromOpaque(data).takeRetainedValue().complete(result)
 }

@@ -17,6 +17,9 @@ package struct Cancellable: Sendable {
     object.pointer.assumingMemoryBound(to: GCancellable.self)
   }
 
+  /// Whether the cancellation has been made, and not only scheduled.
+  package var isCancelled: Bool { g_cancellable_is_cancelled(pointer) != 0 }
+
   /// Schedules the cancellation on the main context's thread. A second call does nothing.
   package func cancel() {
     MainContextExecutor.shared.perform { g_cancellable_cancel(pointer) }

@@ -326,10 +326,22 @@ package actor ReaderProcess: FingerprintReader {
       let grace = if case .enroll = request { Self.enrolmentCancelGrace } else { Self.cancelGrace }
       if await session.answers(.cancel, number: number, within: grace) == nil {
         await self.end(session, grace: .zero)
-      } else if case .open = request {
-        // The reader may have been opened before the process read the cancellation, and nobody else would close it.
-        try? await self.release(session)
+      } else {
+        await self.undo(request, session)
       }
+    }
+  }
+
+  /// Undoes a call that the process had answered before it read the cancellation: nobody else would. An enrolment is undone
+  /// by the process itself.
+  private func undo(_ request: ReaderRequest, _ session: ReaderSession) async {
+    switch request {
+    case .open: try? await release(session)
+    case .suspend:
+      if await session.answers(.resume, number: number(), within: Self.closeGrace) == nil {
+        await end(session, grace: .zero)
+      }
+    default: break
     }
   }
 

@@ -18,6 +18,22 @@ struct EvaluationTests {
     }
   }
 
+  @Test("an evaluation that is given up while the reader opens does not keep later ones from the reader")
+  func givenUpWhileOpening() async throws {
+    let machine = try await Machine()
+    for milliseconds in stride(from: 0, through: 80, by: 2) {
+      let context = machine.context(PersonAtPrompt(machine))
+      let end = Task {
+        try? await Task.sleep(for: .milliseconds(milliseconds))
+        context.invalidate()
+      }
+      #expect(await context.evaluate(.deviceOwnerAuthenticationWithBiometrics) != nil)
+      await end.value
+    }
+    let person = PersonAtPrompt(machine, [.press(.rightIndex)])
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthenticationWithBiometrics) == nil)
+  }
+
   @Test("three non-matches end the biometrics-only policy with authenticationFailed")
   func threeNonMatches() async throws {
     let machine = try await Machine()

@@ -42,6 +42,11 @@ struct GLibKitTests {
     #expect(try await lines("asynchronous").output == ["skipped: 0"])
   }
 
+  @Test("reports the result of a call that had succeeded when it was cancelled")
+  func late() async throws {
+    #expect(try await lines("late").output == ["skipped: 0, cancelled: true"])
+  }
+
   @Test("cancels on the thread of the main context, not at once")
   func cancellation() async throws {
     #expect(try await lines("cancellation").output == ["at once: false", "later: true"])

@@ -9,7 +9,7 @@ import VirtualFinger
 
 /// A virtual reader in its own process, with its socket in a temporary folder.
 struct VirtualReader {
-  enum Kind { case image, storage }
+  enum Kind: Sendable { case image, storage }
 
   let kind: Kind
   let socket: String

@@ -86,6 +86,39 @@ struct ReplayTests {
     }
   }
 
+  /// A recording is a fixed conversation, so a driver may get no answer to what it sends after a cancellation. What counts
+  /// is that the reader is not left open.
+  @Test(
+    "a real reader whose opening or first action is cancelled is not left open",
+    arguments: ["elanmoc", "synaptics", "aes2501", "aes3500"].filter(canReplay), [true, false])
+  func cancelled(name: String, inOpening: Bool) async throws {
+    for delay in [0, 1, 2, 4, 6, 8].map({ Duration.milliseconds($0) }) {
+      try await withReplay(name) { reader in
+        let id = try #require(try await reader.readers().first).id
+        if !inOpening { _ = try await reader.open(id) }
+        let step = Task {
+          if inOpening {
+            _ = try await reader.open(id)
+          } else if name.hasPrefix("aes") {
+            _ = try await reader.capture(includingImage: false) { _ in }
+          } else {
+            _ = try await reader.enroll { _ in }
+          }
+        }
+        try await Task.sleep(for: delay)
+        step.cancel()
+        guard let error = await readerError({ try await step.value }) else { return }
+        #expect(error == .cancelled, "cancelled after \(delay)")
+        if !inOpening { try? await reader.close() }
+        switch await readerError({ try await reader.open(id) }) {
+        case .device(let text)?: #expect(!text.contains("open"), "cancelled after \(delay)")
+        case .busy?: Issue.record("busy, cancelled after \(delay)")
+        default: break
+        }
+      }
+    }
+  }
+
   @Test("a reader process whose traffic is logged answers as any other")
   func traced() async throws {
     try await withFolder { folder in

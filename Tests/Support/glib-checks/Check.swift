@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A check, and the lines it prints.
 enum Check: String {
-  case references, properties, observation, errors, asynchronous, cancellation, nesting, order, log
+  case references, properties, observation, errors, asynchronous, late, cancellation, nesting, order, log
 
   func run() async -> [String] {
     await OnMainContext().run(self)
@@ -23,6 +23,7 @@ actor OnMainContext {
     case .observation: observation()
     case .errors: errors()
     case .asynchronous: await asynchronous()
+    case .late: await late()
     case .cancellation: await cancellation()
     case .nesting: await nesting()
     case .order: await order()
@@ -114,6 +115,25 @@ actor OnMainContext {
       })
     MainContextExecutor.shared.checkIsolated()
     return ["skipped: \(count)"]
+  }
+
+  private func late() async -> [String] {
+    guard let stream = g_memory_input_stream_new() else { return [] }
+    let object = GObjectReference(adopting: UnsafeMutableRawPointer(stream))
+    let cancellable = Cancellable()
+    let result = await finished(
+      start: { callback, data in
+        // A stream in memory has skipped when this returns; only the callback comes later.
+        g_input_stream_skip_async(stream, 10, 0, cancellable.pointer, callback, data)
+        g_cancellable_cancel(cancellable.pointer)
+      },
+      finish: { [object] result in
+        GLibError.catching {
+          g_input_stream_skip_finish(object.pointer.assumingMemoryBound(to: GInputStream.self), result, $0)
+        }
+      })
+    let count = if case .success(let count) = result { "\(count)" } else { "cancelled" }
+    return ["skipped: \(count), cancelled: \(cancellable.isCancelled)"]
   }
 
   private func cancellation() async -> [String] {

@@ -14,6 +14,8 @@ package actor LibfprintReader: FingerprintReader {
   /// The continuations that wait for the running action to end.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var isSuspended = false
+  /// The call that suspends the reader; nil where it is awake.
+  private var suspending: Task<Result<Void, GLibError>, Never>?
   /// Whether the system has slept since the reader was opened.
   private var hasSlept = false
   /// How often, and at what interval, a reader is searched for after sleep.
@@ -61,27 +63,16 @@ package actor LibfprintReader: FingerprintReader {
         fp_device_open(device.pointer, $0, $1, $2)
       } finish: { result in
         GLibError.catching { _ = fp_device_open_finish(device.pointer, result, $0) }
+      } undo: { [self] in
+        // Nobody would close it, and libfprint would not open it again.
+        _ = await closed(device)
       }
     } catch {
-      throw Self.explained(error, opening: device)
+      throw error.explained(opening: device)
     }
     opened = (device, id)
     hasSlept = false
-    if Task.isCancelled {
-      try await close()
-      throw .cancelled
-    }
     return device.describe(id: id, nature: nature)
-  }
-
-  /// Adds to an error of opening the program that holds the device, or the node that may not be opened.
-  private static func explained(_ error: ReaderError, opening device: Device) -> ReaderError {
-    let usb = SysfsUSBDevice(of: device)
-    switch error {
-    case .permissionDenied: return .permissionDenied(usb?.node)
-    case .busy: return .busy(holder: likelyHolder())
-    default: return error
-    }
   }
 
   package func shutdown() async {
@@ -94,16 +85,23 @@ package actor LibfprintReader: FingerprintReader {
       await withCheckedContinuation { waiters.append($0) }
     }
     guard let device = opened?.device else { return }
-    if isSuspended { try? await resume() }
-    opened = nil
-    watch = nil
-    let result = await finished {
+    (opened, watch) = (nil, nil)
+    // Until it is closed, no action may begin.
+    running = RunningAction()
+    defer { endAction() }
+    try? await wake(device)
+    let result = await closed(device)
+    // An unplugged device is closed by the call that fails with "removed".
+    if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
+  }
+
+  /// Closes a device, also if the task is cancelled.
+  private func closed(_ device: Device) async -> Result<Void, GLibError> {
+    await finished {
       fp_device_close(device.pointer, nil, $0, $1)
     } finish: { result in
       GLibError.catching { _ = fp_device_close_finish(device.pointer, result, $0) }
     }
-    // An unplugged device is closed by the call that fails with "removed".
-    if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
   }
 
   // MARK: Scans
@@ -119,16 +117,15 @@ package actor LibfprintReader: FingerprintReader {
     } finish: { result in
       // fp_device_enroll_finish: transfer full.
       GLibError.catching { fp_device_enroll_finish(device.pointer, result, $0).map(Print.init(adopting:)) }
+    } undo: { [self] print in
+      // Remove the print from the chip, because no set contains it.
+      if let print { _ = await deleted(print, from: device) }
     }
     guard let print else { throw .device("libfprint ended the enrolment without a print") }
     do throws(ReaderError) {
-      let template = try print.serialized()
-      // The enrolment may have finished before the cancellation arrived.
-      guard !Task.isCancelled else { throw .cancelled }
-      return template
+      return try print.serialized()
     } catch {
-      // Remove the print from the chip, because no set contains it.
-      await Task { try? await delete(print) }.value
+      _ = await deleted(print, from: device)
       throw error
     }
   }
@@ -144,8 +141,7 @@ package actor LibfprintReader: FingerprintReader {
     } finish: { result in
       GLibError.catching { error in
         var match: OpaquePointer?
-        // fp_device_identify_finish: the match is transfer full. It counts only if the call returns TRUE: an action that
-        // was cancelled after the match sets it, too.
+        // fp_device_identify_finish: the match is transfer full. It counts only if the call returns TRUE.
         let answered = fp_device_identify_finish(device.pointer, result, &match, nil, error) != 0
         let print = match.map(Print.init(adopting:))
         return answered ? gallery.outcome(for: print) : nil
@@ -183,8 +179,6 @@ package actor LibfprintReader: FingerprintReader {
         if let reason = error.retryReason { .success((.retry(reason), finishedAt)) } else { .failure(error) }
       }
     }
-    // A match after the cancellation does not count.
-    guard !Task.isCancelled else { throw .cancelled }
     guard let outcome else { throw .device("libfprint ended the scan without an answer") }
     if case .retry(let reason) = outcome { observer(.retry(reason)) }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: finishedAt)
@@ -206,7 +200,6 @@ package actor LibfprintReader: FingerprintReader {
         if let reason = error.retryReason { .success((nil, reason)) } else { .failure(error) }
       }
     }
-    guard !Task.isCancelled else { throw .cancelled }
     if let retry {
       observer(.retry(retry))
       return .retry(retry)
@@ -238,13 +231,18 @@ package actor LibfprintReader: FingerprintReader {
 
   package func delete(_ template: Template) async throws(ReaderError) {
     let device = try await openDevice()
-    try await delete(try Print(parsing: template, for: device))
-  }
-
-  private func delete(_ print: Print) async throws(ReaderError) {
-    let device = try await openDevice()
+    let print = try Print(parsing: template, for: device)
     try await act(on: device) {
       fp_device_delete_print(device.pointer, print.pointer, $0, $1, $2)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
+    }
+  }
+
+  /// Deletes the print of an enrolment that nobody learns of, also if the task is cancelled.
+  private func deleted(_ print: Print, from device: Device) async -> Result<Void, GLibError> {
+    await finished {
+      fp_device_delete_print(device.pointer, print.pointer, nil, $0, $1)
     } finish: { result in
       GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
     }
@@ -261,28 +259,46 @@ package actor LibfprintReader: FingerprintReader {
 
   // MARK: Sleep
 
-  /// Not an action: it runs beside a scan, which some drivers continue after the sleep.
+  /// Not an action: it runs beside a scan, which some drivers continue after the sleep. A cancelled suspend leaves the
+  /// reader awake.
   package func suspend() async throws(ReaderError) {
+    guard !Task.isCancelled else { throw .cancelled }
     guard let device = opened?.device, !isSuspended else { return }
     isSuspended = true
     running?.isSuspended = true
-    let result = await finished {
-      fp_device_suspend(device.pointer, nil, $0, $1)
-    } finish: { result in
-      GLibError.catching { _ = fp_device_suspend_finish(device.pointer, result, $0) }
+    let call = Task.immediate { [self] in
+      await finished(isolation: self) {
+        fp_device_suspend(device.pointer, nil, $0, $1)
+      } finish: { result in
+        GLibError.catching { _ = fp_device_suspend_finish(device.pointer, result, $0) }
+      }
+    }
+    suspending = call
+    let result = await call.value
+    if Task.isCancelled {
+      try await wake(device)
+      throw .cancelled
     }
     // A driver that cannot sleep in the middle of a scan has ended the scan, and is asleep.
     if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
   }
 
   package func resume() async throws(ReaderError) {
-    guard let device = opened?.device, isSuspended else { return }
+    guard let device = opened?.device else { return }
+    try await wake(device)
+  }
+
+  /// Wakes a device that is suspended, or about to be: libfprint refuses a resume before the end of a suspend.
+  private func wake(_ device: Device) async throws(ReaderError) {
+    guard isSuspended else { return }
+    if let suspending { _ = await suspending.value }
+    guard isSuspended else { return }
     let result = await finished {
       fp_device_resume(device.pointer, nil, $0, $1)
     } finish: { result in
       GLibError.catching { _ = fp_device_resume_finish(device.pointer, result, $0) }
     }
-    isSuspended = false
+    (isSuspended, suspending) = (false, nil)
     hasSlept = true
     running?.isSuspended = false
     if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
@@ -329,13 +345,18 @@ package actor LibfprintReader: FingerprintReader {
   }
 
   /// Runs the only action that a device can run at a time. It ends when the task is cancelled or the device unplugged.
+  ///
+  /// - Parameter undo: undoes an action that succeeded before libfprint saw the cancellation. Its result counts for
+  ///   nothing, since nobody waits for it.
   private func act<Value: Sendable>(
     on device: Device, start: Start,
-    finish: @escaping @Sendable (OpaquePointer) -> Result<Value, GLibError>
+    finish: @escaping @Sendable (OpaquePointer) -> Result<Value, GLibError>,
+    undo: (Value) async -> Void = { _ in }
   ) async throws(ReaderError) -> Value {
     try checkIdle(device)
     let action = RunningAction()
     running = action
+    defer { endAction() }
     let cancellable = action.cancellable
     let removal = PropertyObservation(of: "removed", in: device.object) { cancellable.cancel() }
     let result = await withTaskCancellationHandler {
@@ -349,11 +370,11 @@ package actor LibfprintReader: FingerprintReader {
       cancellable.cancel()
     }
     withExtendedLifetime(removal) {}
-    running = nil
-    for waiter in waiters { waiter.resume() }
-    waiters = []
     switch result {
-    case .success(let value): return value
+    case .success(let value):
+      guard Task.isCancelled || cancellable.isCancelled else { return value }
+      await undo(value)
+      throw device.isRemoved ? .removed : .cancelled
     case .failure(let error):
       if device.isRemoved { throw .removed }
       guard !Task.isCancelled else { throw error.readerError }
@@ -364,15 +385,10 @@ package actor LibfprintReader: FingerprintReader {
       throw error.readerError
     }
   }
-}
 
-/// The action that a device runs.
-private final class RunningAction {
-  let cancellable = Cancellable()
-  /// Whether the system is asleep.
-  var isSuspended = false {
-    didSet { hasSlept = hasSlept || isSuspended }
+  private func endAction() {
+    running = nil
+    for waiter in waiters { waiter.resume() }
+    waiters = []
   }
-  /// Whether the system has been asleep while the action ran.
-  private(set) var hasSlept = false
 }

@@ -21,8 +21,8 @@ final class ReaderClaim: Sendable {
     /// Allows one request of the user at a time to have the reader, for whichever store; nil if the reader has no lock.
     var readerLock: FileLock?
     var opened: OpenedReader?
-    /// Whether the reader was opened, or was open before. It must then be closed even after the error that its process
-    /// died: the process that died may have been fprintd, while the reader process still has the reader open.
+    /// Whether the opening of the reader began, or it was open before. It must then be closed even after the error that its
+    /// process died: the process that died may have been fprintd, while the reader process still has the reader open.
     var hasOpened: Bool
     /// Whether the finger of the last scan has left the sensor; nil before the first scan.
     var lift: FingerLift?
@@ -76,8 +76,9 @@ final class ReaderClaim: Sendable {
     await fingerOff()
     if let opened { return ReaderLease(of: self, on: opened.description, desk.reader) }
     try await desk.requireAwake()
-    let description = try await desk.reader.open(wanted.id, for: user)
+    // Also an opening that fails or is cancelled is followed by a close, which does nothing where no reader is open.
     state.withLock { $0.hasOpened = true }
+    let description = try await desk.reader.open(wanted.id, for: user)
     // The lock that was taken is that of the wanted reader. Another reader process may use the same id for another
     // reader.
     guard description.identity == wanted.identity, description.nature == wanted.nature else {
