@@ -4,7 +4,7 @@ internal import Glibc
 package enum SmallFile {
   package struct Failure: Error {
     /// What is wrong, worded to follow the path.
-    var problem: String
+    package let problem: String
   }
 
   package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {

@@ -22,8 +22,14 @@ struct SSHKeyFile {
 
   init(_ path: String) { self.path = path }
 
-  /// The private key, as `ssh-add` gives it to an agent.
-  func key(_ session: Session) async throws(Failure) -> SharedSecret {
+  /// What `ssh-add` gives to an agent.
+  struct Contents {
+    var privateKey: SharedSecret
+    /// The certificate in the file beside it (`NAME-cert.pub`); nil where there is none.
+    var certificate: [UInt8]?
+  }
+
+  func read(_ session: Session) async throws(Failure) -> Contents {
     let environment = session.environment
     let program = try Self.program(environment)
     let listener = try PrivateListener()
@@ -38,15 +44,15 @@ struct SSHKeyFile {
       throw Failure(.unavailable, "\(program.path): \(error.words)")
     }
     Interruption.onSignal { _ = child.end(grace: .zero) }
-    let key = await Task(executorPreference: BackgroundThread()) { Self.key(from: listener, child) }.value
+    let contents = await Task(executorPreference: BackgroundThread()) { Self.contents(from: listener, child) }.value
     _ = await child.end(grace: .seconds(2)).value
     Interruption.onSignal(nil)
-    guard let key else {
+    guard let contents else {
       throw Failure(
         .notFound, "\(path): ssh-add has read no private key", name: "errSecItemNotFound",
         advice: "'ssh-keygen -y -f FILE' says whether it is one")
     }
-    return key
+    return contents
   }
 
   /// Finds `ssh-add` on the user's path, where nobody but root and the user could have put it.
@@ -66,18 +72,22 @@ struct SSHKeyFile {
   }
 
   /// Answers `ssh-add` as an agent without keys, until it ends. Blocks.
-  private static func key(from listener: PrivateListener, _ child: ChildProcess) -> SharedSecret? {
+  private static func contents(from listener: PrivateListener, _ child: ChildProcess) -> Contents? {
     guard let socket = listener.accept(while: { !child.hasEnded }) else { return nil }
     defer { close(socket) }
-    var key: SharedSecret?
+    var contents: Contents?
     while let message = message(from: socket) {
       let type = message.bytes.withUnsafeBytes { $0[0] }
       var answer = SSHWriter()
       switch type {
-      case add where key == nil && !isCertificate(message):
-        key = message.bytes.withUnsafeBytes {
+      case add where contents == nil && !isCertificate(message):
+        let key = message.bytes.withUnsafeBytes {
           SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[1...])))
         }
+        contents = Contents(privateKey: key)
+        answer.append(string: [success])
+      case add where contents != nil && isCertificate(message):
+        contents?.certificate = certificate(in: message)
         answer.append(string: [success])
       case identities: answer.append(string: [noIdentities, 0, 0, 0, 0])
       default: answer.append(string: [failure])
@@ -86,7 +96,7 @@ struct SSHKeyFile {
         break
       }
     }
-    return key
+    return contents
   }
 
   private static func message(from socket: Int32) -> SharedSecret? {
@@ -106,6 +116,16 @@ struct SSHKeyFile {
     message.bytes.withUnsafeBytes { bytes in
       guard let name = SSHFormat.string(in: bytes, at: 1) else { return true }
       return String(decoding: bytes[name], as: UTF8.self).contains("-cert-")
+    }
+  }
+
+  /// The certificate, which follows its name.
+  private static func certificate(in message: SharedSecret) -> [UInt8]? {
+    message.bytes.withUnsafeBytes { bytes in
+      guard let name = SSHFormat.string(in: bytes, at: 1),
+        let certificate = SSHFormat.string(in: bytes, at: name.upperBound)
+      else { return nil }
+      return Array(bytes[certificate])
     }
   }
 }

@@ -35,6 +35,10 @@ struct TestAuthority {
 
   /// A certificate of a key.
   func certificate(of key: TestKey, _ options: String...) async throws -> [UInt8] {
+    try await certificate(of: key, options)
+  }
+
+  func certificate(of key: TestKey, _ options: [String]) async throws -> [UInt8] {
     let name = "\(path)-\(UUID().uuidString)"
     try writeFile("\(name).pub", Array("ssh-ed25519 \(Data(try key.publicKey).base64EncodedString())\n".utf8))
     try await certify(name, options)

@@ -12,6 +12,8 @@ package struct SSHKey: Sendable, Hashable {
   private static let hosts = AttributeName(rawValue: "whorl.ssh.hosts")
   /// When the key is removed.
   private static let end = AttributeName(rawValue: "whorl.ssh.end")
+  /// A certificate of the key, which the agent lists beside it.
+  private static let certificate = AttributeName(rawValue: "whorl.ssh.certificate")
   /// The longest that a touch may hold, in minutes.
   package static let longestGrant = 480
 
@@ -28,6 +30,8 @@ package struct SSHKey: Sendable, Hashable {
   package let hosts: [SSHHostRule]
   /// When the key is removed, in seconds since 1970; nil for a key that stays.
   package let end: Double?
+  /// The certificate that is kept with the key, in SSH's form; nil where there is none, or it is of another key.
+  package let certificate: [UInt8]?
   package let state: Item.State
 
   /// Nil for an item that is no such key.
@@ -55,6 +59,11 @@ package struct SSHKey: Sendable, Hashable {
     case .date(let date)?: end = date
     default: return nil
     }
+    if case .bytes(let bytes)? = item.attributes[Self.certificate], Self.isCertificate(bytes, of: publicKey) {
+      certificate = bytes
+    } else {
+      certificate = nil
+    }
   }
 
   /// The search for these keys, in a state.
@@ -66,13 +75,42 @@ package struct SSHKey: Sendable, Hashable {
   ///
   /// - Parameter end: when the key is removed, in seconds since 1970; nil for a key that stays.
   package static func item(
-    named name: String, access: AccessControl, grantedMinutes: Int, hosts: [SSHHostRule], end: Double?
+    named name: String, access: AccessControl, grantedMinutes: Int, hosts: [SSHHostRule], end: Double?,
+    certificate: [UInt8]? = nil
   ) -> NewItem {
     var attributes: [AttributeName: AttributeValue] = [.label: .text(name), .accessGroup: .text(accessGroup)]
     if grantedMinutes > 0 { attributes[minutes] = .number(Int64(grantedMinutes)) }
     if !hosts.isEmpty { attributes[self.hosts] = .text(hosts.map(\.text).joined(separator: ",")) }
     if let end { attributes[self.end] = .date(end) }
+    if let certificate { attributes[self.certificate] = .bytes(certificate) }
     return NewItem(.key, attributes, access: access)
+  }
+
+  /// The change that keeps a certificate in the place of an earlier one, or none.
+  package static func change(certificate: [UInt8]?) -> ItemChange {
+    ItemChange(attributes: [self.certificate: certificate.map { .bytes($0) }])
+  }
+
+  /// Whether bytes are a user's certificate of this public key (PROTOCOL.certkeys of OpenSSH). The signature of its authority
+  /// is not checked here.
+  package static func isCertificate(_ bytes: [UInt8], of publicKey: [UInt8]) -> Bool {
+    var (reader, plain) = (SSHReader(bytes), SSHReader(publicKey))
+    do throws(SSHFormatError) {
+      guard try reader.text() == plain.text() + "-cert-v01@openssh.com" else { return false }
+      // The nonce.
+      _ = try reader.string()
+      while !plain.isAtEnd { guard try reader.string() == plain.string() else { return false } }
+      // The serial number; the type, which is 1 for a user; the name, the users and the time.
+      _ = try reader.longNumber()
+      guard try reader.number() == 1 else { return false }
+      _ = (try reader.string(), try reader.string(), try reader.longNumber(), try reader.longNumber())
+      // The critical options, the extensions, a reserved field, the authority's key and its signature.
+      for _ in 0..<5 { _ = try reader.string() }
+      try reader.end()
+      return true
+    } catch {
+      return false
+    }
   }
 
   /// Whether the lifetime of the key is over: it is not used any more, and is to be removed.
@@ -82,4 +120,9 @@ package struct SSHKey: Sendable, Hashable {
 
   /// The public key as a line of `authorized_keys`.
   package var line: String { "\(type) \(Data(publicKey).base64EncodedString()) \(name)" }
+
+  /// The certificate as a line of a file of certificates.
+  package var certificateLine: String? {
+    certificate.map { "\(type)-cert-v01@openssh.com \(Data($0).base64EncodedString()) \(name)" }
+  }
 }

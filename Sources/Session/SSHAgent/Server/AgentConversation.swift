@@ -1,4 +1,6 @@
 internal import Executors
+internal import KeySchemes
+internal import Keys
 internal import Primitives
 internal import SDBus
 internal import SecretModel
@@ -98,7 +100,9 @@ final class AgentConversation {
   }
 
   private func identities(_ message: SharedSecret) async -> [UInt8] {
-    let own = await keys().map { (key: $0.publicKey, comment: Array($0.name.utf8)) }
+    let own = await keys().flatMap { key in
+      [key.publicKey, key.certificate].compactMap { $0 }.map { (key: $0, comment: Array(key.name.utf8)) }
+    }
     let theirs = AgentAnswer.keys(in: handedOn(message, within: Self.upstreamLimit))
     let others = theirs.filter { other in !own.contains { $0.key == other.key } }
     return AgentAnswer.identities(own + others)
@@ -136,7 +140,10 @@ final class AgentConversation {
 
   /// Nil for a key that is not in the vault.
   private func signature(_ request: SignatureRequest) async -> [UInt8]? {
-    guard let key = await keys().first(where: { $0.publicKey == request.key }), let store else { return nil }
+    // The key itself, or the key in a certificate, which the purpose checks.
+    guard let publicKey = try? PublicKey(ssh: request.key).ssh,
+      let key = await keys().first(where: { $0.publicKey == publicKey }), let store
+    else { return nil }
     let purpose: SignaturePurpose
     do throws(SignaturePurpose.Refusal) {
       purpose = try SignaturePurpose(of: request, binds)

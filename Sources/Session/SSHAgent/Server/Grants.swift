@@ -9,6 +9,8 @@ internal import Whorl
 final class Grants: Sendable {
   struct Purpose: Hashable {
     var key: ItemID
+    /// The certificate that lets in, in the place of the key; nil for the key itself.
+    var certificate: [UInt8]?
     /// The path of the program's executable.
     var program: String
     /// The host's public key.

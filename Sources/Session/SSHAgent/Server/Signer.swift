@@ -1,4 +1,5 @@
 internal import Keys
+internal import Primitives
 internal import SecretModel
 internal import SessionPrompts
 internal import Whorl
@@ -40,7 +41,11 @@ struct Signer: Sendable {
     to peer: ClientProgram
   ) async -> [UInt8]? {
     let words = PurposeWords(hosts, candidates: hosts.candidates(in: peer.arguments)).text(of: purpose.target)
-    let reason = "\(words) with the SSH key \(Visible.text(key.name)) (asked by \(peer.words), says whorl-agent)"
+    let certificate = purpose.certificate.map {
+      " and \(CertificateWords.text(of: $0, at: SystemClock.calendar.nanoseconds / 1_000_000_000))"
+    }
+    let means = "with the SSH key \(Visible.text(key.name))\(certificate ?? "")"
+    let reason = "\(words) \(means) (asked by \(peer.words), says whorl-agent)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
     /// The signature without a new touch.
@@ -80,7 +85,8 @@ struct Signer: Sendable {
       case .signIn(let user, let host?, let via) = purpose.target,
       via.isEmpty
     else { return nil }
-    return Grants.Purpose(key: key.id, program: program, host: host, user: user)
+    return Grants.Purpose(
+      key: key.id, certificate: purpose.certificate?.bytes, program: program, host: host, user: user)
   }
 
   /// The signature, made with an earlier touch if one is still valid; nil otherwise.

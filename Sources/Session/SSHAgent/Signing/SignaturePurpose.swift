@@ -1,5 +1,5 @@
 internal import KeySchemes
-internal import Keys
+package import Keys
 
 /// What a signature is for, as far as it can be verified.
 package struct SignaturePurpose: Sendable, Hashable {
@@ -25,6 +25,8 @@ package struct SignaturePurpose: Sendable, Hashable {
     case otherHost
     /// An earlier bind of the connection was false.
     case brokenBinds
+    /// The certificate cannot be read, its authority has not signed it, or it is not one for users.
+    case certificate
   }
 
   package let target: Target
@@ -33,6 +35,8 @@ package struct SignaturePurpose: Sendable, Hashable {
   /// The key's algorithm, and the scheme it signs with.
   let key: KeyAlgorithm
   let scheme: SignatureScheme
+  /// The certificate that is signed in the place of the key; nil for the key itself.
+  package let certificate: SSHCertificate?
 
   /// - Parameter binds: the sessions of the connection that asks.
   package init(of request: SignatureRequest, _ binds: SessionBinds) throws(Refusal) {
@@ -41,14 +45,30 @@ package struct SignaturePurpose: Sendable, Hashable {
       let scheme = SSHSignature.scheme(algorithm, for: key.algorithm)
     else { throw .algorithm }
     (self.algorithm, self.key, self.scheme) = (algorithm, key.algorithm, scheme)
+    var certificate = try Self.certificate(of: key, in: request.key)
     guard !binds.isBroken else { throw .brokenBinds }
     switch SignedData(request.data) {
     case .file(let namespace): target = .file(namespace: namespace)
     case .unknown: target = .unknown
     case .signIn(let signIn):
-      guard signIn.key == request.key, signIn.algorithm == algorithm else { throw .otherKey }
+      if signIn.key != request.key, certificate == nil, (try? PublicKey(ssh: signIn.key)) == key {
+        // `ssh` asks with the certificate where the agent lists it, and with the key where it is in a file.
+        certificate = try Self.certificate(of: key, in: signIn.key)
+      } else if signIn.key != request.key {
+        throw .otherKey
+      }
+      let name = certificate == nil ? algorithm : "\(algorithm)-cert-v01@openssh.com"
+      guard signIn.algorithm == name else { throw .otherKey }
       target = try Self.target(signIn, binds)
     }
+    self.certificate = certificate
+  }
+
+  /// The certificate in the bytes, whether it is valid now or not; nil where they are the key itself.
+  private static func certificate(of key: PublicKey, in bytes: [UInt8]) throws(Refusal) -> SSHCertificate? {
+    guard (try? key.ssh) != bytes else { return nil }
+    guard let certificate = try? SSHCertificate(bytes), certificate.isForUser else { throw .certificate }
+    return certificate
   }
 
   private static func target(_ signIn: SignInRequest, _ binds: SessionBinds) throws(Refusal) -> Target {

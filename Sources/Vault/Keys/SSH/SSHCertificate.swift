@@ -2,16 +2,23 @@ internal import KeySchemes
 
 /// A certificate of OpenSSH (PROTOCOL.certkeys): a public key, the names that it is valid for, and an authority's
 /// signature over both. A value exists only where that signature is right.
-package struct SSHCertificate: Sendable {
+package struct SSHCertificate: Sendable, Hashable {
   /// The most names in a certificate, as in OpenSSH.
   private static let mostPrincipals = 256
-  /// The type of a certificate for a host. That for a user is 1.
-  private static let hostType: UInt32 = 2
+  private static let (userType, hostType): (UInt32, UInt32) = (1, 2)
 
+  /// Where a time lies against those between which a certificate is valid.
+  package enum Validity: Sendable {
+    case before, within, after
+  }
+
+  package let bytes: [UInt8]
   /// The certified key.
   package let key: PublicKey
   /// The key of the authority.
   package let authority: PublicKey
+  /// The authority's name for the certificate (`ssh-keygen -I`), which servers log.
+  package let name: String
   /// The names of the host, or of the user. Without any, OpenSSH takes the certificate as one for all names.
   package let principals: [String]
 
@@ -31,12 +38,14 @@ package struct SSHCertificate: Sendable {
     } catch {
       throw .badParameters("not a certificate of OpenSSH")
     }
+    self.bytes = bytes
     key = try PublicKey(content.key)
     authority = try PublicKey(content.authority)
     guard try authority.verify(ssh: content.signature, of: content.signed) else {
       throw .badParameters("a certificate that its authority has not signed")
     }
-    (principals, type, start, end) = (content.principals, content.type, content.start, content.end)
+    (name, principals, type) = (content.name, content.principals, content.type)
+    (start, end) = (content.start, content.end)
     hasCriticalOptions = content.hasCriticalOptions
   }
 
@@ -45,13 +54,20 @@ package struct SSHCertificate: Sendable {
   ///
   /// - Parameter time: in seconds since 1970.
   package func isForHost(at time: UInt64) -> Bool {
-    type == Self.hostType && !hasCriticalOptions && start <= time && time < end
+    type == Self.hostType && !hasCriticalOptions && validity(at: time) == .within
   }
+
+  /// Whether it is a certificate for a user. The server decides whether it lets the user in, also by the critical options.
+  package var isForUser: Bool { type == Self.userType }
+
+  /// - Parameter time: in seconds since 1970.
+  package func validity(at time: UInt64) -> Validity { time < start ? .before : time < end ? .within : .after }
 
   /// The fields of a certificate.
   private struct Content {
     let key: SSHKeyFields
     let type: UInt32
+    let name: String
     let principals: [String]
     let start: UInt64
     let end: UInt64
@@ -68,8 +84,8 @@ package struct SSHCertificate: Sendable {
       // The serial number.
       _ = try reader.longNumber()
       type = try reader.number()
-      // The key id, which is for logs.
-      _ = try reader.string()
+      // For people alone, so that other bytes than UTF-8 are no reason to refuse it.
+      name = String(decoding: try reader.string(), as: UTF8.self)
       principals = try Self.principals(try reader.string())
       (start, end) = (try reader.longNumber(), try reader.longNumber())
       hasCriticalOptions = try !reader.string().isEmpty

@@ -16,7 +16,7 @@ struct SSH: ParsableCommand {
         whorl ssh public work
       """,
     subcommands: [
-      SSHAdd.self, SSHList.self, SSHRemove.self, SSHPublic.self, SSHEnable.self, SSHDisable.self,
+      SSHAdd.self, SSHList.self, SSHRemove.self, SSHPublic.self, SSHCertificate.self, SSHEnable.self, SSHDisable.self,
     ])
 }
 

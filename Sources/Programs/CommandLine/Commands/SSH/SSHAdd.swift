@@ -14,8 +14,8 @@ struct SSHAdd: Command {
       Prints the public key, a line for ~/.ssh/authorized_keys on the servers. The private key is made in the vault and \
       never leaves it, so make a second key as a way back. Without a name it is USER@HOST, as ssh-keygen names keys.
 
-      --import brings in a private key of a file, once ssh-add has read it and asked for its passphrase. The file stays; \
-      delete it when the key works.
+      --import brings in a private key of a file, once ssh-add has read it and asked for its passphrase, and the \
+      certificate in FILE-cert.pub. The file stays; delete it when the key works.
 
       --access says what a signature needs, as in 'whorl set'. Each signature needs a touch of its own, unless --minutes \
       lets a touch hold for the same program, host and user.
@@ -103,11 +103,12 @@ struct SSHAdd: Command {
         .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }
     let access = AccessControl(access ?? session.configuration.access ?? .presence)
+    let contents: SSHKeyFile.Contents? = if let file { try await SSHKeyFile(file).read(session) } else { nil }
     let item = SSHKey.item(
       named: name, access: access, grantedMinutes: minutes, hosts: host,
-      end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) })
-    let source: KeySource =
-      if let file { .ssh(try await SSHKeyFile(file).key(session)) } else { .generated(type ?? .ed25519) }
+      end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) },
+      certificate: contents?.certificate)
+    let source: KeySource = if let contents { .ssh(contents.privateKey) } else { .generated(type ?? .ed25519) }
     let stored = try await session.explained { () async throws(VaultError) in
       try await store.addKey(item, from: source)
     }

@@ -9,6 +9,8 @@ struct SSHKeyRow: Encodable {
   var id: String
   var type: String
   var publicKey: String
+  /// A line of a file of certificates.
+  var certificate: String?
   var access: String
   var minutes: Int
   var hosts: [String]
@@ -19,6 +21,7 @@ struct SSHKeyRow: Encodable {
   init(_ key: SSHKey) {
     (name, id, type, publicKey) = (key.name, key.id.spoken, key.type, key.line)
     (access, minutes, state) = (key.access.description, key.grantedMinutes, key.state.rawValue)
+    certificate = key.certificateLine
     (hosts, end) = (key.hosts.map(\.text), key.end)
   }
 }
@@ -48,7 +51,8 @@ struct SSHList: Command {
     for key in keys {
       let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"
       let hosts = key.hosts.isEmpty ? "every host" : key.hosts.map(\.text).joined(separator: ", ")
-      table.add([key.name, key.type, touch, hosts, Self.state(of: key)] + (hasTwins ? [key.id.spoken] : []))
+      let type = key.certificate == nil ? key.type : "\(key.type), certified"
+      table.add([key.name, type, touch, hosts, Self.state(of: key)] + (hasTwins ? [key.id.spoken] : []))
     }
     try table.print(head: ["name", "type", "access", "hosts", "state"] + (hasTwins ? ["id"] : []))
   }
