@@ -388,7 +388,8 @@ let package = Package(
     .testTarget(
       name: "SSHAgentTests",
       dependencies: [
-        "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SessionPrompts", "Whorl",
+        "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SecureMemory", "SessionPrompts",
+        "Whorl",
       ],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.

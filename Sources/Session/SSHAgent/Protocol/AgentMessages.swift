@@ -9,6 +9,7 @@ enum AgentMessage {
   static let signResponse: UInt8 = 14
   static let success: UInt8 = 6
   static let lock: UInt8 = 22
+  static let unlock: UInt8 = 23
   static let `extension`: UInt8 = 27
   static let sessionBind = "session-bind@openssh.com"
 

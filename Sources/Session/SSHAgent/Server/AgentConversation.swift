@@ -57,10 +57,12 @@ final class AgentConversation {
   private func answer(_ message: SharedSecret) async -> [UInt8] {
     // A message for the other agent may hold a private key, so only its type is read here.
     let type = message.bytes.withUnsafeBytes { $0[0] }
-    if type == AgentMessage.lock {
-      // Forwarding this request would lock the other agent's keys, but not the vault's.
-      signer.log("\(peer.words) asks to lock the agent, which whorl-agent does not do")
-      return AgentAnswer.failure
+    if type == AgentMessage.lock || type == AgentMessage.unlock {
+      return changeLock(message, isLocking: type == AgentMessage.lock)
+    }
+    // A locked agent goes on to take sessions: otherwise it would not know of hosts that it is forwarded to meanwhile.
+    if signer.lock.isLocked, type != AgentMessage.extension {
+      return type == AgentMessage.requestIdentities ? AgentAnswer.identities([]) : AgentAnswer.failure
     }
     guard [AgentMessage.requestIdentities, AgentMessage.signRequest, AgentMessage.extension].contains(type) else {
       return handedOn(message)
@@ -72,8 +74,24 @@ final class AgentConversation {
     case .list: return await identities(message)
     case .sign(let request): return await signature(request) ?? handedOn(message)
     case .bind(let bind): return take(bind, message)
-    case .other: return handedOn(message)
+    case .other: return signer.lock.isLocked ? AgentAnswer.failure : handedOn(message)
     }
+  }
+
+  /// Locks or unlocks the agent (`ssh-add -x` and `-X`). The other agent is not told: its keys are hidden here while this
+  /// agent is locked.
+  private func changeLock(_ message: SharedSecret, isLocking: Bool) -> [UInt8] {
+    let password: SharedSecret? = message.bytes.withUnsafeBytes { bytes in
+      guard let fields = SSHFormat.strings(in: bytes, from: 1, count: 1) else { return nil }
+      return SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[fields[0]])))
+    }
+    guard let password, isLocking ? signer.lock.lock(with: password) : signer.lock.unlock(with: password) else {
+      signer.log("\(peer.words) is refused to \(isLocking ? "lock" : "unlock") the agent")
+      return AgentAnswer.failure
+    }
+    if isLocking { signer.grants.forgetAll() }
+    signer.log("\(peer.words) has \(isLocking ? "locked" : "unlocked") the agent")
+    return AgentAnswer.success
   }
 
   /// Forwards the message and returns the other agent's answer, or a failure if there is no answer.
@@ -162,7 +180,17 @@ final class AgentConversation {
     // Cancel the request if the client disconnects.
     let watch = HangupWatch(socket) { signing.cancel() }
     defer { watch.end() }
-    guard let signature = await signing.value else { return AgentAnswer.failure }
+    guard let number = signer.lock.begin({ signing.cancel() }) else {
+      signing.cancel()
+      return AgentAnswer.failure
+    }
+    let signature = await signing.value
+    guard signer.lock.end(number) else {
+      // Its touch may have been kept after the others ended.
+      signer.grants.forgetAll()
+      return AgentAnswer.failure
+    }
+    guard let signature else { return AgentAnswer.failure }
     return AgentAnswer.signature(signature)
   }
 }

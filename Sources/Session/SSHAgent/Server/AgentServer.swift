@@ -48,7 +48,7 @@ package final class AgentServer: Sendable {
   package init(_ configuration: Configuration) {
     self.configuration = configuration
     signer = Signer(
-      turns: PromptTurns(onBus: configuration.bus), grants: Grants(), prompt: configuration.prompt,
+      turns: PromptTurns(onBus: configuration.bus), grants: Grants(), lock: AgentLock(), prompt: configuration.prompt,
       log: configuration.log, hosts: configuration.knownHosts)
   }
 

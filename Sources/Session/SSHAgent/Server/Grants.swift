@@ -45,6 +45,15 @@ final class Grants: Sendable {
     _ = LoopTimer(after: time) { [weak self] in self?.forget(purpose, context) }
   }
 
+  /// Ends all grants.
+  func forgetAll() {
+    let all = grants.withLock { grants in
+      defer { grants = [:] }
+      return grants.values
+    }
+    for grant in all { grant.context.invalidate() }
+  }
+
   /// Removes a context, unless another one has taken its place.
   func forget(_ purpose: Purpose, _ context: AuthenticationContext) {
     grants.withLock { grants in

@@ -8,6 +8,7 @@ internal import Whorl
 struct Signer: Sendable {
   let turns: PromptTurns
   let grants: Grants
+  let lock: AgentLock
   /// Makes the prompt for a client.
   let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   let log: @Sendable (String) -> Void

@@ -1,0 +1,98 @@
+internal import Glibc
+internal import Keys
+package import SecureMemory
+internal import Synchronization
+
+/// The lock of the agent (`ssh-add -x`): while it is locked, the agent lists no key and signs nothing. It ends with the
+/// right password, or with the agent.
+package final class AgentLock: Sendable {
+  /// What is kept of a password.
+  private struct Password {
+    /// The base-2 logarithm of scrypt's cost, for 16 MiB and less than a tenth of a second.
+    private static let cost = 14
+
+    private let salt: [UInt8]
+    private let hash: SharedSecret
+
+    init(_ password: SharedSecret) throws(KeysError) {
+      salt = try Random.bytes(Scrypt.saltCount)
+      hash = SharedSecret(try Scrypt.derive(passphrase: password.bytes, salt: salt, logN: Self.cost))
+    }
+
+    /// False also where that cannot be found out.
+    func equals(_ other: SharedSecret) -> Bool {
+      guard let derived = try? Scrypt.derive(passphrase: other.bytes, salt: salt, logN: Self.cost) else { return false }
+      return hash.bytes.constantTimeEquals(derived)
+    }
+  }
+
+  private struct State {
+    /// Nil while the agent is not locked.
+    var password: Password?
+    /// What cancels the signatures that are being made.
+    var signatures: [UInt64: @Sendable () -> Void] = [:]
+    var lastNumber: UInt64 = 0
+  }
+
+  /// As in OpenSSH, a wrong password is answered after a tenth of a second for each one so far, and 10 seconds at most.
+  private static let mostCounted = 100
+
+  private let wait: @Sendable (Duration) -> Void
+  private let state = Mutex(State())
+  /// The wrong passwords since the agent was locked. Held during a try, so that no two are made at a time.
+  private let failures = Mutex(0)
+
+  /// - Parameter wait: blocks for a time; tests do not wait.
+  package init(wait: @escaping @Sendable (Duration) -> Void = AgentLock.sleep) { self.wait = wait }
+
+  package static func sleep(_ time: Duration) {
+    usleep(useconds_t(time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000))
+  }
+
+  package var isLocked: Bool { state.withLock { $0.password != nil } }
+
+  /// Locks the agent and cancels the signatures that are being made. False where it is locked already, and for an empty
+  /// password. Blocks.
+  package func lock(with password: SharedSecret) -> Bool {
+    failures.withLock { failures in
+      guard password.bytes.count > 0, !isLocked, let kept = try? Password(password) else { return false }
+      failures = 0
+      let signatures = state.withLock { state in
+        defer { state.signatures = [:] }
+        state.password = kept
+        return state.signatures.values
+      }
+      for cancel in signatures { cancel() }
+      return true
+    }
+  }
+
+  /// Unlocks the agent. False where it is not locked, and for a wrong password. Blocks.
+  package func unlock(with password: SharedSecret) -> Bool {
+    failures.withLock { failures in
+      guard let kept = state.withLock({ $0.password }) else { return false }
+      guard kept.equals(password) else {
+        failures = min(failures + 1, Self.mostCounted)
+        wait(.milliseconds(100 * failures))
+        return false
+      }
+      state.withLock { $0.password = nil }
+      return true
+    }
+  }
+
+  /// Registers a signature that is being made. Nil where the agent is locked.
+  ///
+  /// - Parameter cancel: called when the agent is locked.
+  func begin(_ cancel: @escaping @Sendable () -> Void) -> UInt64? {
+    state.withLock { state in
+      guard state.password == nil else { return nil }
+      state.lastNumber += 1
+      state.signatures[state.lastNumber] = cancel
+      return state.lastNumber
+    }
+  }
+
+  /// Ends the registration. False where the agent was locked meanwhile, so that the signature is not given out.
+  func end(_ number: UInt64) -> Bool { state.withLock { $0.signatures.removeValue(forKey: number) != nil } }
+}
