@@ -97,6 +97,25 @@ struct RawClientTests {
     }
   }
 
+  @Test("hands no unknown request on while it is locked")
+  func lockedExtension() async throws {
+    try await TestStore.with { store in
+      let socket = "\(store.folder)/other"
+      let upstream = try OneAnswerAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        let client = try RawClient(agent.socket)
+        #expect(client.change(lock: true, "word") == Self.success)
+        let answer = client.answer {
+          $0.append(byte: 27)
+          $0.append(text: "other@host.test")
+        }
+        #expect(answer == Self.failure)
+        #expect(client.answer { $0.append(byte: 200) } == Self.failure)
+        #expect(upstream.connections == 0)
+      }
+    }
+  }
+
   @Test("one process has 16 connections at most, and the others go on")
   func connections() async throws {
     try await TestStore.with { store in
