@@ -8,13 +8,13 @@ import VirtualFinger
 @Suite("A step of a reader that is cancelled", .serialized)
 struct CancelledStepTests {
   /// From before the start of a step to after its end.
-  private static let delays = (0..<100).map { Duration.microseconds($0 * 60) }
+  private static func delays(_ count: Int) -> [Duration] { (0..<count).map { .microseconds($0 * 6_000 / count) } }
 
   @Test("leaves the reader closed, if the step is the opening", arguments: [VirtualReader.Kind.image, .storage])
   func opening(kind: VirtualReader.Kind) async throws {
     try await VirtualReader.with(kind) { reader in
       let id = try #require(try await reader.process.readers().first).id
-      for delay in (0..<60).map({ Duration.microseconds($0 * 40) }) {
+      for delay in Self.delays(50) {
         let step = Task { try await reader.process.open(id) }
         try await Task.sleep(for: delay)
         step.cancel()
@@ -37,7 +37,7 @@ struct CancelledStepTests {
       let print = enrolled(try await reader.enroll("a").template)
       // One touch enrols from now on, so that no touches of a cancelled enrolment are left.
       try reader.storage.setEnrollStages(1)
-      for (number, delay) in Self.delays.enumerated() {
+      for (number, delay) in Self.delays(step == .enroll ? 100 : 30).enumerated() {
         if case .resume = step { try await reader.process.suspend() }
         // The touch of every other scan comes at once.
         if number.isMultiple(of: 2) { try touch(reader, step) }
@@ -90,7 +90,7 @@ struct CancelledStepTests {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
       let print = enrolled(try await reader.enroll("a").template)
-      for delay in Self.delays {
+      for delay in Self.delays(50) {
         let step = Task { try await reader.process.suspend() }
         try await Task.sleep(for: delay)
         step.cancel()
