@@ -32,6 +32,21 @@ struct GitCredentialTests {
     }
   }
 
+  @Test("an empty password and an empty user name are stored and given back, and are not taken for missing ones")
+  func empty() async throws {
+    try await TestStore.with { store in
+      let nameless = Self.place + "username=\npassword=\n"
+      try await git("store", nameless, "--access", "none", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=\npassword=\n")
+      #expect(try await git("get", Self.place + "username=\n", in: store).text == "username=\npassword=\n")
+      #expect(try await git("get", Self.place + "username=ann\n", in: store).output.isEmpty)
+      try await git("erase", Self.place + "username=\npassword=other\n", in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=\npassword=\n")
+      try await git("erase", nameless, in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).output.isEmpty)
+    }
+  }
+
   @Test(
     "gives nothing for another server, port, protocol, path or user",
     arguments: [

@@ -46,12 +46,13 @@ struct GitSecret: Sendable {
   /// - Throws: `usage` for a secret that git has not stored.
   func write(to answer: inout SecretBytes, authenticationTypes: Bool) throws(Failure) {
     let end = bytes.bytes.withUnsafeBytes { Self.firstLine(of: $0) }
-    if end > 0 {
+    let fields = try GitFields(bytes, from: end + 1)
+    // An empty first line is an empty password, or stands for none beside a credential.
+    if end > 0 || fields.secret("credential") == nil {
       answer.append("password=")
       bytes.bytes.withUnsafeBytes { answer.append(UnsafeRawBufferPointer(rebasing: $0[..<end])) }
       answer.append("\n")
     }
-    let fields = try GitFields(bytes, from: end + 1)
     for key in Self.others where authenticationTypes || !Self.ofAuthenticationTypes.contains(key) {
       guard let value = fields.secret(key) else { continue }
       answer.append("\(key)=")
