@@ -187,6 +187,14 @@ public final class SecretStore: Sendable {
       .search(search.forReading), reason: reason, using: context, mayAsk: search.interaction == .allow)
   }
 
+  /// Releases the secrets of the generic passwords of these names in an access group, in this order. Leaves out those that
+  /// are not there or cannot be opened without asking. Asks for nothing.
+  package func openSecrets(named names: [ItemName], inGroup group: String) async throws(VaultError) -> [ReleasedItem] {
+    try await link.call { service throws(VaultError) in
+      try await service.secrets(.open(names, group: group), .nobody)
+    }
+  }
+
   private func secrets(
     _ selection: ItemSelection, reason: String?, using context: AuthenticationContext?, mayAsk: Bool = true
   ) async throws(VaultError) -> [ReleasedItem] {

@@ -24,6 +24,11 @@ extension ItemSearch {
     self.init(.genericPassword, name.attributes, states: Set(Item.State.allCases))
   }
 
+  /// A search for the item with this name in an access group.
+  package init(named name: ItemName, in group: String) {
+    self.init(.genericPassword, name.attributes.merging([.accessGroup: .text(group)]) { $1 })
+  }
+
   /// A search for every item, in any group and state.
   package static let everything = ItemSearch(
     groups: .all, synchronizable: .any, states: Set(Item.State.allCases))

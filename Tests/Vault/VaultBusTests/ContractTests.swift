@@ -98,7 +98,10 @@ struct ContractTests {
     let found = try await vault.items(search, .nobody)
     #expect(found.items.map(\.name) == names)
     #expect(found.next == nil)
-    for selection in [ItemSelection.ids(found.items.map(\.id)), .names(names), .search(search)] {
+    let group = AccessGroup.commandLine
+    for selection in [
+      ItemSelection.ids(found.items.map(\.id)), .names(names), .open(names, group: group), .search(search),
+    ] {
       let released = try await vault.secrets(selection, .nobody)
       #expect(released.map(\.text) == ["alice", "bob"])
       #expect(released.map(\.item) == found.items)
@@ -117,6 +120,35 @@ struct ContractTests {
     await #expect(throws: VaultError.itemGone) { _ = try await vault.secrets(.names(names), .nobody) }
     #expect(try await vault.delete(.search(search)) == 1)
     await #expect(throws: VaultError.itemGone) { _ = try await vault.delete(.search(search)) }
+    await open.connection.close()
+  }
+
+  @Test(
+    "selects by name what is open in a group: not what is missing, dead or asks for anything", arguments: Way.allCases)
+  func openSelection(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let vault = open.vault
+    let names = try ["one", "gated", "missing", "two"].map { try ItemName(parsing: "mail/\($0)") }
+    for (name, access) in [(names[0], .none), (names[1], .passcode), (names[3], .none)]
+      as [(ItemName, AccessControl.Constraint)]
+    {
+      for group in ["mine", AccessGroup.commandLine] {
+        let item = NewItem(
+          .genericPassword,
+          [.service: .text(name.service), .account: .text(name.account), .accessGroup: .text(group)],
+          access: AccessControl(access))
+        _ = try await vault.add(
+          item, secret: SecretBytes(text: "\(group) \(name.account)"), replacing: false, .nobody)
+      }
+    }
+    let released = try await vault.secrets(.open(names.reversed(), group: "mine"), .nobody)
+    #expect(released.map(\.text) == ["mine two", "mine one"])
+    #expect(try await vault.secrets(.open([names[1]], group: "mine"), .nobody).isEmpty)
+    #expect(try await vault.secrets(.open([], group: "mine"), .nobody).isEmpty)
+    // A change by such a selection leaves out the same items.
+    #expect(try await vault.delete(.open(names, group: "mine")) == 2)
+    #expect(try await vault.secrets(.open(names, group: "mine"), .nobody).isEmpty)
+    #expect(try await vault.secrets(.names([names[0]]), .nobody).map(\.text) == ["\(AccessGroup.commandLine) one"])
     await open.connection.close()
   }
 

@@ -170,7 +170,7 @@ struct ItemCatalogue {
   func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
     switch selection {
     case .ids(let ids): if ids.isEmpty { return 0 }
-    case .names(let names): if names.isEmpty { return 0 }
+    case .names(let names), .open(let names, _): if names.isEmpty { return 0 }
     case .search(let search):
       guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
     }

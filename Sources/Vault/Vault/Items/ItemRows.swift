@@ -8,12 +8,21 @@ extension Moment {
   ///
   /// - Parameter index: ``Store/nameIndex(_:)`` of the record, where that is known.
   func item(like record: ItemRecord, _ index: [UInt8]? = nil) throws -> ItemRow? {
+    try found(like: record, index)?.row
+  }
+
+  /// The same with what the row's sealed attributes say.
+  func found(
+    like record: ItemRecord, _ index: [UInt8]? = nil
+  ) throws -> (row: ItemRow, record: ItemRecord)? {
     let row = try ItemRow.fetchOne(
       db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
       arguments: [store.owner, (index ?? store.nameIndex(record)).data])
     guard let row else { return nil }
-    guard store.record(of: row)?.primary == record.primary else { throw VaultError.itemDamaged(record.name) }
-    return row
+    guard let known = store.record(of: row), known.primary == record.primary else {
+      throw VaultError.itemDamaged(record.name)
+    }
+    return (row, known)
   }
 
   /// The item of this id, or nil.

@@ -171,6 +171,10 @@ struct ItemWriter {
         }
       }
     case .names(let names): for name in Set(names) { try find(ItemSearch(named: name)) }
+    case .open:
+      for item in try change.wanted(selection, Shown()) {
+        if let place = item.row.row { doomed.updateValue(item.record, forKey: place) }
+      }
     case .search(let search): try find(search)
     }
     for (row, record) in doomed {

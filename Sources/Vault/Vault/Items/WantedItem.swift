@@ -65,6 +65,8 @@ extension Moment {
         guard let row = try item(like: ItemRecord(named: name)) else { throw VaultError.itemGone }
         return try wanted(row, store.record(of: row), named: name)
       }
+    case .open(let names, let group):
+      return try names.compactMap { try open($0, in: group) }
     case .search(let search):
       var wanted: [WantedItem] = []
       try ItemSearcher(self).each(search, shown) { found in
@@ -72,6 +74,21 @@ extension Moment {
         return true
       }
       return wanted
+    }
+  }
+
+  /// The item of this name in an access group; nil unless it can be released now without asking.
+  private func open(_ name: ItemName, in group: String) throws -> WantedItem? {
+    var wanted = ItemRecord(named: name)
+    wanted.attributes[.accessGroup] = .text(group)
+    do {
+      guard let (row, record) = try found(like: wanted), !row.dead, let access = row.accessControl,
+        Requirement(access).isOpen, !access.applicationPassword
+      else { return nil }
+      let item = try self.wanted(row, record)
+      return try closed(item.accessibility) == nil ? item : nil
+    } catch VaultError.itemDamaged {
+      return nil
     }
   }
 

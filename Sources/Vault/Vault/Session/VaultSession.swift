@@ -77,6 +77,8 @@ package final class VaultSession: VaultService {
     switch selection {
     case .ids(let ids): return ids
     case .names(let names): searches = names.prefix(SessionLog.itemLimit).map { ItemSearch(named: $0) }
+    case .open(let names, let group):
+      searches = names.prefix(SessionLog.itemLimit).map { ItemSearch(named: $0, in: group) }
     case .search(var search):
       search.interaction = .allow
       search.limit = min(search.limit ?? SessionLog.itemLimit, SessionLog.itemLimit)

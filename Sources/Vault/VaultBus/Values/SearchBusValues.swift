@@ -38,7 +38,7 @@ extension ItemSearch: BusCodable {
   }
 }
 
-/// A record with one of three keys, for the three kinds of selection.
+/// A record with one of four keys, for the four kinds of selection.
 extension ItemSelection: BusCodable {
   static var busSignature: String { "a{sv}" }
 
@@ -46,6 +46,7 @@ extension ItemSelection: BusCodable {
     switch self {
     case .ids(let ids): .record(["ids": ids.busValue])
     case .names(let names): .record(["names": names.busValue])
+    case .open(let names, let group): .record(["open": .structure([group.busValue, names.busValue])])
     case .search(let search): .record(["search": search.busValue])
     }
   }
@@ -56,13 +57,19 @@ extension ItemSelection: BusCodable {
     }
     switch kind {
     case "ids": self = .ids(try [ItemID](bus: selected))
-    case "names":
-      guard case .array(ItemName.busSignature, let names) = selected else { throw .unreadable(Self.self) }
-      var checked: [ItemName] = []
-      for name in names { checked.append(try ItemName(checking: name)) }
-      self = .names(checked)
+    case "names": self = .names(try Self.names(selected))
+    case "open":
+      guard let parts = selected.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
+      self = .open(try Self.names(parts[1]), group: try String(bus: parts[0]))
     case "search": self = .search(try ItemSearch(bus: selected))
     default: throw .versionMismatch("the vault does not know a selection by \(kind): it is older than this program")
     }
+  }
+
+  private static func names(_ value: BusValue) throws(VaultError) -> [ItemName] {
+    guard case .array(ItemName.busSignature, let names) = value else { throw .unreadable(Self.self) }
+    var checked: [ItemName] = []
+    for name in names { checked.append(try ItemName(checking: name)) }
+    return checked
   }
 }
