@@ -11,6 +11,14 @@ package final class LoopTimer: BusLoopSource {
     BusLoop.shared.post { BusLoop.shared.add(self) }
   }
 
+  /// Waits for a time, also if the task is cancelled. The first `Task.sleep` of a process opens four descriptors, which
+  /// stay open.
+  package static func wait(for time: Duration) async {
+    await withCheckedContinuation { continuation in
+      _ = LoopTimer(after: time) { continuation.resume() }
+    }
+  }
+
   /// Does nothing if the closure has run.
   package func cancel() {
     BusLoop.shared.post { BusLoop.shared.remove(self) }

@@ -14,8 +14,8 @@ final class VaultWire: Sendable {
   private let connection: BusConnection
   private let numbers = CallNumbers()
   private let slots = CallSlots(VaultInterface.callLimit)
-  /// The tasks that wait for the answers of cancelled calls, by the number of the call.
-  private let cancellations = Mutex<[UInt64: Task<Void, Never>]>([:])
+  /// What ends the connection if a cancelled call is not answered in time, by the number of the call.
+  private let cancellations = Mutex<[UInt64: LoopTimer]>([:])
   private let cancelGrace: Duration
 
   /// Takes ownership of the socket, also if this throws.
@@ -143,13 +143,7 @@ final class VaultWire: Sendable {
     Task(executorPreference: BackgroundThread.shared) {
       _ = try? await connection.call(VaultInterface.target, Method.cancel.rawValue, [.uint64(number)])
     }
-    let grace = cancelGrace
-    cancellations.withLock {
-      $0[number] = Task(executorPreference: BackgroundThread.shared) {
-        guard (try? await Task.sleep(for: grace)) != nil else { return }
-        connection.close()
-      }
-    }
+    cancellations.withLock { $0[number] = LoopTimer(after: cancelGrace) { connection.close() } }
   }
 
   private func isAnswered(_ number: UInt64) {
