@@ -57,15 +57,16 @@ package final class StoreLink: Sendable {
     }
   }
 
-  /// Runs a call that belongs to no context. If the connection was lost before, opens the store again and repeats the
-  /// call: `serviceUnavailable` means that nothing was changed.
+  /// Runs a call that belongs to no context. If the connection is lost before the call or during one that changes
+  /// nothing, opens the store again and repeats the call: `serviceUnavailable` and `systemCancelled` mean that nothing
+  /// was changed, and what a call without a context waits for is no person.
   package func call<Value: ~Copyable>(
     _ body: (any VaultService) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
     let (store, number) = try await opened()
     do throws(VaultError) {
       return try await body(store.service)
-    } catch .serviceUnavailable {
+    } catch .serviceUnavailable, .systemCancelled {
       forget(number)
     }
     return try await body(try await opened().store.service)

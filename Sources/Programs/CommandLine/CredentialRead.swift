@@ -3,9 +3,21 @@ import Whorl
 
 extension Session {
   /// The secret of an item for a program that keeps its credentials here. Asks only where somebody has to be asked. A
-  /// store that waits for its first unlock is unlocked first: nobody sees what a helper of git would advise.
+  /// store that waits for its first unlock is unlocked first, and if the vault ends meanwhile, the next one is asked:
+  /// nobody sees what a helper of git would advise.
   func secret(
     of item: Item, from store: any VaultService, reason: String, noPrompt: Bool
+  ) async throws(Failure) -> ReleasedItem {
+    do throws(Failure) {
+      return try await released(item, from: store, reason: reason, noPrompt: noPrompt)
+    } catch  where error.vaultHasEnded {
+      await close()
+      return try await released(item, from: try await self.store(), reason: reason, noPrompt: noPrompt)
+    }
+  }
+
+  private func released(
+    _ item: Item, from store: any VaultService, reason: String, noPrompt: Bool
   ) async throws(Failure) -> ReleasedItem {
     do throws(VaultError) {
       return try await store.secrets(.ids([item.id]), .nobody)[0]
@@ -16,7 +28,7 @@ extension Session {
       try await asking(store, answers(noPrompt: noPrompt), reason: "unlock the store, and then \(reason)") {
         try await store.unlock($0)
       }
-      return try await secret(of: item, from: store, reason: reason, noPrompt: noPrompt)
+      return try await released(item, from: store, reason: reason, noPrompt: noPrompt)
     } catch {
       throw explained(error)
     }

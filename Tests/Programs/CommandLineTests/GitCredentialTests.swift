@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ProgramDriver
+import Synchronization
 import Testing
 
 @Suite("whorl git-credential")
@@ -134,6 +135,32 @@ struct GitCredentialTests {
       let got = try await store.touched(["git-credential", "get"], [.right], input: Array(Self.place.utf8))
       #expect(got.text == "username=ann\npassword=one\n")
       #expect(got.diagnostics.contains("https://example.com:8443"))
+    }
+  }
+
+  @Test("asks again where the vault ends while it asks", arguments: ["get", "erase"])
+  func vaultEnds(_ action: String) async throws {
+    try await TestStore.enrolled { store in
+      let password = Self.place + "username=ann\npassword=one\n"
+      try await git("store", password, in: store).mustSucceed()
+      let touches = Touches(socket: store.socket, [.right])
+      let isKilled = Mutex(false)
+      let got = try await Invocation(
+        arguments: store.arguments(["git-credential", action] + store.reader),
+        input: Array((action == "get" ? Self.place : password).utf8)
+      ).run { line, program in
+        let isFirst =
+          line.contains("the reader (virtual reader)")
+          && isKilled.withLock { killed in
+            defer { killed = true }
+            return !killed
+          }
+        guard isFirst else { return touches.heard(line, program) }
+        for vault in children(of: program.pid) { kill(vault, SIGKILL) }
+      }
+      try got.mustSucceed()
+      #expect(got.text == (action == "get" ? "username=ann\npassword=one\n" : ""))
+      #expect(try await store.whorl("ls").text.contains("example.com/ann") == (action == "get"))
     }
   }
 

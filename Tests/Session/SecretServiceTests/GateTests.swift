@@ -42,6 +42,19 @@ struct GateTests {
     }
   }
 
+  @Test("are left by libsecret's clear, which passes over what is locked, and deleted by a program that names them")
+  func deleted() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let bank = try await gated(service, client)
+      _ = try await service.run("/usr/bin/secret-tool", "clear", "name", "Bank")
+      #expect(try await client.search(["name": "Bank"]).locked == [bank])
+      try await client.call(bank, "Item", "Delete")
+      #expect(try await client.search(["name": "Bank"]).locked.isEmpty)
+      #expect(service.agent.prompts.isEmpty)
+    }
+  }
+
   @Test("wait for a touch where they are read without Unlock, all that one program reads in one prompt")
   func waits() async throws {
     try await RunningSecretService.with([.right, .right]) { service in

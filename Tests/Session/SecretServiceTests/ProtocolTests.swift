@@ -194,6 +194,39 @@ struct ProtocolTests {
     }
   }
 
+  @Test("GetSecrets gives of many items those that are open, in any collection, and waits for nobody")
+  func openSecrets() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let made = try await client.call(
+        ServiceClient.root, "Service", "CreateCollection",
+        [.dictionary(["org.freedesktop.Secret.Collection.Label": .string("Mine")]), .string("")])
+      let mine = try #require(made.first?.asObjectPath)
+      var paths: [String] = []
+      for number in 0..<70 {
+        paths.append(
+          try await client.create(
+            "\(number)", in: number % 2 == 0 ? mine : ServiceClient.login, label: "l\(number)", ["n": "\(number)"],
+            session: session))
+      }
+      try await service.gate("l3", .presence, .session)
+      try await service.gate("l4", .presence)
+      _ = try await client.change("Lock", [paths[5]])
+      let all = paths + ["\(mine)/none", "\(ServiceClient.root)/collection/none/none"]
+      func secrets() async throws -> Set<Int> { Set(try await service.secrets(of: all).compactMap(Int.init)) }
+      let open = Set(0..<70).subtracting([3, 4, 5])
+      #expect(try await secrets() == open)
+      #expect(service.agent.prompts.isEmpty)
+      // A touch for one item, by the same program.
+      #expect(try await service.secrets(of: [paths[3]]) == ["3"])
+      #expect(try await secrets() == open.union([3]))
+      #expect(service.agent.prompts.count == 1)
+      _ = try await client.change("Lock", [mine])
+      #expect(try await secrets() == open.filter { $0 % 2 == 1 })
+    }
+  }
+
   @Test("GetSecrets gives the secret of an item once, and refuses more than 16 MiB together")
   func secretsLimit() async throws {
     try await RunningSecretService.with { service in

@@ -1,13 +1,15 @@
-import Glibc
+package import Glibc
 import Synchronization
 
 /// A running `whorl-agent` over a test's store and its virtual reader, and what it has said.
 package final class RunningAgent: Sendable {
   /// The place for its socket, if it listens on one.
   package let socket: String
+  /// Its process.
+  package let pid: pid_t
   private let state = Mutex((lines: [String](), hasEnded: false))
 
-  private init(_ socket: String) { self.socket = socket }
+  private init(_ socket: String, _ pid: pid_t) { (self.socket, self.pid) = (socket, pid) }
 
   /// The lines of its standard error.
   package var lines: [String] { state.withLock { $0.lines } }
@@ -25,13 +27,14 @@ package final class RunningAgent: Sendable {
     _ store: TestStore, _ touches: [Touches.Touch] = [], environment: [String: String] = [:],
     started: String, arguments: (String) -> [String], _ body: (RunningAgent) async throws -> Value
   ) async throws -> Value {
-    let agent = RunningAgent("\(store.folder)/agent")
+    let socket = "\(store.folder)/agent"
     var variables = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"]
     variables.merge(environment) { $1 }
     let program = try Invocation(
       program: "whorl-agent",
-      arguments: arguments(agent.socket) + ["--store", store.directory] + store.reader, environment: variables
+      arguments: arguments(socket) + ["--store", store.directory] + store.reader, environment: variables
     ).start()
+    let agent = RunningAgent(socket, program.pid)
     let pressing = Touches(socket: store.socket, touches).heard
     startThread {
       _ = program.finish { line, program in

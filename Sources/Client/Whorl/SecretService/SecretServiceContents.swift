@@ -16,7 +16,10 @@ package struct SecretServiceContents: Sendable {
     var search = SecretServiceItem.search()
     search.states = states
     let items = try await store.allItems(search).compactMap(SecretServiceItem.init)
-    let folders = try await store.allItems(SecretServiceFolder.search).compactMap(SecretServiceFolder.init)
+    var folders: [SecretServiceFolder] = []
+    for kind in SecretServiceFolder.Kind.allCases {
+      folders += try await store.allItems(SecretServiceFolder.search(kind)).compactMap(SecretServiceFolder.init)
+    }
     programs = folders.filter { $0.kind == .program }.sorted { $0.name < $1.name }
     var known: [String: SecretServiceFolder] = [:]
     for name in items.map(\.collection) { known[name] = SecretServiceFolder(.collection, name) }

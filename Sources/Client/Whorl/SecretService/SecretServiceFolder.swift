@@ -67,8 +67,11 @@ package struct SecretServiceFolder: Sendable, Hashable {
     guard ([label] + aliases).allSatisfy(\.fitsIntoMessage) else { return nil }
   }
 
-  /// The search for all records.
-  package static let search = ItemSearch(.genericPassword, groups: .named([accessGroup]))
+  /// The search for all records of a kind. The vault has an index of services and none of groups: a search for the group
+  /// alone would open every item of the store.
+  package static func search(_ kind: Kind) -> ItemSearch {
+    ItemSearch(.genericPassword, [.service: .text(kind.rawValue), .accessGroup: .text(accessGroup)])
+  }
 
   /// The search for one record.
   package static func search(_ kind: Kind, _ name: String) -> ItemSearch {

@@ -118,7 +118,16 @@ struct GitCredential: Command {
     for item in items where try await isMeant(item, request, place, store, session) { erased.append(item.id) }
     guard !erased.isEmpty else { return }
     let gone = erased
-    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(gone)) }
+    do throws(VaultError) {
+      _ = try await store.delete(.ids(gone))
+    } catch .serviceUnavailable {
+      // The vault has ended while the person was asked, and nothing was deleted.
+      await session.close()
+      let next = try await session.store()
+      _ = try await session.explained { () async throws(VaultError) in try await next.delete(.ids(gone)) }
+    } catch {
+      throw session.explained(error)
+    }
   }
 
   /// Whether git wants this item to be forgotten: where it names a password, only the item with that password, since the

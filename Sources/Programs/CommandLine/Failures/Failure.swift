@@ -36,6 +36,8 @@ struct Failure: Error {
   var name: String?
   /// What to do; nil where there is nothing to say.
   var advice: String?
+  /// Whether the vault ended during a call that changes nothing, so that the call can be repeated.
+  var vaultHasEnded = false
 
   init(_ status: ExitStatus, _ what: String, name: String? = nil, advice: String? = nil) {
     self.status = status

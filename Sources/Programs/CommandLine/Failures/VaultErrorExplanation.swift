@@ -47,12 +47,14 @@ extension Failure {
       self.init(
         .refused, "no finger matched three times", name: "LAError.authenticationFailed",
         advice: "try again with one that 'whorl fingers' lists")
-    case .cancelled, .appCancelled, .contextInvalidated, .userFallback:
+    case .cancelled, .appCancelled, .userFallback:
       self = .cancelled
-    case .systemCancelled:
+    // Commands invalidate no context that they still use: it has ended with its vault.
+    case .systemCancelled, .contextInvalidated:
       self.init(
         .tryAgain, "the vault ended before it answered, and nothing was changed", name: "LAError.systemCancel",
         advice: "try again")
+      vaultHasEnded = true
     case .biometryLockout:
       self.init(
         .refused, "fingers are locked out after five touches that matched nobody", name: "LAError.biometryLockout",

@@ -20,7 +20,9 @@ struct ItemKeeper: Sendable {
 
   /// All collections: those that are always there, and those that were made.
   func collections() async throws(ServiceError) -> [SecretServiceFolder] {
-    let kept = try await folders().filter { $0.kind == .collection }
+    let kept = try await explained { () async throws(VaultError) in
+      try await store.items(SecretServiceFolder.search(.collection)).compactMap(SecretServiceFolder.init)
+    }
     return Self.builtIn.filter { always in !kept.contains { $0.name == always.name } } + kept
   }
 
@@ -64,7 +66,7 @@ struct ItemKeeper: Sendable {
         name = "\(part)_\(number)"
       }
       let folder = SecretServiceFolder(.collection, name, label: label)
-      try await keep(folder)
+      try await settled { () throws(ServiceError) in try await keep(folder) }
       return try await collection(name)
     }
   }
@@ -98,12 +100,6 @@ struct ItemKeeper: Sendable {
     try await folder(.program, path)
   }
 
-  private func folders() async throws(ServiceError) -> [SecretServiceFolder] {
-    try await explained { () async throws(VaultError) in
-      try await store.items(SecretServiceFolder.search).compactMap(SecretServiceFolder.init)
-    }
-  }
-
   private func folder(_ kind: SecretServiceFolder.Kind, _ name: String) async throws(ServiceError)
     -> SecretServiceFolder?
   {
@@ -121,7 +117,11 @@ struct ItemKeeper: Sendable {
 
   /// Whether the vault needs the passcode before any item can be read. The lock of the screen closes items with a rule
   /// alone, which are locked anyway.
-  func isLocked() async -> Bool { (try? await store.awaitsFirstUnlock()) ?? true }
+  ///
+  /// - Throws: `vaultEnded` where the vault does not say.
+  func isLocked() async throws(ServiceError) -> Bool {
+    try await explained { () async throws(VaultError) in try await store.awaitsFirstUnlock() }
+  }
 
   // MARK: Items
 
@@ -167,14 +167,11 @@ struct ItemKeeper: Sendable {
     return item
   }
 
-  /// The secret of an item that has no rule.
-  ///
-  /// - Throws: `interactionNotAllowed` where the item has a rule, `itemGone`.
-  func secret(_ name: String, in collection: String) async throws(VaultError) -> ReleasedItem {
-    var search = SecretServiceItem.search(named: name, in: collection)
-    search.interaction = .fail
-    guard let released = try await store.secrets(search, reason: nil, using: nil).first else { throw .itemGone }
-    return released
+  /// The secrets of the items at these places that are there and have no rule, in this order. Asks nobody.
+  func openSecrets(_ places: [(collection: String, name: String)]) async throws(VaultError) -> [ReleasedItem] {
+    // What is not a name names no item.
+    let names = places.compactMap { try? ItemName(service: $0.collection, account: $0.name) }
+    return try await store.openSecrets(named: names, inGroup: SecretServiceItem.accessGroup)
   }
 
   /// Stores a secret. If `replacing`, it replaces an item with the same attributes, which keeps its rule.
@@ -183,20 +180,23 @@ struct ItemKeeper: Sendable {
   func create(
     _ new: NewSecret, in collection: SecretServiceFolder, replacing: Bool, program: SecretServiceFolder?
   ) async throws(ServiceError) -> (item: SecretServiceItem, isNew: Bool) {
-    try await changing(collection.name) { () throws(ServiceError) in
-      var old: SecretServiceItem?
-      if replacing {
-        try await each(new.attributes, in: collection.name) { item in
-          if old == nil, item.attributes == new.attributes { old = item }
+    let name = SecretServiceItem.newName()
+    return try await changing(collection.name) { () throws(ServiceError) in
+      try await settled { () throws(ServiceError) in
+        var old: SecretServiceItem?
+        if replacing {
+          try await each(new.attributes, in: collection.name) { item in
+            if old == nil, item.attributes == new.attributes { old = item }
+          }
         }
+        let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
+        let item = SecretServiceItem.item(
+          named: old?.name ?? name, in: collection.name, label: new.label, attributes: new.attributes,
+          contentType: new.contentType,
+          access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
+          grant: old?.grant ?? rule?.grant ?? collection.grant)
+        return (try await put(item, new.secret), old == nil)
       }
-      let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
-      let item = SecretServiceItem.item(
-        named: old?.name ?? SecretServiceItem.newName(), in: collection.name, label: new.label,
-        attributes: new.attributes, contentType: new.contentType,
-        access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
-        grant: old?.grant ?? rule?.grant ?? collection.grant)
-      return (try await put(item, new.secret), old == nil)
     }
   }
 
@@ -207,26 +207,42 @@ struct ItemKeeper: Sendable {
     async throws(ServiceError)
   {
     try await changing(item.collection) { () throws(ServiceError) in
-      guard item.isGated else {
-        // The vault changes the item only if it is there and still has no rule.
-        return try await explained { () async throws(VaultError) in
-          try await store.update(
-            [item.id], SecretServiceItem.change(contentType: contentType), secret: secret.copy(),
-            using: silentContext())
+      try await settled { () throws(ServiceError) in
+        guard item.isGated else {
+          // The vault changes the item only if it is there and still has no rule.
+          return try await explained { () async throws(VaultError) in
+            try await store.update(
+              [item.id], SecretServiceItem.change(contentType: contentType), secret: secret.copy(),
+              using: silentContext())
+          }
         }
+        // Updating an item with a rule in the vault would ask for a touch. Storing it again does not.
+        let item = try await self.item(item.name, in: item.collection)
+        let new = SecretServiceItem.item(
+          named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
+          contentType: contentType, access: item.access, grant: item.grant)
+        _ = try await put(new, secret)
       }
-      // Updating an item with a rule in the vault would ask for a touch. Storing it again does not.
-      let item = try await self.item(item.name, in: item.collection)
-      let new = SecretServiceItem.item(
-        named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
-        contentType: contentType, access: item.access, grant: item.grant)
-      _ = try await put(new, secret)
     }
   }
 
   func delete(_ item: SecretServiceItem) async throws(ServiceError) {
     try await changing(item.collection) { () throws(ServiceError) in
-      try await explained { () async throws(VaultError) in try await store.delete([item.id]) }
+      try await settled { () throws(ServiceError) in
+        try await explained { () async throws(VaultError) in try await store.delete([item.id]) }
+      }
+    }
+  }
+
+  /// Makes a change, and makes it again if the vault ended before it said whether it was made.
+  ///
+  /// - Parameter body: looks at what is stored and gives items that it names the same values each time, so that the
+  ///   change made twice is the same as the change made once.
+  func settled<Value>(_ body: () async throws(ServiceError) -> Value) async throws(ServiceError) -> Value {
+    do throws(ServiceError) {
+      return try await body()
+    } catch .outcomeUnknown {
+      return try await body()
     }
   }
 
@@ -250,12 +266,14 @@ struct ItemKeeper: Sendable {
   private func delete(_ search: ItemSearch) async throws(ServiceError) {
     var search = search
     search.states = Set(Item.State.allCases)
-    do throws(VaultError) {
-      try await store.delete(search)
-    } catch .itemGone {
-      // There was none.
-    } catch {
-      throw ServiceError(error)
+    try await settled { () throws(ServiceError) in
+      do throws(VaultError) {
+        try await store.delete(search)
+      } catch .itemGone {
+        // There was none.
+      } catch {
+        throw ServiceError(error)
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 internal import SDBus
+internal import SecretModel
 internal import Whorl
 
 /// A client's call, with everything that is needed to answer it.
@@ -56,6 +57,26 @@ struct CallContext: Sendable {
     } catch {
       throw ServiceError(error)
     }
+  }
+
+  /// Runs a call of the vault with a touch that this client was given for the item. Where there is none, or it does not
+  /// hold any more, asks the person.
+  ///
+  /// - Parameter waits: false: throws `interactionNotAllowed` instead of asking.
+  func touched<Value>(
+    _ item: SecretServiceItem, waits: Bool, _ body: (AuthenticationContext) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    if let granted = client.reads.granted(item) {
+      do throws(VaultError) {
+        return try await body(granted)
+      } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
+        // The fingers have changed, or the vault was restarted: the earlier touch is no longer valid.
+        client.reads.forget(item.id)
+        desk.forget(item.id)
+      }
+    }
+    guard waits else { throw .interactionNotAllowed }
+    return try await body(try await client.reads.context(for: item))
   }
 
   /// Paths as a value of type `ao`.

@@ -18,7 +18,7 @@ struct ItemCalls {
     case "GetSecret(o)":
       let session = try call.client.session(call.text(0))
       let read = ItemRead(call: call, collection: collection, name: name)
-      return [try read.encoded(try await read.released(waits: true), session, path: call.text(0))]
+      return [try session.encode(try await read.released(waits: true), session: call.text(0))]
     case "SetSecret(\(SecretStructure.signature))": return try await setSecret()
     default: throw call.unknown
     }

@@ -54,7 +54,7 @@ struct PropertyCalls {
         "Modified": Self.time(collection.modified),
       ]
       if wanted ?? "Locked" == "Locked" {
-        let isLocked = await call.keeper.isLocked()
+        let isLocked = try await call.keeper.isLocked()
         properties["Locked"] = .boolean(isLocked || call.locks.isLocked(collection: collection.name))
       }
       if wanted ?? "Items" == "Items" {
@@ -71,7 +71,7 @@ struct PropertyCalls {
       ]
       if wanted ?? "Locked" == "Locked" {
         // An item with a rule is not reported as locked: clients do not even try to read locked items.
-        let isLocked = await call.keeper.isLocked()
+        let isLocked = try await call.keeper.isLocked()
         properties["Locked"] = .boolean(isLocked || call.locks.isLocked(item))
       }
       return properties
@@ -109,11 +109,17 @@ struct PropertyCalls {
   private func change(_ item: SecretServiceItem, _ change: ItemChange) async throws(ServiceError) {
     guard !call.locks.isLocked(item) else { throw .isLocked }
     let isGated = try await call.gate().isGated(item)
-    do throws(VaultError) {
-      let context = isGated ? try await call.client.reads.context(for: item) : call.keeper.silentContext()
-      try await call.keeper.store.update([item.id], change, using: context)
-    } catch {
-      throw ServiceError(error)
+    try await call.keeper.settled { () throws(ServiceError) in
+      do throws(VaultError) {
+        guard isGated else {
+          return try await call.keeper.store.update([item.id], change, using: call.keeper.silentContext())
+        }
+        try await call.touched(item, waits: true) { context throws(VaultError) in
+          try await call.keeper.store.update([item.id], change, using: context)
+        }
+      } catch {
+        throw ServiceError(error)
+      }
     }
   }
 

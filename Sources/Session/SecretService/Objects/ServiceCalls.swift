@@ -57,13 +57,17 @@ struct ServiceCalls {
     var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
     let gate = try await call.gate()
     // Asked together with the search, so that the vault wakes once for both.
-    async let vaultIsLocked = call.keeper.isLocked()
+    async let vaultIsLocked = isVaultLocked()
     try await call.keeper.each(call.texts(0)) { item in
       if gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
     }
     // Nothing is open in a vault that is locked.
-    if await vaultIsLocked { (unlocked, locked) = ([], unlocked + locked) }
+    if try await vaultIsLocked.get() { (unlocked, locked) = ([], unlocked + locked) }
     return [CallContext.paths(unlocked), CallContext.paths(locked)]
+  }
+
+  private func isVaultLocked() async -> Result<Bool, ServiceError> {
+    do throws(ServiceError) { return .success(try await call.keeper.isLocked()) } catch { return .failure(error) }
   }
 
   private func unlock() async throws(ServiceError) -> [BusValue] {
@@ -118,25 +122,27 @@ struct ServiceCalls {
 
   private func secrets() async throws(ServiceError) -> [BusValue] {
     let session = try call.client.session(call.text(1))
-    var named: Set<String> = []
-    let paths = call.paths(0).filter { named.insert($0).inserted }
+    var named: Set<ObjectPath> = []
+    let reads = call.paths(0).compactMap { path -> ItemRead? in
+      guard let object = ObjectPath(path), case .item(let collection, let name) = object, named.insert(object).inserted
+      else { return nil }
+      return ItemRead(call: call, collection: collection, name: name)
+    }
     var entries: [BusValue] = []
     var size = 0
-    for path in paths {
-      guard case .item(let collection, let name)? = ObjectPath(path) else { continue }
-      let read = ItemRead(call: call, collection: collection, name: name)
-      do throws(ServiceError) {
-        // Several items at once are read by searches, which must not wait for a person.
-        let released = try await read.released(waits: paths.count == 1)
-        size += released.secret.count
-        guard size <= Self.answerLimit else {
-          throw .limitsExceeded("the secrets have more than \(Self.answerLimit >> 20) MiB together")
-        }
-        entries.append(
-          .entry(key: .objectPath(path), try read.encoded(released, session, path: call.text(1))))
-      } catch .isLocked, .noSuchObject {
-        continue
+    func take(_ released: ReleasedItem) throws(ServiceError) {
+      guard let item = SecretServiceItem(released.item) else { return }
+      size += released.secret.count
+      guard size <= Self.answerLimit else {
+        throw .limitsExceeded("the secrets have more than \(Self.answerLimit >> 20) MiB together")
       }
+      entries.append(
+        .entry(key: .objectPath(item.path.text), try session.encode(released, session: call.text(1))))
+    }
+    if reads.count == 1 {
+      do throws(ServiceError) { try take(try await reads[0].released(waits: true)) } catch .isLocked, .noSuchObject {}
+    } else {
+      try await ItemRead.each(reads, for: call, take)
     }
     return [.array(of: "{o\(SecretStructure.signature)}", entries)]
   }

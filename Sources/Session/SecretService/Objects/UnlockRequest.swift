@@ -48,7 +48,7 @@ struct UnlockRequest {
 
   /// Asks the person at once, and unlocks what is locked.
   func perform() async throws(VaultError) {
-    let vaultIsLocked = await call.keeper.isLocked()
+    let vaultIsLocked = try await call.keeper.store.awaitsFirstUnlock()
     if vaultIsLocked { try await Self.unlockVault(call) }
     guard !collections.isEmpty || !items.isEmpty else { return }
     try await Self.unlock(collections + enclosing, items, call, hasShown: vaultIsLocked)
@@ -56,7 +56,7 @@ struct UnlockRequest {
 
   /// The prompt that unlocks what is locked; nil where nothing is.
   mutating func prompt() async throws(ServiceError) -> ServicePrompt? {
-    let vaultIsLocked = await call.keeper.isLocked()
+    let vaultIsLocked = try await call.keeper.isLocked()
     // While the vault is locked, nothing counts as unlocked.
     let waiting = vaultIsLocked ? unlocked : []
     if vaultIsLocked { unlocked = [] }

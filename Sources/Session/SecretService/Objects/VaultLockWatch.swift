@@ -1,3 +1,4 @@
+internal import SDBus
 internal import SecretModel
 internal import Synchronization
 internal import Whorl
@@ -17,7 +18,8 @@ final class VaultLockWatch: Sendable {
 
   /// Follows the vault for as long as the process runs.
   func follow(_ signals: ServiceSignals) async {
-    let isLocked = await keeper.isLocked()
+    // If the vault does not say, its answer to the first question below does.
+    let isLocked = (try? await keeper.isLocked()) ?? true
     var known = told.withLock { told in
       told = told ?? isLocked
       return told ?? isLocked
@@ -30,7 +32,7 @@ final class VaultLockWatch: Sendable {
         if told.withLock({ $0 != isLocked }) { await tell(isLocked: isLocked, signals) }
         (known, pause) = (isLocked, Self.pauses.first)
       } catch {
-        try? await Task.sleep(for: pause)
+        await LoopTimer.wait(for: pause)
         pause = min(pause * 2, Self.pauses.last)
       }
     }

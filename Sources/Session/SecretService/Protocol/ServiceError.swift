@@ -4,6 +4,10 @@ internal import SecretModel
 enum ServiceError: Error, Sendable, Hashable {
   /// The item or its collection is locked, or nobody has touched the reader in time.
   case isLocked
+  /// The vault's process ended before it answered, or cannot be started. Nothing is locked, and nothing was changed.
+  case vaultEnded
+  /// The vault's process ended during a change, which it may have made or not.
+  case outcomeUnknown
   case noSession
   case noSuchObject
   case unknownMethod(String)
@@ -21,8 +25,11 @@ enum ServiceError: Error, Sendable, Hashable {
     switch error {
     case .itemGone: self = .noSuchObject
     case .interactionNotAllowed, .notUnlocked, .sessionRefused, .timedOut, .cancelled, .appCancelled,
-      .systemCancelled, .authenticationFailed, .biometryLockout, .wrongPasscode, .contextInvalidated, .passcodeDelayed:
+      .authenticationFailed, .biometryLockout, .wrongPasscode, .passcodeDelayed:
       self = .isLocked
+    // A context is invalid when the vault that had it has ended: the service closes none that it still uses.
+    case .systemCancelled, .contextInvalidated, .serviceUnavailable: self = .vaultEnded
+    case .outcomeUnknown: self = .outcomeUnknown
     case .secretTooLong(let limit): self = .invalidArguments("a secret has at most \(limit) bytes")
     case .invalidRequest(let why): self = .invalidArguments(why)
     default: self = .failed("\(error)")
@@ -33,6 +40,8 @@ enum ServiceError: Error, Sendable, Hashable {
   var name: String {
     switch self {
     case .isLocked: "org.freedesktop.Secret.Error.IsLocked"
+    case .vaultEnded: "\(ServiceName.own).Error.VaultEnded"
+    case .outcomeUnknown: "\(ServiceName.own).Error.OutcomeUnknown"
     case .noSession: "org.freedesktop.Secret.Error.NoSession"
     case .noSuchObject: "org.freedesktop.Secret.Error.NoSuchObject"
     case .unknownMethod: "org.freedesktop.DBus.Error.UnknownMethod"
@@ -51,6 +60,9 @@ enum ServiceError: Error, Sendable, Hashable {
   var message: String {
     switch self {
     case .isLocked: "it is locked"
+    case .vaultEnded: "Whorl's vault has ended and does not answer, and nothing was changed: try again"
+    case .outcomeUnknown:
+      "Whorl's vault has ended during the change, which it may have made or not: look before trying again"
     case .noSession: "there is no such session of this program"
     case .noSuchObject: "there is no such object"
     case .unknownMethod(let name), .unknownInterface(let name), .unknownProperty(let name): "there is no \(name) here"

@@ -1,6 +1,8 @@
 internal import Keys
 internal import SDBus
+internal import SecretModel
 internal import SecureMemory
+internal import Whorl
 
 /// How secrets are encoded on the bus in a client's session.
 enum TransferSession: Sendable {
@@ -31,6 +33,12 @@ enum TransferSession: Sendable {
     case (encryptedName, _): throw .invalidArguments("the public key is an array of bytes")
     default: throw .notSupported("the algorithms are \(plainName) and \(encryptedName)")
     }
+  }
+
+  /// An item's secret as a structure of the API.
+  func encode(_ released: ReleasedItem, session path: String) throws(ServiceError) -> BusValue {
+    let type = SecretServiceItem(released.item)?.contentType ?? SecretServiceItem.usualContentType
+    return try encode(SharedSecret(released.secret.copy()), type, session: path)
   }
 
   /// A secret as a structure of the API.

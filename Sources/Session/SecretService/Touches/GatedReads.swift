@@ -127,7 +127,7 @@ final class GatedReads: Sendable {
       return (state.queued + state.asked, state.running)
     }
     running?.cancel()
-    for each in waiting { resume(each, .failure(.systemCancelled)) }
+    for each in waiting { resume(each, .failure(.appCancelled)) }
   }
 
   // MARK: Waiting
@@ -158,7 +158,7 @@ final class GatedReads: Sendable {
       start(&state)
       return false
     }
-    if isOver { resume(waiting, .failure(.systemCancelled)) }
+    if isOver { resume(waiting, .failure(.appCancelled)) }
   }
 
   /// Starts a prompt, unless one is running.

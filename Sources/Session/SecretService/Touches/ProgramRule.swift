@@ -49,8 +49,8 @@ final class ProgramRule: Sendable {
       value = found.compactMap(SecretServiceFolder.init).compactMap(Value.init).first
     } else {
       // The executable is unknown, so it may be any program. If any program has a rule, require presence.
-      let found = try await keeper.store.items(SecretServiceFolder.search)
-      let isAny = found.compactMap(SecretServiceFolder.init).contains { $0.kind == .program && Value($0) != nil }
+      let found = try await keeper.store.items(SecretServiceFolder.search(.program))
+      let isAny = found.compactMap(SecretServiceFolder.init).contains { Value($0) != nil }
       value = isAny ? Value(access: AccessControl(.presence), grant: .brief) : nil
     }
     state.withLock { $0 = (value, BusLoop.now + Self.age) }

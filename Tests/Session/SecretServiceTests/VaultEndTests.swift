@@ -1,0 +1,119 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import Testing
+
+@Suite("A vault that is killed beside the Secret Service", .serialized)
+struct VaultEndTests {
+  /// The vaults that the service has started and that run.
+  private func vaults(of service: RunningSecretService) -> [pid_t] {
+    let running = processes(with: "whorld\0--private\0")
+    return children(of: service.agent.pid).filter { running.contains($0) }
+  }
+
+  /// Kills every vault of the service while it is to answer a call.
+  private func kill<Answer: Sendable>(
+    _ service: RunningSecretService, during call: @Sendable @escaping () async throws -> Answer
+  ) async throws -> Answer {
+    let vaults = vaults(of: service)
+    #expect(!vaults.isEmpty)
+    for vault in vaults { Glibc.kill(vault, SIGSTOP) }
+    let answer = Task { try await call() }
+    // The call goes to the vault, which has stopped.
+    try await Task.sleep(for: .milliseconds(200))
+    for vault in vaults { Glibc.kill(vault, SIGKILL) }
+    return try await answer.value
+  }
+
+  @Test("is started again for the reads and searches that it was to answer, and nothing is locked")
+  func reads() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      #expect(try await kill(service) { try await client.secret(item, session: session).text } == "s")
+      #expect(try await kill(service) { try await client.search(["a": "b"]).unlocked } == [item])
+      for (path, interface) in [(item, "Item"), (ServiceClient.login, "Collection")] {
+        let isLocked = try await kill(service) { try await client.property(path, interface, "Locked") }
+        #expect(isLocked == .boolean(false))
+      }
+      #expect(try await kill(service) { try await client.change("Unlock", [item]).done } == [item])
+      #expect(try await kill(service) { try await service.secrets(of: [item]) } == ["s"])
+      // Killed before the call.
+      for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+      #expect(try await client.search(["a": "b"]).unlocked == [item])
+    }
+  }
+
+  @Test("is started again for the changes that it was to make, each of which is made once")
+  func changes() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await kill(service) {
+        try await client.create("s", label: "l", ["a": "b"], session: session)
+      }
+      #expect(try await client.search(["a": "b"]).unlocked == [item])
+      let replaced = try await kill(service) {
+        try await client.create("t", label: "m", ["a": "b"], replace: true, session: session)
+      }
+      #expect(replaced == item)
+      #expect(try await client.secret(item, session: session).text == "t")
+      try await kill(service) { try await client.set(item, "Item", "Label", .string("n")) }
+      #expect(try await client.property(item, "Item", "Label") == .string("n"))
+      try await kill(service) {
+        _ = try await client.call(
+          item, "Item", "SetSecret", [ServiceClient.structure("u", "text/plain", session)])
+      }
+      #expect(try await client.secret(item, session: session).text == "u")
+      try await kill(service) { _ = try await client.call(item, "Item", "Delete") }
+      #expect(try await client.search(["a": "b"]).unlocked.isEmpty)
+      let made = try await kill(service) {
+        try await client.call(
+          ServiceClient.root, "Service", "CreateCollection",
+          [.dictionary(["org.freedesktop.Secret.Collection.Label": .string("Mine")]), .string("")])
+      }
+      #expect(made.first?.asObjectPath == "\(ServiceClient.root)/collection/Mine")
+    }
+  }
+
+  @Test("ends no change as refused and makes none twice, at whichever moment it is killed")
+  func anyMoment() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      for round in 0..<30 {
+        let attributes = ["round": "\(round)"]
+        let storing = Task { try await client.create("s", label: "l", attributes, session: session) }
+        // Between before the call has come and after it was answered.
+        try await Task.sleep(for: .microseconds(round * 100))
+        for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+        let item = try await storing.value
+        #expect(try await client.search(attributes).unlocked == [item])
+      }
+    }
+  }
+
+  @Test("leaves nothing open in the service, however often it is started again")
+  func descriptors() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      func read() async throws { #expect(try await client.search(["a": "b"]).unlocked.isEmpty) }
+      func descriptors() throws -> Int { try folderEntries("/proc/\(service.agent.pid)/fd").count }
+      try await read()
+      let before = try descriptors()
+      for round in 0..<20 {
+        // Some vaults are killed while they start, and the service pauses before it asks for the next one.
+        for _ in 0..<round % 4 {
+          for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+          try await Task.sleep(for: .milliseconds(2))
+        }
+        for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+        try await read()
+      }
+      // What the last kill has left is closed in the background.
+      for _ in 0..<1_000 where try descriptors() > before { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(try descriptors() <= before)
+    }
+  }
+}
