@@ -3,6 +3,7 @@ import SDBus
 import SecretModel
 import SecretService
 import SecureMemory
+import Synchronization
 import Testing
 import Vault
 import VaultDriver
@@ -26,10 +27,11 @@ struct VaultLockTests {
       func open() -> SecretStore { SecretStore(service: VaultSession(of: vault), prompt: Typist()) }
       let other = open()
       func unlock() async throws { try await other.unlock(reason: "test", using: other.makeContext()) }
+      let said = Mutex<[String]>([])
       let beginning = try await SecretServiceServer.begin(
         .init(
           bus: bus.address, openStore: { SecretStore(service: VaultSession(of: vault), prompt: Typist()) },
-          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
+          prompt: { _ in Typist() }, log: { line in said.withLock { $0.append(line) } }, ended: {}))
       guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
       let client = try await ServiceClient(bus)
       let login = ServiceClient.login
@@ -42,7 +44,15 @@ struct VaultLockTests {
       _ = try await client.change("Lock", [closed])
       #expect(try await client.changed("Locked", of: closed) == .boolean(true))
 
+      let name = try ItemName(service: "login", account: String(try #require(item.split(separator: "/").last)))
+      func openSecrets() async throws -> Int {
+        try await other.openSecrets(named: [name], inGroup: SecretServiceItem.accessGroup).count
+      }
+      #expect(try await openSecrets() == 1)
       try await vault.lock()
+      #expect(try await openSecrets() == 0)
+      #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      #expect(said.withLock { $0 } == [], "nobody was asked")
       for path in [login, item, closed] {
         #expect(try await client.changed("Locked", of: path) == .boolean(true))
         let interface = path == login ? "Collection" : "Item"

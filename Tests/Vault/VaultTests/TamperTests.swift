@@ -42,6 +42,17 @@ struct TamperTests {
     }
   }
 
+  @Test("a damaged item is left out of the open ones that are read together")
+  func openItems() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for name in ["a", "b"] { try await vault.put(name, "secret of \(name)") }
+    try await store.edit("UPDATE item SET attributes = x'00' WHERE row = (SELECT min(row) FROM item)")
+    let names = try ["a", "b"].map { try ItemName(parsing: $0) }
+    let released = try await VaultSession(of: vault).secrets(.open(names, group: AccessGroup.commandLine), .nobody)
+    #expect(released.map(\.text) == ["secret of b"])
+  }
+
   @Test("flipping bits of every column: the edited item fails, the others stay readable, nothing crashes")
   func flips() async throws {
     let store = try await ScratchStore()
