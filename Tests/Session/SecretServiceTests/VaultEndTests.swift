@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import SDBus
+import SecretModel
 import Testing
 
 @Suite("A vault that is killed beside the Secret Service", .serialized)
@@ -91,6 +92,22 @@ struct VaultEndTests {
         let item = try await storing.value
         #expect(try await client.search(attributes).unlocked == [item])
       }
+    }
+  }
+
+  @Test("is started again where it asked the person, who is asked once more")
+  func prompts() async throws {
+    // The first prompt is not answered: the signal does nothing.
+    try await RunningSecretService.with([.signal(SIGCONT), .right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "Bank", ["a": "b"], session: session)
+      try await service.gate("Bank", .presence)
+      let secret = Task { try await client.secret(item, session: session).text }
+      try await service.agent.waits { lines in lines.contains { $0.contains("to read “Bank”") } }
+      for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+      #expect(try await secret.value == "s")
+      #expect(service.agent.prompts.count == 2)
     }
   }
 

@@ -67,7 +67,12 @@ struct Signer: Sendable {
             try await unlock(store, to: reason, for: peer)
             if let signature = try await unasked(use, key, store) { return signature }
           }
-          return try await asked(use, reason, key, granted, store, by: peer)
+          do throws(VaultError) {
+            return try await asked(use, reason, key, granted, store, by: peer)
+          } catch .systemCancelled, .contextInvalidated {
+            // The vault has ended while the person was asked, who has refused nothing.
+            return try await asked(use, reason, key, granted, store, by: peer)
+          }
         }
       }
       guard let signature else { throw .cancelled }

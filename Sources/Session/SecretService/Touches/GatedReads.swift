@@ -214,7 +214,7 @@ final class GatedReads: Sendable {
     }
     let result: Result<AuthenticationContext, VaultError>
     do throws(VaultError) {
-      result = .success(try await ask(for: items, batch.flatMap(\.unlocked)))
+      result = .success(try await askAgain(for: items, batch.flatMap(\.unlocked)))
     } catch {
       result = .failure(error)
     }
@@ -224,6 +224,18 @@ final class GatedReads: Sendable {
       return state.asked.filter { numbers.contains($0.number) }
     }
     for waiting in answered { resume(waiting, result) }
+  }
+
+  /// Asks the person, and once more if the vault ends meanwhile: the person has refused nothing.
+  private func askAgain(
+    for items: [SecretServiceItem], _ unlocked: [String]
+  ) async throws(VaultError) -> AuthenticationContext {
+    do throws(VaultError) {
+      return try await ask(for: items, unlocked)
+    } catch .systemCancelled, .contextInvalidated {
+      guard !Task.isCancelled else { throw .appCancelled }
+      return try await ask(for: items, unlocked)
+    }
   }
 
   /// Asks the person for all of the items at once.
