@@ -9,7 +9,7 @@ enum PrivateFile {
   /// Reads a file that belongs to this user.
   ///
   /// - Throws: `missing`; `damaged` where it is no regular file of this user; `system`.
-  static func read(_ path: String) throws(WalletError) -> [UInt8] {
+  static func read(_ path: String, limit: Int = limit) throws(WalletError) -> [UInt8] {
     // O_NONBLOCK: a FIFO of that name must not hang the program.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else {
@@ -25,7 +25,8 @@ enum PrivateFile {
       throw .damaged(path, why: "it is not a file")
     }
     guard status.st_uid == geteuid() else { throw .damaged(path, why: "it belongs to user \(status.st_uid)") }
-    guard status.st_size <= limit else { throw .damaged(path, why: "it is larger than \(limit >> 20) MiB") }
+    let tooLarge = WalletError.damaged(path, why: "it is larger than \(limit >> 20) MiB")
+    guard status.st_size <= limit else { throw tooLarge }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Int(status.st_size))
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -35,6 +36,8 @@ enum PrivateFile {
       if count == 0 { return bytes }
       guard count > 0 || errno == EINTR else { throw .system("\(path): \(String(cString: strerror(errno)))") }
       if count > 0 { bytes += chunk[..<count] }
+      // It may grow while it is read.
+      guard bytes.count <= limit else { throw tooLarge }
     }
   }
 

@@ -5,13 +5,20 @@ package struct LentFile: Sendable {
   package let descriptor: Int32
   /// What the file is, for errors: "the backup".
   private let name: String
+  /// The length of the file when it was lent, in bytes. No more is read of it: whoever lends it may let it grow without an
+  /// end.
+  package let size: Int
 
   package init(_ descriptor: Int32, name: String) {
     self.descriptor = descriptor
     self.name = name
+    var status = stat()
+    size = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Reads at most `count` bytes; fewer only at the end of the file.
+  ///
+  /// - Throws: `inputOutput`; `fileUnreadable` where the file has grown since it was lent.
   package func read(at place: Int, upTo count: Int) throws(VaultError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -27,6 +34,7 @@ package struct LentFile: Sendable {
       if received == 0 { break }
       filled += received
     }
+    guard place + filled <= size else { throw .fileUnreadable("\(name) grew while it was read") }
     bytes.removeLast(count - filled)
     return bytes
   }

@@ -147,9 +147,11 @@ struct BackupContractTests {
     bytes[bytes.count / 2] ^= 1
     #expect(try await refusal(bytes) == damaged)
     // The version is the first number of the head.
-    var newer = backup.bytes
-    newer["whorl-backup\n".utf8.count + 4 + 5 + 7] = 2
-    #expect(try await refusal(newer) == .newerFormat(2))
+    for (version, error) in [(UInt8(1), VaultError.olderFormat(1)), (3, .newerFormat(3))] {
+      var other = backup.bytes
+      other["whorl-backup\n".utf8.count + 4 + 5 + 7] = version
+      #expect(try await refusal(other) == error)
+    }
     let another = try await OpenScratch(way)
     let theirs = try ScratchFile()
     try await another.vault.backUp(to: theirs.descriptor)

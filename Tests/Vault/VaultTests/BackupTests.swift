@@ -1,5 +1,8 @@
 import Fingerprint
+import GRDB
 import Glibc
+import Keys
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
@@ -63,6 +66,116 @@ struct BackupTests {
     #expect(try await restore(new, into: vault, by: Person(passcodes: [ScratchStore.passcode])) == [])
     #expect(try await vault.get("bound anew") == "bound anew")
     #expect(try await vault.integrityProblems().isEmpty)
+  }
+
+  /// The keys of a store, as whoever has its recovery key can have them.
+  private func keys(of backup: BackupFile, _ store: ScratchStore) throws -> RootKeys {
+    let root = try backup.head.recovery.unwrap(
+      under: RecoveryKey.slotKey(of: SecretBytes(text: store.recoveryKey)), databaseID: backup.head.databaseID,
+      otherwise: .wrongRecoveryKey)
+    return try RootKeys(root: root, databaseID: backup.head.databaseID)
+  }
+
+  private func bytes(of file: Int32) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 4 << 20)
+    bytes.removeLast(bytes.count - max(0, pread(file, &bytes, bytes.count, 0)))
+    return bytes
+  }
+
+  private func file(with bytes: [UInt8]) throws -> Int32 {
+    let file = file()
+    try #require(pwrite(file, bytes, bytes.count, 0) == bytes.count)
+    return file
+  }
+
+  @Test("a backup that grows while it is read is refused, and no more of it is read than it had")
+  func growing() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for number in 1...4 { try await vault.put("\(number)", String(repeating: "x", count: 60_000), .none) }
+    let whole = file()
+    try await vault.backUp(to: whole)
+    let all = bytes(of: whole)
+    // A forger writes the rest while it is read, with chunks that are all genuine.
+    let forged = try file(with: Array(all.prefix(150_000)))
+    let backup = try BackupFile(from: forged)
+    try #require(pwrite(forged, all, all.count, 0) == all.count)
+    #expect(throws: VaultError.fileUnreadable("the backup grew while it was read")) {
+      _ = try backup.open(into: store.folder + "/a", keys(of: backup, store), quota: nil)
+    }
+    let again = try BackupFile(from: forged)
+    try again.open(into: store.folder + "/b", keys(of: again, store), quota: nil).close()
+  }
+
+  @Test("a store of a backup is at most as large as its user may store, however the rows are packed")
+  func quota() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for number in 1...4 { try await vault.put("\(number)", String(repeating: "x", count: 60_000), .none) }
+    let old = file()
+    try await vault.backUp(to: old)
+    let backup = try BackupFile(from: old)
+    #expect(throws: VaultError.storeFull(limit: 100_000)) {
+      _ = try backup.open(into: store.folder + "/a", keys(of: backup, store), quota: 100_000)
+    }
+  }
+
+  @Test("a forged backup whose contents are no rows of a store is refused, and no file of it is opened by SQLite")
+  func forgedRows() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a", "secret", .none)
+    let genuine = file()
+    try await vault.backUp(to: genuine)
+    let head = try BackupFile(from: genuine).head
+    let database = try ScratchStore.contents(of: store.path + "/vault.db")
+    func integer(_ number: Int64) -> [UInt8] { [1] + withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    func value(_ kind: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      [kind] + withUnsafeBytes(of: Int64(bytes.count).bigEndian) { Array($0) } + bytes
+    }
+    let row = [1] + integer(1) + value(3, [1]) + value(3, [2])
+    let end: [UInt8] = [0] + Array(repeating: 0, count: 8)
+    let forgeries: [[UInt8]] = [
+      [], database, [9], row + row + end, [1] + integer(2) + value(3, [1]) + value(3, [2]) + end, row,
+      [1, 7], [1, 3] + Array(repeating: 0xFF, count: 8), [1, 3] + Array(repeating: 0x7F, count: 8),
+      [2] + value(2, [0xFF]) + value(3, []) + value(3, []) + end, row + end + [0],
+    ]
+    for (number, contents) in forgeries.enumerated() {
+      let forged = file()
+      let beginning = Array(
+        bytes(of: genuine).prefix(17 + Int(bytes(of: genuine)[16]) + Int(bytes(of: genuine)[15]) << 8))
+      try #require(write(forged, beginning, beginning.count) == beginning.count)
+      let backup = try BackupFile(from: forged)
+      #expect(backup.head.databaseID == head.databaseID)
+      let chunks = try SealedChunks(
+        to: LentFile(forged, name: "it"), key: backup.key(keys(of: backup, store)))
+      try chunks.append(contents)
+      try chunks.finish()
+      let whole = try BackupFile(from: forged)
+      #expect(throws: VaultError.fileUnreadable("the backup does not have the rows of a store"), "\(number)") {
+        _ = try whole.open(into: store.folder + "/\(number)", keys(of: whole, store), quota: nil)
+      }
+    }
+  }
+
+  @Test("the number of a removed item is not given again after a restore into a new store")
+  func numbers() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for name in ["a", "b", "c"] { try await vault.put(name, "secret", .none) }
+    let id = try #require(try await vault.items(ItemSearch(named: try ItemName(parsing: "c"))).first).id
+    _ = try await vault.delete([id])
+    let old = file()
+    try await vault.backUp(to: old)
+    let new = try StoreCreation.newStore(
+      at: store.folder + "/new", from: old, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
+      floor: .weakForTests)
+    try new.keep()
+    let database = try StoreDatabase(at: store.folder + "/new/vault.db")
+    #expect(
+      try await database.queue.read { try Int.fetchOne($0, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'item'") }
+        == 3)
+    database.close()
   }
 
   @Test("after another passcode the recovery key restores; the old passcode opens nothing, the new one everything")

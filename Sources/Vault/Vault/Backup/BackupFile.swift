@@ -1,17 +1,18 @@
+import GRDB
 import Glibc
 import Keys
 import SecureMemory
 
-/// A backup of a store as one file: a head, and the database in chunks that are sealed under a key derived from the root
-/// key. Nobody can try passcodes on it, change it or open the database in it without the store's device key or the recovery key.
+/// A backup of a store as one file: a head, and the rows of the store's tables in chunks that are sealed under a key derived
+/// from the root key. Nobody can try passcodes on it, change it or read the rows in it without the store's device key or the
+/// recovery key. Whoever has the recovery key can make one with any rows.
 struct BackupFile {
   /// The version of this layout.
-  static let version: UInt64 = 1
+  static let version: UInt64 = 2
 
   private static let magic = Array("whorl-backup\n".utf8)
   /// The longest head after magic and length, in bytes.
   private static let headLimit = 4 << 10
-  private static let chunkCount = 64 << 10
   private static let saltCount = 32
 
   /// What can be read without a key.
@@ -70,86 +71,50 @@ struct BackupFile {
 
   private static func lent(_ descriptor: Int32) -> LentFile { LentFile(descriptor, name: "the backup") }
 
-  /// The length of the file in bytes.
-  var size: Int {
-    var info = stat()
-    return fstat(file.descriptor, &info) == 0 ? Int(info.st_size) : .max
-  }
+  /// The length of the file in bytes. No more is read of it.
+  var size: Int { file.size }
 
   // MARK: Contents
 
-  /// Seals a file into the backup, and syncs that.
-  func seal(_ database: String, _ keys: borrowing RootKeys) throws(VaultError) {
-    let source = Glibc.open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard source >= 0 else { throw .inputOutput("cannot open \(database): \(errnoText())") }
-    defer { close(source) }
-    let contents = LentFile(source, name: database)
-    let key = try key(keys)
-    var (place, number) = (0, UInt64(0))
-    var chunk = try contents.read(at: place, upTo: Self.chunkCount)
-    while true {
-      place += chunk.count
-      let next = try contents.read(at: place, upTo: Self.chunkCount)
-      do {
-        try file.write(
-          AEAD.seal(SecretBytes(copying: chunk.span), key: key, aad: aad(number, isLast: next.isEmpty)))
-      } catch let error as KeysError {
-        throw VaultError(keys: error)
-      } catch {
-        throw VaultError(storage: error)
-      }
-      number += 1
-      if next.isEmpty { break }
-      chunk = next
+  /// Seals the rows of a database into the backup, and syncs the file.
+  func seal(_ database: StoreDatabase, _ keys: borrowing RootKeys) throws(VaultError) {
+    let chunks = try SealedChunks(to: file, key: key(keys))
+    do {
+      try database.queue.read { db in try BackupRows.write(db) { try chunks.append($0) } }
+      try chunks.finish()
+    } catch {
+      throw VaultError(storage: error)
     }
     try file.sync()
   }
 
-  /// Opens the backup into a new private file.
+  /// Makes a database of the rows in the backup. No file of a backup is ever opened by SQLite: it might have been made to
+  /// find a fault in it.
   ///
-  /// - Throws: `fileUnreadable` where the backup was damaged.
-  func open(into path: String, _ keys: borrowing RootKeys) throws(VaultError) {
-    let target = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard target >= 0 else { throw .inputOutput("cannot make \(path): \(errnoText())") }
-    defer { close(target) }
-    let key = try key(keys)
-    let boxCount = Self.chunkCount + AEAD.overhead
-    var (place, number) = (headBytes.count, UInt64(0))
-    var box = try file.read(at: place, upTo: boxCount)
-    while true {
-      place += box.count
-      let next = try file.read(at: place, upTo: boxCount)
-      do {
-        try AEAD.open(box, key: key, aad: aad(number, isLast: next.isEmpty)).write(to: target)
-      } catch KeysError.authenticationFailed {
-        throw .fileUnreadable("the backup was damaged or cut off, or something was appended")
-      } catch let error as KeysError {
-        throw VaultError(keys: error)
-      } catch {
-        throw .inputOutput("cannot write \(path): \(error)")
-      }
-      number += 1
-      if next.isEmpty { break }
-      box = next
+  /// - Parameters:
+  ///   - path: where the database is made.
+  ///   - quota: its largest size in bytes; nil: no limit.
+  /// - Throws: `fileUnreadable` where the backup was damaged, and where its rows are not those of a store; `storeFull`.
+  func open(into path: String, _ keys: borrowing RootKeys, quota: Int?) throws(VaultError) -> StoreDatabase {
+    let chunks = try OpenedChunks(of: file, from: headBytes.count, key: key(keys))
+    let database = try StoreDatabase(at: path, creating: true, quota: quota)
+    do {
+      try database.queue.write { db in try BackupRows.read(into: db) { try chunks.take($0) } }
+      guard try chunks.isAtEnd else { throw VaultError.otherRows }
+      return database
+    } catch {
+      database.close()
+      if (error as? DatabaseError)?.resultCode == .SQLITE_CONSTRAINT { throw .otherRows }
+      throw database.error(error)
     }
-    guard fsync(target) == 0 else { throw .inputOutput("cannot write \(path): \(errnoText())") }
   }
 
-  private func key(_ keys: borrowing RootKeys) throws(VaultError) -> SecretBytes {
+  func key(_ keys: borrowing RootKeys) throws(VaultError) -> SecretBytes {
     do {
       return try KDF.hkdf(key: keys.derive("backup"), salt: head.salt, info: Digest.sha256(headBytes))
     } catch {
       throw VaultError(storage: error)
     }
-  }
-
-  /// Binds a chunk to its place, so that none can be moved, left out or added.
-  private func aad(_ number: UInt64, isLast: Bool) -> [UInt8] {
-    var aad = CanonicalEncoding()
-    aad.append(tag: 1, "backup")
-    aad.append(tag: 2, number)
-    aad.append(tag: 3, UInt64(isLast ? 1 : 0))
-    return aad.bytes
   }
 }
 
@@ -180,7 +145,10 @@ extension BackupFile.Head {
     var decoder = CanonicalDecoder(encoded)
     do {
       let version = try decoder.number(Tag.version)
-      guard version == BackupFile.version else { throw VaultError.newerFormat(Int(clamping: version)) }
+      guard version == BackupFile.version else {
+        throw version > BackupFile.version
+          ? VaultError.newerFormat(Int(clamping: version)) : .olderFormat(Int(clamping: version))
+      }
       let format = Int(clamping: try decoder.number(Tag.format))
       guard format <= StoreDatabase.format else { throw VaultError.newerFormat(format) }
       guard format == StoreDatabase.format else { throw VaultError.olderFormat(format) }

@@ -26,7 +26,9 @@ struct Backups {
       return slot
     }
     let backup = try BackupFile(to: file, of: store, recovery: recovery)
-    try backup.seal(copy.directory.database, store.keys)
+    let database = try StoreDatabase(at: copy.directory.database)
+    defer { database.close() }
+    try backup.seal(database, store.keys)
   }
 
   // MARK: Restoring
@@ -112,9 +114,9 @@ final class OpenedBackup {
 
   init(_ backup: BackupFile, in folder: NewStore, _ keys: consuming RootKeys, of present: Store) throws(VaultError) {
     self.folder = folder
-    try backup.open(into: folder.directory.database, keys)
+    let database = try backup.open(into: folder.directory.database, keys, quota: present.database.quota)
     store = Store(
-      directory: folder.directory, database: try StoreDatabase(at: folder.directory.database), keys: keys,
+      directory: folder.directory, database: database, keys: keys,
       owner: present.owner, clock: present.clock, floor: present.floor, classKeys: present.classKeys,
       seal: present.seal)
     try store.writeManifest()

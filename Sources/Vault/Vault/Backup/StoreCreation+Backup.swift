@@ -27,8 +27,7 @@ extension StoreCreation {
       under: RecoveryKey.slotKey(of: text), databaseID: id, otherwise: .wrongRecoveryKey)
     let new = try NewStore(at: path)
     let keys = try RootKeys(root: root, databaseID: id)
-    try backup.open(into: new.directory.database, keys)
-    let database = try StoreDatabase(at: new.directory.database)
+    let database = try backup.open(into: new.directory.database, keys, quota: quota)
     let seal = try storage.seal(replacing: try database.deviceSlot())
     let store = Store(
       directory: new.directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,

@@ -1,0 +1,17 @@
+import Testing
+
+@testable import Wallets
+
+@Suite("Files beside a wallet")
+struct PrivateFileTests {
+  @Test("one that has more bytes than its length says is read only up to the limit")
+  func growing() throws {
+    // A file of /proc has the length 0 and more to read, as one has that grows while it is read.
+    #expect(try PrivateFile.read("/proc/self/maps").count > 500)
+    #expect {
+      try PrivateFile.read("/proc/self/maps", limit: 500)
+    } throws: {
+      if case .damaged = $0 as? WalletError { true } else { false }
+    }
+  }
+}
