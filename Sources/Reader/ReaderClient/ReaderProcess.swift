@@ -30,8 +30,9 @@ package actor ReaderProcess: FingerprintReader {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// How long an answer may take that waits for no finger, the start of the process included. Some readers take seconds
-  /// to be opened or to list their prints, and fprintd waits for other programs for up to ten.
+  /// How long an answer may take that waits for no finger. Some readers take seconds to be opened or to list their prints,
+  /// and fprintd waits for other programs for up to ten. The first answer may take twice as long, since the process has to
+  /// start before, and with it perhaps fprintd, on a slow machine that has neither in memory.
   package static let answerLimit = Duration.seconds(30)
 
   private let selection: ReaderSelection
@@ -259,7 +260,7 @@ package actor ReaderProcess: FingerprintReader {
     let values: [BusValue]
     do throws(BusError) {
       values = try await session.call(
-        request, number: number, observer: observer, within: observer == nil ? limit : nil)
+        request, number: number, observer: observer, within: observer == nil ? nextLimit : nil)
     } catch {
       // The unit was about to end. Try again, since no reader was open there.
       if error == .disconnected, case .unit = origin, session === wasRunning, request.needsNoOpenReader {
@@ -270,6 +271,9 @@ package actor ReaderProcess: FingerprintReader {
     guard let answer = ReaderAnswer(to: request, values) else { throw await broken() }
     return answer
   }
+
+  /// How long the next answer may take that waits for no finger.
+  package var nextLimit: Duration? { limit.map { session?.hasAnswered == true ? $0 : $0 * 2 } }
 
   private func number() -> UInt64 {
     lastNumber += 1

@@ -79,6 +79,9 @@ final class ReaderSession: Sendable {
   /// Whether the connection has ended, so that calls fail.
   var isOver: Bool { progress.isOver }
 
+  /// Whether the process has answered a call, so that it is known to have started.
+  var hasAnswered: Bool { progress.hasAnswered }
+
   /// Runs on the caller's executor, so that calls are sent in the order in which they were made.
   ///
   /// - Parameter limit: how long to wait for the answer; nil: until the task is cancelled.
@@ -95,7 +98,7 @@ final class ReaderSession: Sendable {
         } else {
           try await connection.call(ReaderInterface.target, member, arguments)
         }
-      if observer != nil { progress.finish(number) }
+      progress.finish(number, observed: observer != nil)
       return values
     } catch {
       progress.forget(number)
@@ -133,6 +136,7 @@ private final class ReaderProgress: Sendable {
   private struct State {
     /// The observers by the number of the call, so that a call that is refused during a scan does not take its events.
     var observers: [UInt64: ScanObserver] = [:]
+    var hasAnswered = false
     /// The scan that was answered last. Its finger may be lifted after the answer.
     var finished: UInt64?
     var isOver = false
@@ -141,13 +145,16 @@ private final class ReaderProgress: Sendable {
   private let state = Mutex(State())
 
   var isOver: Bool { state.withLock { $0.isOver } }
+  var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
 
   func begin(_ number: UInt64, _ observer: @escaping ScanObserver) {
     state.withLock { $0.observers[number] = observer }
   }
 
-  func finish(_ number: UInt64) {
+  func finish(_ number: UInt64, observed: Bool) {
     state.withLock {
+      $0.hasAnswered = true
+      guard observed else { return }
       if let previous = $0.finished { $0.observers[previous] = nil }
       $0.finished = number
     }

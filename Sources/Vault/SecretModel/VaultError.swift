@@ -144,7 +144,7 @@ public enum VaultError: Error, Sendable, Hashable {
   // Passing
   /// Another program holds the store or the reader.
   case busy(String)
-  /// Nobody touched the reader or answered in time.
+  /// Nobody touched the reader in time.
   case timedOut
   /// The system refused to read or write; the value says what.
   case inputOutput(String)

@@ -80,6 +80,18 @@ struct LyingUnitTests {
     }
   }
 
+  @Test("may take twice as long for its first answer, since it has to start before")
+  func slowStart() async throws {
+    try await withFolder { folder in
+      let unit = try Unit(in: folder, within: .seconds(30), Self.answers)
+      #expect(await unit.process.nextLimit == .seconds(60))
+      _ = try await unit.process.readers()
+      #expect(await unit.process.nextLimit == .seconds(30))
+      await unit.process.shutdown()
+      #expect(await unit.process.nextLimit == .seconds(60), "another process starts")
+    }
+  }
+
   @Test("is waited for as long as its caller waits where it waits for a finger")
   func slowScan() async throws {
     try await withFolder { folder in

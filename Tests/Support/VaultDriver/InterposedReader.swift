@@ -57,11 +57,13 @@ package struct InterposedReader: FingerprintReader {
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     await at?(.listing)
+    guard !Task.isCancelled else { throw .cancelled }
     return try await real.readers().compactMap(describing) + beside
   }
 
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     await at?(.opening)
+    guard !Task.isCancelled else { throw .cancelled }
     guard let description = describing(try await real.open(id, for: user)) else { throw .absent }
     return description
   }

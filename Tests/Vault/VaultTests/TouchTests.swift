@@ -118,6 +118,21 @@ struct TouchTests {
     #expect(try await vault.status().failures == 0)
   }
 
+  @Test("a reader that is slow to be listed and opened is waited for, however soon a finger has to come")
+  func slowReader() async throws {
+    let store = try await ScratchStore()
+    let reader = InterposedReader(
+      real: ScriptedReader(),
+      at: { step in
+        if step == .listing || step == .opening { try? await Task.sleep(for: .seconds(2)) }
+      })
+    let vault = try store.open(reader: reader)
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    try await vault.put("bound", "secret", .anyFinger)
+    #expect(try await vault.get("bound", ContextOptions(timeout: .seconds(1)), by: Person()) == "secret")
+    await vault.close()
+  }
+
   @Test("a reader that dies in the middle of a scan is a definite error, its charge stays, and the next request works")
   func readerDies() async throws {
     let image = try await ImageReaderStore()

@@ -136,7 +136,7 @@ struct Authenticator {
     let events = context.events
     let answer: ScanAnswer
     do throws(VaultError) {
-      answer = try await context.outcome(within: readers.arming.longestTouch, underGate: readers.gate) {
+      answer = try await context.outcome(of: .finger, within: readers.arming.longestTouch, underGate: readers.gate) {
         try await lease.ask { reader in
           try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
             finger.note(event)

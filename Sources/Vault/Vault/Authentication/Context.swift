@@ -174,7 +174,7 @@ final class Context {
     let (standing, stands) = AsyncStream.makeStream(of: Void.self)
     prompt = (events.yield(.touchWanted(request)), stands)
     defer { prompt = nil }
-    try await outcome(within: limit, underGate: gate) {
+    try await outcome(of: .prompt, within: limit, underGate: gate) {
       for await _ in standing { return }
       throw ReaderError.cancelled
     }
@@ -185,24 +185,58 @@ final class Context {
     if let prompt, prompt.event == event { prompt.stands.yield() }
   }
 
+  /// What an action waits for.
+  enum Awaited {
+    /// A finger.
+    case finger
+    /// The turn of this request at the reader.
+    case turn
+    /// The prompt of the program.
+    case prompt
+    /// An answer of the reader for which no finger is needed.
+    case answer
+
+    /// How long a reader may take for an answer. The reader process has shorter limits of its own, which say more.
+    private static let answerLimit = Duration.seconds(120)
+
+    /// How long the wait may last, if nothing happens; nil for ever. The timeout of a context is for its person and for
+    /// other programs. A slow reader is no reason to say that no finger came.
+    func limit(_ options: ContextOptions) -> Duration? {
+      switch self {
+      case .finger, .turn, .prompt: options.timeout
+      case .answer: Self.answerLimit
+      }
+    }
+
+    /// The error when it has lasted too long.
+    var tooLong: VaultError {
+      switch self {
+      case .finger: .timedOut
+      case .turn: .busy("another program is waiting for a finger")
+      case .prompt: .busy("the prompt for a finger was not shown in time")
+      case .answer: .reader(.processDied("it did not answer in time"))
+      }
+    }
+  }
+
   /// Waits for an action of the reader, and maps its errors to the vault's. A cancel and a chosen fallback end the wait
-  /// with `cancelled`; the context's timeout ends it when nothing has happened for that long.
+  /// with `cancelled`; a limit ends it when nothing has happened for that long.
   ///
   /// - Parameters:
   ///   - activity: when something last happened.
-  ///   - limit: a shorter timeout than the context's.
+  ///   - limit: a shorter limit.
   ///   - gate: for an action that arms the reader: ends the wait when the caller's session no longer allows it.
   func outcome<T: Sendable>(
-    activity: Activity = Activity(), within limit: Duration? = nil, underGate gate: (any SessionGate)? = nil,
-    of question: @escaping @Sendable () async throws -> T
+    of awaited: Awaited, activity: Activity = Activity(), within limit: Duration? = nil,
+    underGate gate: (any SessionGate)? = nil, _ question: @escaping @Sendable () async throws -> T
   ) async throws(VaultError) -> T {
     let action = Task(executorPreference: BackgroundThread.shared, operation: question)
     let ending = EarlyEnding { action.cancel() }
     cancelAction = { action.cancel() }
     // If the cancel came before `cancelAction` was set, cancel the action here.
     if isCancelled || Task.isCancelled { action.cancel() }
-    let timeout = [options.timeout, limit].compactMap { $0 }.min()
-    let timer = timeout.map { IdleTimer($0, activity) { ending.end(.timedOut) } }
+    let timeout = [awaited.limit(options), limit].compactMap { $0 }.min()
+    let timer = timeout.map { IdleTimer($0, activity) { ending.end(awaited.tooLong) } }
     let watch = gate.map { gate in
       Task(executorPreference: BackgroundThread.shared) { [caller = client.caller] in
         ending.end(.sessionRefused(await gate.untilRefused(for: caller)))

@@ -121,7 +121,7 @@ extension ReaderLease {
   func chipList(knowing prints: [EnrolledPrint], _ context: Context) async throws(VaultError)
     -> ChipList
   {
-    try await context.outcome { try await ask { try await $0.storedPrints(knowing: prints) } }
+    try await context.outcome(of: .answer) { try await ask { try await $0.storedPrints(knowing: prints) } }
   }
 }
 

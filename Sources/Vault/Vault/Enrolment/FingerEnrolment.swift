@@ -232,7 +232,7 @@ struct FingerEnrolment {
   ) async {
     do throws(VaultError) {
       if let lease {
-        try await context.outcome { try await lease.ask { try await $0.delete(template) } }
+        try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
       } else {
         try await delete(template, from: set, context)
       }
@@ -249,7 +249,7 @@ struct FingerEnrolment {
   {
     try await readers.withReader(for: nil, context) { lease throws(VaultError) in
       guard set.isOn(lease.description) else { throw .reader(.absent) }
-      try await context.outcome { try await lease.ask { try await $0.delete(template) } }
+      try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
     }
   }
 }

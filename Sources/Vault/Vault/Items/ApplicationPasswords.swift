@@ -52,7 +52,9 @@ struct ApplicationPasswords {
       try store.read { moment in _ = try moment.release([item], evidence) }
       try store.commit(items: true) { change in change.authority[count] = Tries() }
     }
-    guard store.clock.now() &- shown <= Self.checkingTime else { throw .timedOut }
+    guard store.clock.now() &- shown <= Self.checkingTime else {
+      throw .busy("it took too long to check the application password")
+    }
     return items
   }
 }

@@ -35,7 +35,7 @@ struct ReaderAccess {
       if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
       try await turn(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
       let user = try readerUser
-      let value = try await body(try await context.outcome { try await claim.open(wanted, for: user) })
+      let value = try await body(try await context.outcome(of: .answer) { try await claim.open(wanted, for: user) })
       claim.end(.succeeded)
       return value
     } catch {
@@ -57,7 +57,7 @@ struct ReaderAccess {
   ) async throws(VaultError) -> T {
     try await requireAllowed(context)
     return try await context.outcome(
-      activity: activity, within: arming.longestTouch, underGate: gate, of: question)
+      of: .finger, activity: activity, within: arming.longestTouch, underGate: gate, question)
   }
 
   /// The request for the prompt.
@@ -80,11 +80,9 @@ struct ReaderAccess {
     _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     defer { context.ahead.clear() }
-    do throws(VaultError) {
-      return try await context.outcome { [events = context.events, ahead = context.ahead] in
-        try await wait { ahead.tell($0, through: events) }
-      }
-    } catch .timedOut { throw .busy("another program is waiting for a finger") }
+    return try await context.outcome(of: .turn) { [events = context.events, ahead = context.ahead] in
+      try await wait { ahead.tell($0, through: events) }
+    }
   }
 
   private func wanted(_ claim: ReaderClaim, _ context: Context) async throws(VaultError)
@@ -92,7 +90,7 @@ struct ReaderAccess {
   {
     if let opened = claim.opened { return opened.description }
     let adapter = try recordedAdapter
-    let attached = try await context.outcome { [desk] in try await desk.reader.readers(drivenBy: adapter) }
+    let attached = try await context.outcome(of: .answer) { [desk] in try await desk.reader.readers(drivenBy: adapter) }
     let chosen = try choose(from: attached)
     context.readerPlace = chosen.place(among: attached)
     return chosen

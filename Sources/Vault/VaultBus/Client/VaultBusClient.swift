@@ -16,14 +16,15 @@ package final class VaultBusClient: VaultConnection {
   /// if this throws.
   ///
   /// - Parameters:
-  ///   - greetingLimit: how long to wait for the answer to the hello.
+  ///   - greetingLimit: how long to wait for the answer to the hello. A slow machine may have to load the vault's program
+  ///     from its disk first.
   ///   - cancelGrace: how long to wait for the answer of a cancelled call. A vault answers within a second; the
   ///     connection to one that does not is closed.
   ///   - vaultEnd: for a vault that this process has started: waits until the vault's process has ended, or ends it,
   ///     and returns how it ended. Called when the connection has ended.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, greetingLimit: Duration = .seconds(10), cancelGrace: Duration = .seconds(5),
+    socket: Int32, greetingLimit: Duration = .seconds(30), cancelGrace: Duration = .seconds(5),
     vaultEnd: (@Sendable () async -> String)? = nil
   ) throws(VaultError) {
     wire = try VaultWire(socket: socket, cancelGrace: cancelGrace)
