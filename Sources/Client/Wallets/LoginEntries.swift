@@ -1,7 +1,8 @@
 package import SecretModel
 package import SecureMemory
 
-/// The login entries of a store: the secrets to hand over when its user logs in. The calls ask nobody.
+/// The login entries of a store: the secrets to hand over when its user logs in. The calls ask nobody,
+/// except one that seals under the passcode.
 package struct LoginEntries: Sendable {
   private let vault: any VaultService
 
@@ -44,9 +45,23 @@ package struct LoginEntries: Sendable {
   }
 
   /// The sealed copy to keep beside a wallet, from which its secret can be recovered without this store.
+  ///
+  /// - Parameter asking: who is asked for the passcode, for a copy that is sealed under it.
   package func sealedCopy(
-    of secret: borrowing SecretBytes, under keys: SealedCopy.Keys
+    of secret: borrowing SecretBytes, under keys: SealedCopy.Keys, _ asking: Asking = .nobody
   ) async throws(VaultError) -> SealedCopy {
-    try await vault.sealCopy(of: secret.copy(), under: keys)
+    try await vault.sealCopy(of: secret.copy(), under: keys, replacing: nil, asking)
+  }
+
+  /// The sealed copy to keep beside a wallet in place of an earlier one. Asks nobody: where the earlier copy is sealed under
+  /// a passcode that has been changed since, the new one is sealed under the recovery key alone.
+  package func renewedCopy(
+    of secret: borrowing SecretBytes, replacing old: SealedCopy?
+  ) async throws(VaultError) -> SealedCopy {
+    do throws(VaultError) {
+      return try await vault.sealCopy(of: secret.copy(), under: old?.keys ?? .recoveryKey, replacing: old, .nobody)
+    } catch .interactionNotAllowed {
+      return try await sealedCopy(of: secret, under: .recoveryKey)
+    }
   }
 }

@@ -22,6 +22,7 @@ package struct AuditEntry: Sendable, Hashable {
     case reseal = "reseal"
     case setFirstUnlock = "set-first-unlock"
     case acceptRestore = "accept-restore"
+    case sealCopy = "seal-copy"
     case backUp = "back-up"
     case restore = "restore"
     case useAdapter = "use-adapter"

@@ -6,7 +6,7 @@ package import SecureMemory
 package struct SealedCopy: Sendable, Hashable {
   /// What a copy is sealed under.
   package enum Keys: String, Sendable, Hashable, CaseIterable {
-    /// The passcode, where one is set, and the recovery key.
+    /// The passcode and the recovery key.
     case passcodeAndRecoveryKey = "passcode-and-recovery-key"
     /// The recovery key alone, which nobody can guess.
     case recoveryKey = "recovery-key"

@@ -59,8 +59,14 @@ package protocol VaultService: Sendable {
   ///   and attributes, which would empty the store.
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int
   /// Seals a copy of a secret of at most 4096 bytes, to be opened without this store
-  /// (``VaultConnection/openCopy(_:with:)``). Asks nobody.
-  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError) -> SealedCopy
+  /// (``VaultConnection/openCopy(_:with:)``). Asks for the passcode where the copy is sealed under it, and else nobody.
+  /// The copy says what it is sealed under: the recovery key alone where no passcode is set, and in a store of a TPM or a
+  /// credential.
+  ///
+  /// - Parameter old: returned as it is, and nobody is asked, where it is sealed under these keys as they are now.
+  func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
+  ) async throws(VaultError) -> SealedCopy
   /// Stores a private key that is made in the vault, or brought in SSH's form. It is only used there from then on: its
   /// access control gets `privateKeyUsage`. The attributes that follow from the key are set here. Asks nobody.
   ///

@@ -121,7 +121,7 @@ extension VaultInterface.Method {
     case .addAll: "ta(ayxx)h"
     case .update: "ta{sv}a{sv}aha{sv}"
     case .delete: "ta{sv}"
-    case .sealCopy: "ths"
+    case .sealCopy: "thsaya{sv}"
     case .addKey: "ta{sv}sah"
     case .useKey: "taya{sv}a{sv}"
     case .evaluate: "ta{sv}a{sv}"

@@ -53,14 +53,23 @@ struct LoginCommandTests {
   func staleStore() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
-        func disabling(_ passcode: [String]) -> Invocation {
-          var call = whorl(
-            store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"])
+        func answered(_ call: Invocation, _ passcode: [String]) -> Invocation {
+          var call = call
           if !passcode.isEmpty { call.arguments += ["--passcode-fd", "4"] }
           call.descriptors += passcode.map { $0 + "\n" }
           return call
         }
-        try await enable(store, daemon).run().mustSucceed()
+        func disabling(_ passcode: [String]) -> Invocation {
+          answered(
+            whorl(store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]), passcode)
+        }
+        // The passcode opens the copy only if it is given now.
+        var enabling = enable(store, daemon)
+        enabling.arguments += ["--sealed-under", "passcode-and-recovery-key"]
+        let refused = try await enabling.run()
+        #expect(refused.status == 77 && refused.failure.contains("--passcode-fd"), "\(refused.diagnostics)")
+        #expect(daemon.files.filter { $0.contains("whorl") } == [])
+        try await answered(enabling, [TestStore.passcode]).run().mustSucceed()
         let files = [
           "\(daemon.folder)/data/keyrings/login.keyring", "\(daemon.folder)/data/keyrings/login.keyring.whorl",
         ]

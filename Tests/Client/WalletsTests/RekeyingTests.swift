@@ -12,6 +12,22 @@ import VaultDriver
 struct RekeyingTests {
   private struct Stopped: Error {}
 
+  /// Seals for the recovery key alone.
+  private func sealing(_ vault: any VaultService) -> (borrowing SecretBytes) async throws -> SealedCopy {
+    { try await LoginEntries(in: vault).sealedCopy(of: $0, under: .recoveryKey) }
+  }
+
+  /// Seals for the passcode as well, which a person gives.
+  private func sealingWithPasscode(_ vault: any VaultService) -> (borrowing SecretBytes) async throws -> SealedCopy {
+    { secret in
+      let secret = SharedSecret(secret.copy())
+      return try await Person(passcodes: [ScratchStore.passcode]).with(vault) {
+        try await LoginEntries(in: vault).sealedCopy(
+          of: secret.bytes, under: .passcodeAndRecoveryKey, Asking(in: $0))
+      }
+    }
+  }
+
   @Test("the keyring opens with the secret alone, keeps what is in it, and gets a password back")
   func wholeWay() async throws {
     try await PrivateBus.with { bus in
@@ -24,7 +40,7 @@ struct RekeyingTests {
         let steps = Mutex<[KeyringRekeying.Step]>([])
         let rekeying = KeyringRekeying(daemon.places, in: vault) { step in steps.withLock { $0.append(step) } }
         try await rekeying.enable(
-          password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
         #expect(steps.withLock { $0 } == KeyringRekeying.Step.allCases)
 
         let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)).bytes.text
@@ -64,7 +80,7 @@ struct RekeyingTests {
       let files = daemon.files
       await #expect(throws: WalletError.wrongSecret) {
         try await KeyringRekeying(daemon.places, in: vault).enable(
-          password: SecretBytes(text: "wrong"), sealedUnder: .recoveryKey)
+          password: SecretBytes(text: "wrong"), sealing: sealing(vault))
       }
       #expect(try readFile(daemon.places.file) == before)
       #expect(daemon.files == files)
@@ -83,7 +99,7 @@ struct RekeyingTests {
       let vault = VaultSession(of: try store.open())
       await #expect(throws: Stopped.self) {
         try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.enable(
-          password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
       }
       let isChanged = ![.rehearsed, .stored, .sealed, .kept].contains(last)
       #expect(try await daemon.fileOpens(with: KeyringDaemon.password) == !isChanged)
@@ -114,7 +130,7 @@ struct RekeyingTests {
       let store = try await ScratchStore()
       let vault = VaultSession(of: try store.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
       let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry))
       await #expect(throws: Stopped.self) {
         try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.disable(
@@ -172,7 +188,7 @@ struct RekeyingTests {
       let vault = VaultSession(of: try store.open())
       let entries = LoginEntries(in: vault)
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
       try await entries.put(KeyringRekeying.entry, secret: SecretBytes(text: "of an old backup"))
       let outcome = try await KeyringRepair(daemon.places, in: vault).run(
         asking: Self.withPasscode)
@@ -188,7 +204,7 @@ struct RekeyingTests {
       let lost = try await ScratchStore()
       let vault = VaultSession(of: try lost.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .passcodeAndRecoveryKey)
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
       let new = try await ScratchStore(passcode: "another passcode")
       let other = VaultSession(of: try new.open())
       let outcome = try await KeyringRepair(daemon.places, in: other).run(
@@ -209,7 +225,7 @@ struct RekeyingTests {
       let store = try await ScratchStore()
       let vault = VaultSession(of: try store.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealedUnder: .recoveryKey)
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
       daemon.end()
       if isCut {
         try writeFile(daemon.places.file, Array(try readFile(daemon.places.file).prefix(60)))
@@ -225,6 +241,51 @@ struct RekeyingTests {
       #expect(outcome == .password)
       #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
       #expect(daemon.files.contains("login.keyring.damaged") == isCut)
+    }
+  }
+
+  @Test("a login keeps a copy under the passcode until that is changed, and seals then for the recovery key alone")
+  func renewedCopy() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let actor = try store.open()
+      let vault = VaultSession(of: actor)
+      try await KeyringRekeying(daemon.places, in: vault).enable(
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
+      let entries = LoginEntries(in: vault)
+      let secret = try #require(try await entries.secret(of: KeyringRekeying.entry))
+      let opening = KeyringOpening(daemon.places)
+      let first = try #require(daemon.places.sealedCopy)
+      #expect(first.keys == .passcodeAndRecoveryKey)
+      try await opening.renewSealedCopy(of: secret.bytes, entries)
+      #expect(daemon.places.sealedCopy == first)
+
+      try await Person(passcodes: [ScratchStore.passcode], newPasscode: "another one").with(actor) {
+        try await actor.changePasscode(in: $0)
+      }
+      try await opening.renewSealedCopy(of: secret.bytes, entries)
+      let second = try #require(daemon.places.sealedCopy)
+      #expect(second.keys == .recoveryKey)
+      let opened = try await ScratchStore.open(second, with: .recoveryKey(SecretBytes(text: store.recoveryKey)))
+      #expect(opened.text == secret.bytes.text)
+    }
+  }
+
+  @Test("a person who does not give the passcode for the copy gets no change of the keyring")
+  func refusedSealing() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      let files = daemon.files
+      await #expect(throws: VaultError.interactionNotAllowed) {
+        try await KeyringRekeying(daemon.places, in: vault).enable(password: SecretBytes(text: KeyringDaemon.password))
+        {
+          try await LoginEntries(in: vault).sealedCopy(of: $0, under: .passcodeAndRecoveryKey)
+        }
+      }
+      #expect(daemon.files == files)
+      #expect(try await LoginEntries(in: vault).all().isEmpty)
+      #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
     }
   }
 }

@@ -50,7 +50,7 @@ struct RecordedCalls: Sendable {
     let change = ItemChange(attributes: [.label: .text("label")])
     _ = try? await vault.update(.names([name]), change, secret: secret(), asking)
     _ = try? await vault.delete(.search(search))
-    _ = try? await vault.sealCopy(of: secret(), under: .recoveryKey)
+    _ = try? await vault.sealCopy(of: secret(), under: .passcodeAndRecoveryKey, replacing: nil, asking)
     _ = try? await vault.useKey(id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), asking)
     _ = try? await vault.useKey(id, .export, asking)
     _ = try? await vault.addKey(item, from: .generated(.ed25519))

@@ -10,7 +10,20 @@ struct SealedCopyContractTests {
   @Test("are sealed by a store and opened without one", arguments: Way.allCases)
   func roundTrip(_ way: Way) async throws {
     let open = try await OpenScratch(way)
-    let copy = try await open.vault.sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey)
+    let vault = open.vault
+    func sealed(
+      under keys: SealedCopy.Keys, replacing old: SealedCopy? = nil, _ asking: Asking
+    ) async throws -> SealedCopy {
+      try await vault.sealCopy(of: SecretBytes(text: "s3cret"), under: keys, replacing: old, asking)
+    }
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      try await sealed(under: .passcodeAndRecoveryKey, .nobody)
+    }
+    let copy = try await open.asking(answering: OpenScratch.passcode) { asking in
+      try await vault.sealCopy(
+        of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey, replacing: nil, asking)
+    }
+    #expect(try await sealed(under: .passcodeAndRecoveryKey, replacing: copy, .nobody) == copy)
     let other = try way.connect(to: try await ScratchConnection())
     let opened = try await other.openCopy(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode)))
     #expect(opened.text == "s3cret")
@@ -22,7 +35,7 @@ struct SealedCopyContractTests {
     await #expect(throws: VaultError.malformedRecoveryKey) {
       _ = try await other.openCopy(copy, with: .recoveryKey(SecretBytes(text: "wrong")))
     }
-    let bare = try await open.vault.sealCopy(of: SecretBytes(text: "x"), under: .recoveryKey)
+    let bare = try await sealed(under: .recoveryKey, .nobody)
     #expect(bare.keys == .recoveryKey)
     await #expect(throws: VaultError.passcodeNotSet) {
       _ = try await other.openCopy(bare, with: .passcode(SecretBytes(text: ScratchStore.passcode)))

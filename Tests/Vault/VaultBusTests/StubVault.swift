@@ -88,9 +88,9 @@ final class StubVault: VaultService, VaultConnection {
   }
 
   // VaultService
-  func sealCopy(of _: consuming SecretBytes, under _: SealedCopy.Keys) async throws(VaultError) -> SealedCopy {
-    throw Self.unused
-  }
+  func sealCopy(
+    of _: consuming SecretBytes, under _: SealedCopy.Keys, replacing _: SealedCopy?, _: Asking
+  ) async throws(VaultError) -> SealedCopy { throw Self.unused }
   func addKey(_: NewItem, from _: KeySource) async throws(VaultError) -> Item { throw Self.unused }
   func openContext(_: ContextOptions) async throws(VaultError) -> (handle: ContextHandle, events: ContextEvents) {
     let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)

@@ -254,7 +254,8 @@ struct CredentialStoreTests {
     let storage = Self.machine(try Self.first.get())
     let store = try await makeStore(storage)
     let copy = try await VaultSession(of: try store.open(storage: storage))
-      .sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey)
+      .sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey, replacing: nil, .nobody)
+    #expect(copy.keys == .recoveryKey)
     await #expect(throws: VaultError.passcodeNotSet) {
       _ = try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: Self.right))).text
     }

@@ -15,7 +15,17 @@ struct SealedCopyTests {
   private func sealed(_ store: ScratchStore, under keys: SealedCopy.Keys = .passcodeAndRecoveryKey) async throws
     -> SealedCopy
   {
-    try await VaultSession(of: try store.open()).sealCopy(of: SecretBytes(text: "s3cret"), under: keys)
+    try await sealed(by: VaultSession(of: try store.open()), under: keys)
+  }
+
+  /// A copy that a person seals who gives this passcode.
+  private func sealed(
+    by session: VaultSession, under keys: SealedCopy.Keys = .passcodeAndRecoveryKey, replacing old: SealedCopy? = nil,
+    passcode: String = ScratchStore.passcode
+  ) async throws -> SealedCopy {
+    try await Person(passcodes: [passcode]).with(session) {
+      try await session.sealCopy(of: SecretBytes(text: "s3cret"), under: keys, replacing: old, Asking(in: $0))
+    }
   }
 
   @Test("a copy opens with the passcode and with the recovery key, and with nothing else")
@@ -34,11 +44,52 @@ struct SealedCopyTests {
     }
   }
 
+  @Test("a program that does not give the passcode gets nothing on which passcodes can be tried")
+  func withoutPasscode() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let session = VaultSession(of: vault)
+    let old = try await sealed(by: session, under: .recoveryKey)
+    for old in [nil, old] {
+      await #expect(throws: VaultError.interactionNotAllowed) {
+        try await session.sealCopy(
+          of: SecretBytes(text: "a"), under: .passcodeAndRecoveryKey, replacing: old, .nobody)
+      }
+    }
+    await #expect(throws: VaultError.wrongPasscode) { try await sealed(by: session, passcode: "wrong") }
+    let slot = try #require(try StoreDatabase(at: store.path + "/vault.db").rawSlot(.passcode))
+    #expect(!holds(old.bytes, slot.box) && !holds(old.bytes, slot.parameters))
+    let withPasscode = try await sealed(by: session)
+    #expect(holds(withPasscode.bytes, slot.box), "this is what passcodes can be tried on")
+  }
+
+  private func holds(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
+    bytes.count >= part.count
+      && (0...(bytes.count - part.count)).contains { Array(bytes[$0..<$0 + part.count]) == part }
+  }
+
+  @Test("wrong passcodes for a copy are counted like all others, and delay the next try")
+  func counted() async throws {
+    let store = try await ScratchStore()
+    let session = VaultSession(of: try store.open())
+    for number in 1...5 {
+      await #expect(throws: VaultError.wrongPasscode) { try await sealed(by: session, passcode: "wrong \(number)") }
+    }
+    #expect(try await session.status().passcodeDelay > 0)
+    await #expect { try await sealed(by: session) } throws: {
+      if case .passcodeDelayed = $0 as? VaultError { true } else { false }
+    }
+    withExtendedLifetime(store) {}
+  }
+
   @Test("one sealed under the recovery key alone, or in a store without a passcode, has nothing to guess in it")
   func recoveryKeyAlone() async throws {
     let without = try await ScratchStore(passcode: nil)
     let with = try await ScratchStore()
-    for (store, copy) in [(without, try await sealed(without)), (with, try await sealed(with, under: .recoveryKey))] {
+    for (store, keys) in [(without, SealedCopy.Keys.passcodeAndRecoveryKey), (with, .recoveryKey)] {
+      let copy = try await VaultSession(of: try store.open())
+        .sealCopy(of: SecretBytes(text: "s3cret"), under: keys, replacing: nil, .nobody)
+      #expect(copy.keys == .recoveryKey)
       await #expect(throws: VaultError.passcodeNotSet) {
         try await opened(copy, .passcode(SecretBytes(text: ScratchStore.passcode)))
       }
@@ -46,24 +97,34 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("sealing asks nobody, also before the first unlock, and the head changes with the passcode alone")
-  func heads() async throws {
+  @Test(
+    "a copy under the keys of now comes back as it is and nobody is asked, and one under an earlier passcode does not")
+  func renewal() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
     let session = VaultSession(of: vault)
-    let first = try await session.sealCopy(of: SecretBytes(text: "a"), under: .passcodeAndRecoveryKey)
-    let second = try await session.sealCopy(of: SecretBytes(text: "a"), under: .passcodeAndRecoveryKey)
-    #expect(first.head == second.head)
-    #expect(first.boxes != second.boxes)
+    func renewed(_ old: SealedCopy) async throws -> SealedCopy {
+      try await session.sealCopy(of: SecretBytes(text: "other"), under: old.keys, replacing: old, .nobody)
+    }
+    let both = try await sealed(by: session)
+    let alone = try await sealed(by: session, under: .recoveryKey)
+    #expect(try await renewed(both) == both)
+    #expect(try await renewed(alone) == alone)
     _ = try await Person(passcodes: [ScratchStore.passcode], newPasscode: "another one").with(vault) {
       try await vault.changePasscode(in: $0)
     }
-    let third = try await session.sealCopy(of: SecretBytes(text: "a"), under: .passcodeAndRecoveryKey)
-    #expect(third.head != first.head)
-    #expect(try await opened(third, .passcode(SecretBytes(text: "another one"))) == "a")
+    #expect(try await renewed(alone) == alone)
+    await #expect(throws: VaultError.interactionNotAllowed) { try await renewed(both) }
+    let second = try await sealed(by: session, replacing: both, passcode: "another one")
+    #expect(second.head != both.head)
+    #expect(try await opened(second, .passcode(SecretBytes(text: "another one"))) == "s3cret")
+  }
+
+  @Test("sealing for the recovery key asks nobody, also before the first unlock")
+  func beforeUnlock() async throws {
     let closed = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))
     let locked = VaultSession(of: try closed.open(classKeys: ClassKeys(firstUnlock: .passcode)))
-    _ = try await locked.sealCopy(of: SecretBytes(text: "a"), under: .passcodeAndRecoveryKey)
+    _ = try await locked.sealCopy(of: SecretBytes(text: "a"), under: .recoveryKey, replacing: nil, .nobody)
   }
 
   @Test("a changed byte is noticed by whoever opens what it belongs to")
@@ -113,7 +174,7 @@ struct SealedCopyTests {
   func tooLong() async throws {
     let session = VaultSession(of: try await ScratchStore().open())
     await #expect(throws: VaultError.secretTooLong(limit: 4096)) {
-      try await session.sealCopy(of: SecretBytes(count: 4097), under: .recoveryKey)
+      try await session.sealCopy(of: SecretBytes(count: 4097), under: .recoveryKey, replacing: nil, .nobody)
     }
   }
 }

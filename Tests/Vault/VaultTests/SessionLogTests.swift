@@ -74,6 +74,10 @@ struct SessionLogTests {
       .recover: { _ = try await session.recover(accepting: nil, asking) },
       .newRecoveryKey: { try await session.keepRecoveryKey(asking) },
       .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },
+      .sealCopy: {
+        _ = try await session.sealCopy(
+          of: SecretBytes(text: "gold"), under: .passcodeAndRecoveryKey, replacing: nil, asking)
+      },
       .backUp: { try await session.backUp(to: -1) },
       .restore: { _ = try await session.restore(-1, accepting: BackupContents.ID(digest: [1]), asking) },
       .useAdapter: { try await session.useAdapter(nil, asking) },

@@ -374,7 +374,8 @@ struct TPMStoreTests {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
     let copy = try await VaultSession(of: try store.open(storage: .tpm(machine.tpm)))
-      .sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey)
+      .sealCopy(of: SecretBytes(text: "s3cret"), under: .passcodeAndRecoveryKey, replacing: nil, .nobody)
+    #expect(copy.keys == .recoveryKey)
     await #expect(throws: VaultError.passcodeNotSet) {
       _ = try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: Self.right))).text
     }

@@ -33,11 +33,11 @@ package struct KeyringOpening: Sendable {
     if PrivateFile.exists(places.before) { try PrivateFile.remove(places.before) }
   }
 
-  /// Renews the sealed copy of the secret if it is missing, or sealed under an earlier passcode or by another store.
+  /// Renews the sealed copy of the secret if it is missing, or sealed under earlier keys or by another store.
   package func renewSealedCopy(of secret: borrowing SecretBytes, _ entries: LoginEntries) async throws {
     let old = places.sealedCopy
-    let current = try await entries.sealedCopy(of: secret, under: old?.keys ?? .passcodeAndRecoveryKey)
-    guard old?.head != current.head else { return }
+    let current = try await entries.renewedCopy(of: secret, replacing: old)
+    guard old != current else { return }
     try PrivateFile.write(current.bytes, to: places.sealed)
   }
 }

@@ -49,13 +49,17 @@ package struct KeyringRekeying: Sendable {
   ///
   /// - Parameters:
   ///   - password: what opens it now.
-  ///   - keys: what the secret is sealed under, beside the keyring.
+  ///   - seal: seals the copy to keep beside the keyring. It is called before anything is changed, since it may ask for
+  ///     the passcode.
   /// - Throws: `WalletError` and `VaultError`; `wrongSecret` where the password is wrong. Where the daemon has not
   ///   changed the keyring, everything is as before.
-  package func enable(password: borrowing SecretBytes, sealedUnder keys: SealedCopy.Keys) async throws {
+  package func enable(
+    password: borrowing SecretBytes, sealing seal: (borrowing SecretBytes) async throws -> SealedCopy
+  ) async throws {
     guard try await !entries.has(Self.entry) else { throw VaultError.duplicateItem }
     try control.requireListening()
     let secret = try KeyringSecret.make()
+    let copy = try await seal(secret)
     do {
       let trial = try KeyringTrial(of: places)
       try await trial.rehearse(from: password, to: secret)
@@ -63,7 +67,7 @@ package struct KeyringRekeying: Sendable {
     try await done(.rehearsed)
     try await entries.put(Self.entry, secret: secret)
     try await done(.stored)
-    try PrivateFile.write(try await entries.sealedCopy(of: secret, under: keys).bytes, to: places.sealed)
+    try PrivateFile.write(copy.bytes, to: places.sealed)
     try await done(.sealed)
     try PrivateFile.write(try PrivateFile.read(places.file), to: places.before)
     try await done(.kept)

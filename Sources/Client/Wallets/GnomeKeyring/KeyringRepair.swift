@@ -43,20 +43,24 @@ package struct KeyringRepair: Sendable {
     rekeying = KeyringRekeying(places, in: vault)
   }
 
-  /// - Throws: `WalletError`, `VaultError`, and what the questions throw.
-  package func run(asking questions: Questions) async throws -> Outcome {
+  /// - Parameter seal: seals the copy beside the keyring, for a person who wants it under other keys; nil: it is renewed
+  ///   and nobody is asked.
+  /// - Throws: `WalletError`, `VaultError`, and what the questions and `seal` throw.
+  package func run(
+    asking questions: Questions, sealing seal: ((borrowing SecretBytes) async throws -> SealedCopy)? = nil
+  ) async throws -> Outcome {
     let stored = try await entries.secret(of: KeyringRekeying.entry)
     let copy = places.sealedCopy
     guard stored != nil || copy != nil || PrivateFile.exists(places.before) else { return .nothing }
     try putBackLostFile()
-    if let stored, try await opens(with: stored.bytes) { return try await settle(on: stored.bytes) }
+    if let stored, try await opens(with: stored.bytes) { return try await settle(on: stored.bytes, seal) }
     // The file is the same as before the change.
     if isUnchanged { return try await settleOnPassword() }
     // The store may have an earlier secret than the copy, after a restore.
     if let copy, let secret = try await questions.sealedSecret(copy),
       try await opens(with: secret.bytes)
     {
-      return try await settle(on: secret.bytes)
+      return try await settle(on: secret.bytes, seal)
     }
     guard let password = try await questions.password() else { return .unknown }
     guard try await opens(with: password.bytes) else { throw WalletError.wrongSecret }
@@ -85,10 +89,15 @@ package struct KeyringRepair: Sendable {
     }
   }
 
-  private func settle(on secret: borrowing SecretBytes) async throws -> Outcome {
+  private func settle(
+    on secret: borrowing SecretBytes, _ seal: ((borrowing SecretBytes) async throws -> SealedCopy)?
+  ) async throws -> Outcome {
+    let copy =
+      if let seal { try await seal(secret) } else {
+        try await entries.renewedCopy(of: secret, replacing: places.sealedCopy)
+      }
     try await entries.put(KeyringRekeying.entry, secret: secret)
-    let keys = places.sealedCopy?.keys ?? .passcodeAndRecoveryKey
-    try PrivateFile.write(try await entries.sealedCopy(of: secret, under: keys).bytes, to: places.sealed)
+    try PrivateFile.write(copy.bytes, to: places.sealed)
     try rekeying.removeLeftovers()
     return .ownSecret
   }

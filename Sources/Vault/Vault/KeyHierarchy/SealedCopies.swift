@@ -2,37 +2,54 @@ package import Keys
 package import SecretModel
 package import SecureMemory
 
-// A sealed copy carries the wrapped keys between a passcode or a recovery key and its secret: the slot of the passcode
-// key, and the slot of the root key for the recovery key. The secret is sealed for the passcode's key pair and under a
-// key derived from the root key, so that sealing asks nobody (docs/decisions/0066).
+// A sealed copy carries the wrapped keys between a passcode or a recovery key and its secret: the slot of the root key for
+// the recovery key, and, where the passcode opens it as well, the slot of the passcode key. On that slot passcodes can be
+// tried without being counted. So it is handed out only to somebody who has just given the passcode
+// (docs/decisions/0066).
 
 extension Vault {
-  /// Seals a copy of a secret, to be opened without this store. Asks nobody.
+  /// Seals a copy of a secret, to be opened without this store. Asks for the passcode where the copy is sealed under it,
+  /// and else nobody.
   ///
+  /// - Parameter old: a copy from before. It is returned as it is, and nobody is asked, where it is sealed under the keys
+  ///   of now.
   /// - Throws: `restoreDetected` where an earlier copy of the store was put back, whose passcode may be an older one.
-  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) throws(VaultError) -> SealedCopy {
+  func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
+  ) async throws(VaultError) -> SealedCopy {
     guard secret.count <= SealedCopy.secretLimit else { throw .secretTooLong(limit: SealedCopy.secretLimit) }
-    let store = store
     let secret = SecretBox(secret)
+    let head = try store.read { moment in try SealedCopyHead(of: moment, under: keys) }
+    if let old, old.keys == head.keys, old.head == head.bytes { return old }
+    guard head.passcode != nil else { return try seal(secret, under: keys, after: nil) }
+    return try await asking(request) { context throws(VaultError) in
+      let passcode = try await self.passcodes.prove(context)
+      return try self.seal(secret, under: keys, after: passcode)
+    }
+  }
+
+  /// - Parameter passcode: the passcode that was just given; nil: a copy that would have the passcode's slot is refused.
+  private func seal(
+    _ secret: SecretBox, under keys: SealedCopy.Keys, after passcode: ProvenPasscode?
+  ) throws(VaultError) -> SealedCopy {
+    let store = store
     return try store.read { moment in
-      guard !moment.authority.restored else { throw VaultError.restoreDetected }
-      guard let recovery = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
-      // A copy is opened without the TPM, which alone limits the tries of a passcode, and without the credential. So a copy
-      // of a store of either opens with the recovery key only.
-      let passcode = keys == .passcodeAndRecoveryKey && store.seal.isKeyFile ? try moment.slot(.passcode) : nil
-      let head = SealedCopyHead(databaseID: store.keys.databaseID, recovery: recovery, passcode: passcode)
+      let head = try SealedCopyHead(of: moment, under: keys)
+      if head.passcode != nil {
+        guard let passcode else { throw VaultError.interactionNotAllowed }
+        try passcode.requireCurrent(moment)
+      }
       do {
         var boxes = CanonicalEncoding()
-        boxes.append(
-          tag: 1, try AEAD.seal(secret.secret, key: head.recoveryKey(store.keys.root), aad: head.bytes))
-        if passcode != nil, let publicKey = try moment.passcodePublicKey() {
+        boxes.append(tag: 1, try AEAD.seal(secret.secret, key: head.recoveryKey(store.keys.root), aad: head.bytes))
+        if head.passcode != nil, let publicKey = try moment.passcodePublicKey() {
           let own = try Random.key()
           let share = try X25519.publicKey(of: own)
           let key = try head.passcodeKey(X25519.sharedSecret(own, with: publicKey), share)
           boxes.append(tag: 2, share)
           boxes.append(tag: 3, try AEAD.seal(secret.secret, key: key, aad: head.bytes))
         }
-        return SealedCopy(under: keys, head: head.bytes, boxes: boxes.bytes)
+        return SealedCopy(under: head.keys, head: head.bytes, boxes: boxes.bytes)
       } catch let error as KeysError {
         throw VaultError(keys: error)
       }
@@ -86,7 +103,22 @@ private struct SealedCopyHead {
   let passcode: Slot?
   let bytes: [UInt8]
 
-  init(databaseID: [UInt8], recovery: Slot, passcode: Slot?) {
+  /// What a copy is sealed under that has this head.
+  var keys: SealedCopy.Keys { passcode == nil ? .recoveryKey : .passcodeAndRecoveryKey }
+
+  /// The head of a copy that is sealed now.
+  init(of moment: Moment, under keys: SealedCopy.Keys) throws {
+    guard !moment.authority.restored else { throw VaultError.restoreDetected }
+    guard let recovery = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
+    // A copy is opened without the TPM, which alone limits the tries of a passcode, and without the credential. So a copy
+    // of a store of either opens with the recovery key only.
+    let hasPasscode = keys == .passcodeAndRecoveryKey && moment.store.seal.isKeyFile
+    self.init(
+      databaseID: moment.store.keys.databaseID, recovery: recovery,
+      passcode: hasPasscode ? try moment.slot(.passcode) : nil)
+  }
+
+  private init(databaseID: [UInt8], recovery: Slot, passcode: Slot?) {
     self.databaseID = databaseID
     self.recovery = recovery
     self.passcode = passcode

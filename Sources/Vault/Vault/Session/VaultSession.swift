@@ -172,10 +172,13 @@ extension VaultSession {
     try await logged(.delete, in: nil, selection) { () throws(VaultError) in try await vault.delete(selection) }
   }
 
-  package func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError)
-    -> SealedCopy
-  {
-    try await vault.sealCopy(of: secret, under: keys)
+  package func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
+  ) async throws(VaultError) -> SealedCopy {
+    let secret = SharedSecret(secret)
+    return try await logged(.sealCopy, in: asking.context) { () throws(VaultError) in
+      try await vault.sealCopy(of: secret.copy(), under: keys, replacing: old, request(asking))
+    }
   }
 
   package func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {

@@ -92,8 +92,12 @@ final class RemoteVault: VaultService {
     return try wire.reading(.delete) { () throws(VaultError) in try Int(bus: values[0]) }
   }
 
-  func sealCopy(of secret: consuming SecretBytes, under keys: SealedCopy.Keys) async throws(VaultError) -> SealedCopy {
-    let values = try await wire.call(.sealCopy, [try Self.sealed(secret), keys.busValue])
+  func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
+  ) async throws(VaultError) -> SealedCopy {
+    let values = try await wire.call(
+      .sealCopy, [try Self.sealed(secret), keys.busValue, .bytes(old?.bytes ?? []), asking.busValue],
+      in: asking.context)
     return try wire.reading(.sealCopy) { () throws(VaultError) in try SealedCopy(bus: values[0]) }
   }
 

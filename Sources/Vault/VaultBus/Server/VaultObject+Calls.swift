@@ -111,7 +111,10 @@ extension VaultObject {
     case .delete: return [try await service.delete(try ItemSelection(bus: values[0])).busValue]
     case .sealCopy:
       let secret = try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
-      return [try await service.sealCopy(of: secret, under: try SealedCopy.Keys(bus: values[1])).busValue]
+      let old = values[2].asBytes == [] ? nil : try SealedCopy(bus: values[2])
+      let copy = try await service.sealCopy(
+        of: secret, under: try SealedCopy.Keys(bus: values[1]), replacing: old, try Asking(bus: values[3]))
+      return [copy.busValue]
     case .addKey:
       let source = try KeySource(kind: values[1], secret: values[2])
       return [try await service.addKey(try NewItem(bus: values[0]), from: source).busValue]

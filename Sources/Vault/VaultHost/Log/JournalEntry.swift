@@ -70,6 +70,7 @@ extension AuditEntry.Request {
     case .reseal: "c53866aa61ab9432999183b45a65f0d7"
     case .setFirstUnlock: "6f8f2c255f4b4a8f8fd127984fda58dc"
     case .acceptRestore: "0c85dc529ab343c49c6f3f16d0cea256"
+    case .sealCopy: "a91ceb3ad3d446528204b8952af1f84b"
     case .backUp: "830dbf0e1582457489dbd903c0832290"
     case .restore: "1697fdc3c9a1484e9b9da7b3f52914a4"
     case .useAdapter: "5b14c930bc254d3892a5b70b291558b9"

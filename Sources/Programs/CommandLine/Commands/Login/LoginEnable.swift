@@ -10,9 +10,10 @@ struct LoginEnable: Command {
     abstract: "Choose what a login opens.",
     discussion: """
       gnome-keyring gives the login keyring a random secret of its own, in place of your password. Whorl hands it over at \
-      every login, by finger or by password. The secret is also sealed beside the keyring under the passcode and the \
-      recovery key, so that nothing is lost with the store. What is in the keyring stays as it is. It is tried on a copy \
-      first, and 'whorl login disable gnome-keyring' gives the keyring a password back.
+      every login, by finger or by password. The secret is also sealed beside the keyring under the recovery key, so that \
+      nothing is lost with the store; with --sealed-under passcode-and-recovery-key the passcode opens that copy as well, \
+      and is asked for. What is in the keyring stays as it is. It is tried on a copy first, and 'whorl login disable \
+      gnome-keyring' gives the keyring a password back.
 
       kwallet asks once for the password of the wallet kdewallet, tries it on a copy, and keeps the key that is made of \
       it. The wallet is not changed. When a desktop begins, Whorl starts KWallet's daemon with the key.
@@ -23,7 +24,7 @@ struct LoginEnable: Command {
       Examples:
         whorl login enable passcode
         whorl login enable gnome-keyring
-        whorl login enable gnome-keyring --sealed-under recovery-key
+        whorl login enable gnome-keyring --sealed-under passcode-and-recovery-key
         whorl login enable kwallet
       """)
 
@@ -34,13 +35,7 @@ struct LoginEnable: Command {
   @Argument(help: ArgumentHelp("gnome-keyring, kwallet or passcode.", valueName: "what"))
   var choice: LoginChoice
 
-  @Option(
-    help: ArgumentHelp(
-      "What the copy beside the keyring is sealed under: passcode-and-recovery-key or recovery-key.",
-      discussion:
-        "Whoever reads that file can try passcodes without being counted; nobody can guess a recovery key. Default: "
-        + "passcode-and-recovery-key.", valueName: "keys"))
-  var sealedUnder: SealedCopy.Keys?
+  @OptionGroup var sealing: SealedCopyOption
 
   @Flag(help: "Change the keyring also where no login opens it by itself: 'whorl login open' does.")
   var anyway = false
@@ -51,7 +46,7 @@ struct LoginEnable: Command {
   var passwordFd: Int32?
 
   func validate() throws {
-    if choice != .gnomeKeyring, sealedUnder != nil || anyway {
+    if choice != .gnomeKeyring, sealing.sealedUnder != nil || anyway {
       throw ValidationError("--sealed-under and --anyway go with gnome-keyring.")
     }
     if choice == .passcode, passwordFd != nil {
@@ -106,7 +101,9 @@ struct LoginEnable: Command {
       if !isQuiet { StandardError.line(step.words) }
     }
     do {
-      try await rekeying.enable(password: password.bytes, sealedUnder: sealedUnder ?? .passcodeAndRecoveryKey)
+      try await rekeying.enable(password: password.bytes) { secret in
+        try await sealing.copy(of: secret, in: store, session)
+      }
     } catch {
       throw session.explained(error)
     }
@@ -161,8 +158,6 @@ struct LoginEnable: Command {
     if !options.json { StandardError.line(words) }
   }
 }
-
-extension SealedCopy.Keys: ExpressibleByArgument {}
 
 extension KeyringRekeying.Step {
   /// The message of each step.

@@ -14,12 +14,16 @@ struct LoginRepair: Command {
       store that it is from), and at last a password that you type, each on a copy of the keyring. A secret is removed \
       only after the keyring has been seen to open with something else.
 
+      The copy beside the keyring is sealed anew where the passcode or the recovery key was changed: under the recovery key \
+      alone, unless --sealed-under says otherwise.
+
       Of KWallet, it tries the key that 'enable kwallet' has kept, and asks for the wallet's password where that was \
       changed.
 
       Examples:
         whorl login repair
         whorl login repair --recovery-fd 4 4<recovery
+        whorl login repair --sealed-under passcode-and-recovery-key
       """)
 
   static var spoken: String { "login repair" }
@@ -35,6 +39,8 @@ struct LoginRepair: Command {
     help: ArgumentHelp("Read the recovery key of the sealed copy's store from this descriptor.", valueName: "n"),
     transform: GivenDescriptors.number)
   var recoveryFd: Int32?
+
+  @OptionGroup var sealing: SealedCopyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     Interruption.atEnd(TrialDaemons.end)
@@ -55,7 +61,13 @@ struct LoginRepair: Command {
     }
     let outcome: KeyringRepair.Outcome
     do {
-      outcome = try await KeyringRepair(places, in: store).run(asking: questions)
+      let repair = KeyringRepair(places, in: store)
+      outcome =
+        if sealing.sealedUnder == nil { try await repair.run(asking: questions) } else {
+          try await repair.run(asking: questions) { secret in
+            try await sealing.copy(of: secret, in: store, session)
+          }
+        }
     } catch {
       throw session.explained(error)
     }

@@ -1,0 +1,42 @@
+import ArgumentParser
+import SecretModel
+import SecureMemory
+import Wallets
+
+/// The option that says what the copy beside a keyring is sealed under.
+struct SealedCopyOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What the copy beside the keyring is sealed under: recovery-key or passcode-and-recovery-key.",
+      discussion:
+        "Nobody can guess a recovery key. On a copy under the passcode, which is asked for, whoever reads that file can "
+        + "try passcodes without being counted. Default: recovery-key.", valueName: "keys"))
+  var sealedUnder: SealedCopy.Keys?
+
+  /// Seals a copy under the chosen keys. Asks for the passcode where it is one of them.
+  func copy(
+    of secret: borrowing SecretBytes, in store: any VaultService, _ session: Session
+  ) async throws(Failure) -> SealedCopy {
+    let keys = sealedUnder ?? .recoveryKey
+    let secret = SharedSecret(secret.copy())
+    let entries = LoginEntries(in: store)
+    let copy: SealedCopy
+    switch keys {
+    case .recoveryKey:
+      copy = try await session.explained { () async throws(VaultError) in
+        try await entries.sealedCopy(of: secret.bytes, under: keys)
+      }
+    case .passcodeAndRecoveryKey:
+      copy = try await session.asking(store, session.answers(), reason: "seal the copy beside the keyring") {
+        try await entries.sealedCopy(of: secret.bytes, under: keys, $0)
+      }
+    }
+    if copy.keys != keys {
+      StandardError.line(
+        "The copy beside the keyring opens with the recovery key alone: copies of this store open with no passcode.")
+    }
+    return copy
+  }
+}
+
+extension SealedCopy.Keys: ExpressibleByArgument {}
