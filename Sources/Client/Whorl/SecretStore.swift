@@ -69,7 +69,7 @@ public final class SecretStore: Sendable {
   ///     configured directory, else `$XDG_DATA_HOME/whorl`.
   ///   - reader: the reader, as for `--reader`; nil: the configured one, else `auto`. The service uses its own.
   ///   - configuration: the path of the configuration; nil: `$XDG_CONFIG_HOME/whorl/config.json`, which may be missing.
-  /// - Throws: `storeNotFound` where there is none (``create(at:passcode:configuration:showing:)`` and `whorl init`
+  /// - Throws: `storeNotFound` where there is none (``create(at:passcode:allowsGuessable:configuration:showing:)`` and `whorl init`
   ///   make one), and `configuration` for an unusable file or argument. The first call throws errors of the store
   ///   itself, and `serviceUnavailable` where the vault cannot be started.
   public static func open(at directory: String? = nil, reader: String? = nil, configuration: String? = nil)

@@ -135,6 +135,13 @@ struct Session {
     ContextOptions(timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
   }
 
+  /// The same for a command that sets a passcode.
+  func contextOptions(_ guessable: GuessablePasscodeOption) -> ContextOptions {
+    var options = contextOptions
+    options.allowsGuessablePasscode = guessable.allowGuessable
+    return options
+  }
+
   /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,

@@ -43,7 +43,10 @@ public final class TemporaryStore: Sendable {
       directory: folder.path + "/store", reader: .virtualImage(socket: socket),
       readerProgram: configuration.readerProgram)
     let person = SyntheticPerson(socket: socket, passcode: passcode)
-    try await SecretStore.create(at: place, passcode: passcode.map(SecretBytes.init(text:)), configuration) { key in
+    // The store lasts for one test.
+    try await SecretStore.create(
+      at: place, passcode: passcode.map(SecretBytes.init(text:)), allowsGuessable: true, configuration
+    ) { key in
       person.keep(recoveryKey: key.copy())
     }
     self.person = person

@@ -9,6 +9,9 @@ package struct ContextOptions: Sendable {
   /// Whether the caller can answer the passcode itself, so that asking for it does not count as interaction.
   package var passcodeSupplied: Bool
 
+  /// Whether a new passcode is taken that a day of guesses finds, because the person insists.
+  package var allowsGuessablePasscode = false
+
   /// When the fallback is offered.
   package var fallback: Fallback = .atOnce
   /// Whether later calls of the context reuse what was shown in it, until it is invalidated.

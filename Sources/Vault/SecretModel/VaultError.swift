@@ -41,6 +41,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case fingersNotAccepted(ReaderDescription.Nature)
   /// The passcode to be set breaks a rule; the value says which.
   case invalidPasscode(String)
+  /// A day of guesses finds the passcode to be set, for whoever has a copy of the store. The person may insist.
+  case guessablePasscode
   /// Flags that have no meaning together; the value says which.
   case invalidAccessControl(String)
   /// An item with these primary attributes exists.

@@ -7,6 +7,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
   case notEnrolled = "NotEnrolled"
   case fingersNotAccepted = "FingersNotAccepted"
   case invalidPasscode = "InvalidPasscode"
+  case guessablePasscode = "GuessablePasscode"
   case invalidAccessControl = "InvalidAccessControl"
   case duplicateItem = "DuplicateItem"
   case itemGone = "ItemGone"
@@ -77,6 +78,7 @@ extension VaultError {
     case .notEnrolled: .notEnrolled
     case .fingersNotAccepted: .fingersNotAccepted
     case .invalidPasscode: .invalidPasscode
+    case .guessablePasscode: .guessablePasscode
     case .invalidAccessControl: .invalidAccessControl
     case .duplicateItem: .duplicateItem
     case .itemGone: .itemGone

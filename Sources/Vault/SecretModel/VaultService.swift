@@ -188,7 +188,12 @@ package protocol VaultConnection: Sendable {
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService
   /// Makes a new store beside its place. ``keep(_:)`` moves it there; it is removed if the connection ends before. So
   /// there is never a store whose recovery key nobody has seen.
-  func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft
+  ///
+  /// - Parameter allowsGuessable: whether a passcode is taken that a day of guesses finds (``VaultError/guessablePasscode``),
+  ///   because the person insists.
+  func create(
+    _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft
   /// Moves a new store to its place.
   func keep(_ draft: StoreDraft.ID) async throws(VaultError)
   /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential
@@ -240,4 +245,11 @@ package protocol VaultConnection: Sendable {
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair
   /// Ends the connection with its contexts, its loan of a reader and its reader process.
   func close() async
+}
+
+extension VaultConnection {
+  /// Makes a new store with a passcode that a day of guesses does not find, or without one.
+  package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+    try await create(place, passcode: passcode, allowsGuessable: false)
+  }
 }

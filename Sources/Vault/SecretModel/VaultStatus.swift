@@ -10,6 +10,14 @@ package struct VaultStatus: Sendable {
     /// By a credential of systemd that the machine's TPM opens.
     case credentialOfTPM = "systemd credential of TPM"
     case tpm = "TPM"
+
+    /// Whether somebody who has a copy of the store can try passcodes on it, without this machine and without being counted.
+    package var isOpenToGuesses: Bool {
+      switch self {
+      case .keyFile, .credential: true
+      case .credentialOfTPM, .tpm: false
+      }
+    }
   }
 
   package var directory: String

@@ -102,7 +102,7 @@ extension VaultInterface.Method {
       .openClasses, .problems:
       "t"
     case .open: "ta{sv}"
-    case .create: "ta{sv}ah"
+    case .create: "ta{sv}ahb"
     case .keep: "tay"
     case .rebuildDeviceKey: "ta{sv}h"
     case .makeStoreOfBackup: "ta{sv}hh"

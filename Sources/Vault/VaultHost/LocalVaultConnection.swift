@@ -49,10 +49,12 @@ package final class LocalVaultConnection: VaultConnection {
     }
   }
 
-  package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+  package func create(
+    _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft {
     try state.withLock { state throws(VaultError) in try state.requireRunning() }
     let (new, draft) = try await StoreCreation.newStore(
-      at: place.folder.directory, passcode: passcode, owner: caller.user)
+      at: place.folder.directory, passcode: passcode, owner: caller.user, allowsGuessable: allowsGuessable)
     // The connection may have been closed during the call. The new store is then removed with its last reference,
     // `new`.
     try state.withLock { state throws(VaultError) in

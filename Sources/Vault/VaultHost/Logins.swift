@@ -117,7 +117,7 @@ package final class Logins: LoginService {
       try await store.changePasscode(from: old, to: new)
       log("\(what): it is the passcode")
       return .changed
-    } catch .invalidPasscode {
+    } catch let error where [.invalidPasscode, .guessablePasscode].contains(error.name) {
       log("\(what): it cannot be a passcode; the earlier one stays")
       return .unfit
     } catch {

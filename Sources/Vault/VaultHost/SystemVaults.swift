@@ -176,12 +176,15 @@ private final class SystemVaultConnection: VaultConnection {
     return session
   }
 
-  func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
+  func create(
+    _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft {
     try requireOwn(place)
     try requireStanding()
     guard let passcode else { throw .invalidPasscode("the service keeps no store without a passcode") }
     let caller = await named()
-    let draft = try await store.create(passcode: passcode, for: caller, on: ObjectIdentifier(self))
+    let draft = try await store.create(
+      passcode: passcode, allowsGuessable: allowsGuessable, for: caller, on: ObjectIdentifier(self))
     do throws(VaultError) {
       try requireStanding()
     } catch {

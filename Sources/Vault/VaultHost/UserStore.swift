@@ -187,9 +187,9 @@ actor UserStore {
 
   // MARK: Making
 
-  func create(passcode: consuming SecretBytes, for caller: Caller, on connection: ObjectIdentifier)
-    async throws(VaultError) -> StoreDraft
-  {
+  func create(
+    passcode: consuming SecretBytes, allowsGuessable: Bool, for caller: Caller, on connection: ObjectIdentifier
+  ) async throws(VaultError) -> StoreDraft {
     guard draft == nil, !isCreating else { throw .busy("another program of this user is making a store") }
     isCreating = true
     defer { isCreating = false }
@@ -201,8 +201,8 @@ actor UserStore {
       try await configuration.authorizeOwner(caller)
       let (new, told) = try await StoreCreation.newStore(
         at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
-        shortestPasscode: configuration.shortestPasscode, classKeys: classKeys(at: place),
-        storage: configuration.storage)
+        shortestPasscode: configuration.shortestPasscode, allowsGuessable: allowsGuessable,
+        classKeys: classKeys(at: place), storage: configuration.storage)
       draft = Draft(connection: connection, caller: caller, store: new, place: place)
       return told
     } catch {

@@ -87,6 +87,38 @@ struct PasscodeTests {
     }
   }
 
+  @Test("a passcode that a day of guesses finds is refused in one line, unless the person insists")
+  func guessable() async throws {
+    try await TestStore.with { store in
+      let new = "\(store.folder)/new"
+      func make(_ options: [String]) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: ["init", "--store", new, "--passcode-fd", "3", "--recovery-fd", "9"] + options,
+          descriptors: ["8369\n"], readsDescriptor9: true
+        ).run()
+      }
+      let refused = try await make([])
+      #expect(refused.status == 64)
+      #expect(refused.failure.contains("20 million a day") && refused.failure.contains("--allow-guessable"))
+      #expect(refused.diagnostics.split(separator: "\n").count == 1, "\(refused.diagnostics)")
+      #expect(access(new, F_OK) != 0)
+      let made = try await make(["--allow-guessable"])
+      #expect(made.status == 0, "\(made.diagnostics)")
+      #expect(made.diagnostics.contains("20 million a day"), "the price is told")
+
+      #expect(try await store.unlocked("passcode", more: ["8369"]).status == 64)
+      #expect(try await store.unlocked("passcode", "--allow-guessable", more: ["8369"]).status == 0)
+      func recover(_ options: [String]) async throws -> Int32 {
+        try await Invocation(
+          arguments: store.arguments(["recover", "--passcode-fd", "3", "--recovery-fd", "4"] + options),
+          descriptors: ["4711\n", store.recoveryKey + "\n"]
+        ).run().status
+      }
+      #expect(try await recover([]) == 64)
+      #expect(try await recover(["--allow-guessable"]) == 0)
+    }
+  }
+
   @Test("removing the passcode lists what dies and kills it")
   func remove() async throws {
     try await TestStore.with { store in

@@ -38,6 +38,8 @@ struct UsageTests {
       ["migrate", "--enroll", "right-index", "--dry-run"],
       ["ssh", "add", "--import", "/tmp/a", "--type", "ed25519"], ["login", "enable", "kwallet", "--anyway"],
       ["login", "enable", "passcode", "--sealed-under", "recovery-key"],
+      ["init", "--no-passcode", "--allow-guessable"], ["passcode", "--remove", "--allow-guessable"],
+      ["recover", "--new-key", "--allow-guessable"],
       ["login", "enable", "passcode", "--password-fd", "3"], ["login", "disable", "kwallet", "--recovery-fd", "3"],
       ["login", "disable", "passcode", "--password-fd", "3"],
       ["import"], ["import", "--from", "csv"], ["import", "--from", "secret-service", "file"],

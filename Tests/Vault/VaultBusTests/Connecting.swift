@@ -70,8 +70,10 @@ final class ScratchConnection: VaultConnection {
     }
   }
 
-  func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
-    try await stores.create(place, passcode: passcode)
+  func create(
+    _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft {
+    try await stores.create(place, passcode: passcode, allowsGuessable: allowsGuessable)
   }
   func keep(_ draft: StoreDraft.ID) async throws(VaultError) { try await stores.keep(draft) }
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {

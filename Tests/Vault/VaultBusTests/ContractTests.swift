@@ -305,7 +305,7 @@ struct ContractTests {
     let directory = scratch.store.folder + "/another"
     let place = StorePlace(directory: directory)
     let first = try way.connect(to: LocalVaultConnection())
-    let lost = try await first.create(place, passcode: SecretBytes(text: "a passcode"))
+    let lost = try await first.create(place, passcode: SecretBytes(text: "not a passcode"))
     #expect(lost.recoveryKey.text.count > 20)
     await first.close()
     let second = try way.connect(to: LocalVaultConnection())

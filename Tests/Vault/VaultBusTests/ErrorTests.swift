@@ -10,7 +10,8 @@ struct ErrorTests {
   static let errors: [VaultError] = [
     .invalidName("the service is empty"), .secretTooLong(limit: 1 << 20), .fingerNotEnrolled(.leftThumb),
     .fingerDuplicate(nil), .fingerDuplicate(.rightIndex), .notEnrolled, .fingersNotAccepted(.virtual),
-    .invalidPasscode("too short"), .invalidAccessControl("unknown flags"), .duplicateItem, .itemGone,
+    .invalidPasscode("too short"), .guessablePasscode, .invalidAccessControl("unknown flags"), .duplicateItem,
+    .itemGone,
     .invalidRequest("why"), .authenticationFailed, .cancelled, .userFallback, .appCancelled, .systemCancelled,
     .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey,
     .wrongApplicationPassword, .passcodeDelayed(seconds: 30), .applicationPasswordDelayed(seconds: 60), .passcodeNotSet,

@@ -59,9 +59,9 @@ final class StubVault: VaultService, VaultConnection {
 
   // VaultConnection
   func open(_: StorePlace) async throws(VaultError) -> any VaultService { self }
-  func create(_: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
-    throw Self.unused
-  }
+  func create(
+    _: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft { throw Self.unused }
   func keep(_: StoreDraft.ID) async throws(VaultError) { throw Self.unused }
   func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     throw Self.unused

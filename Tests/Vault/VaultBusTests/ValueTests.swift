@@ -241,9 +241,9 @@ struct ValueTests {
 /// Throws an error with the place that it was asked to open.
 private final class PlaceRecorder: VaultConnection {
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService { throw .storeNotFound("\(place)") }
-  func create(_: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
-    throw StubVault.unused
-  }
+  func create(
+    _: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
+  ) async throws(VaultError) -> StoreDraft { throw StubVault.unused }
   func keep(_: StoreDraft.ID) async throws(VaultError) { throw StubVault.unused }
   func rebuildDeviceKey(at: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     throw StubVault.unused

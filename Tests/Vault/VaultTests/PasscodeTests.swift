@@ -59,19 +59,19 @@ struct PasscodeTests {
     let vault = try store.open()
     #expect(try await vault.status().passcodeSet == false)
     await #expect(throws: VaultError.malformedRecoveryKey) {
-      try await Person(newPasscode: "first", recoveryKey: "nonsense").with(vault) {
+      try await Person(newPasscode: "the first", recoveryKey: "nonsense").with(vault) {
         try await vault.changePasscode(in: $0)
       }
     }
     let other = try await ScratchStore()
     await #expect(throws: VaultError.wrongRecoveryKey) {
-      try await Person(newPasscode: "first", recoveryKey: other.recoveryKey)
+      try await Person(newPasscode: "the first", recoveryKey: other.recoveryKey)
         .with(vault) { try await vault.changePasscode(in: $0) }
     }
-    try await Person(newPasscode: "first", recoveryKey: store.recoveryKey)
+    try await Person(newPasscode: "the first", recoveryKey: store.recoveryKey)
       .with(vault) { try await vault.changePasscode(in: $0) }
-    try await vault.put("bank", "1", .passcode, by: Person(passcodes: ["first"]))
-    #expect(try await vault.get("bank", by: Person(passcodes: ["first"])) == "1")
+    try await vault.put("bank", "1", .passcode, by: Person(passcodes: ["the first"]))
+    #expect(try await vault.get("bank", by: Person(passcodes: ["the first"])) == "1")
   }
 
   @Test("the recovery key sets a new passcode, keeps the items of the old one and clears every delay")

@@ -83,7 +83,7 @@ struct RecoveryKeyChangeTests {
     // It is replaced while the first passcode is asked for.
     await #expect(throws: VaultError.busy("the recovery key was replaced meanwhile")) {
       let person = Person(
-        newPasscode: "passcode", recoveryKey: store.recoveryKey,
+        newPasscode: "the passcode", recoveryKey: store.recoveryKey,
         before: { request in
           guard case .newPasscode = request else { return }
           try await replace(vault, by: key, as: Person(recoveryKey: store.recoveryKey))
@@ -94,7 +94,7 @@ struct RecoveryKeyChangeTests {
     let person = Person(
       recoveryKey: key,
       before: { _ in
-        try await Person(newPasscode: "passcode", recoveryKey: key).with(vault) {
+        try await Person(newPasscode: "the passcode", recoveryKey: key).with(vault) {
           try await vault.changePasscode(in: $0)
         }
       })

@@ -73,7 +73,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
       // Errors after which nothing can be trusted, and invalid requests
       case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone,
         .secretTooLong,
-        .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .invalidAccessControl, .duplicateItem,
+        .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .guessablePasscode, .invalidAccessControl,
+        .duplicateItem,
         .invalidRequest:
         .authenticationFailed
 

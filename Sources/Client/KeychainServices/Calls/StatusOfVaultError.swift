@@ -12,7 +12,7 @@ extension VaultError {
       .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey, .wrongApplicationPassword, .passcodeDelayed,
       .applicationPasswordDelayed, .wrongPassphrase,
       .passcodeNotSet, .notEnrolled, .fingersNotAccepted, .differentReader, .setChanged, .touchRefused, .reader,
-      .printsGone, .timedOut, .invalidPasscode, .fingerNotEnrolled, .fingerDuplicate:
+      .printsGone, .timedOut, .invalidPasscode, .guessablePasscode, .fingerNotEnrolled, .fingerDuplicate:
       errSecAuthFailed
 
     case .duplicateItem: errSecDuplicateItem

@@ -13,6 +13,10 @@ struct Init: Command {
       lockout and stands in for a finger where an item allows it. The recovery key is the way back when the passcode \
       is forgotten: write it down, and keep it away from this machine.
 
+      Unless the store's keys are in a TPM ('whorl status' names the tier), whoever has a copy of the store can try \
+      passcodes on it without being counted: on one large machine 20 million a day. Eight random digits last for days, 12 \
+      for a century. A passcode that a day finds is refused; --allow-guessable insists on it.
+
       Examples:
         whorl init
         whorl init --no-passcode
@@ -24,6 +28,8 @@ struct Init: Command {
   @Flag(help: "Set no passcode; the recovery key then stands in for it.")
   var noPasscode = false
 
+  @OptionGroup var guessable: GuessablePasscodeOption
+
   @Option(
     help: ArgumentHelp("Write the recovery key to this descriptor instead of showing it.", valueName: "n"),
     transform: GivenDescriptors.number)
@@ -32,6 +38,9 @@ struct Init: Command {
   func validate() throws {
     if noPasscode, options.passcodeFd != nil {
       throw ValidationError("--no-passcode and --passcode-fd exclude each other.")
+    }
+    if noPasscode, guessable.allowGuessable {
+      throw ValidationError("--no-passcode and --allow-guessable exclude each other.")
     }
   }
 
@@ -52,7 +61,18 @@ struct Init: Command {
       try JSON.print(Made(store: place.name, passcodeSet: !noPasscode))
     } else {
       StandardError.line("The store is in \(Visible.text(place.name)). Next: whorl enroll")
+      if !noPasscode { await warnOfGuesses(session) }
     }
+  }
+
+  /// Says what the passcode is worth where a copy of the store is open to guesses. The store is made, whatever fails here.
+  private func warnOfGuesses(_ session: Session) async {
+    guard let store = try? await session.store(), let tier = try? await store.status().tier, tier.isOpenToGuesses else {
+      return
+    }
+    StandardError.line(
+      "Whoever has a copy of it can try passcodes, 20 million a day on one large machine: a long passcode keeps them out."
+    )
   }
 
   private static func holdsFiles(_ directory: String) -> Bool {
@@ -71,7 +91,7 @@ struct Init: Command {
     let passcode: SharedSecret? = if let passcode { SharedSecret(passcode) } else { nil }
     let draft = try await session.withPasswordAgent { () async throws(Failure) in
       try await session.explained { () async throws(VaultError) in
-        try await connection.create(place, passcode: passcode?.copy())
+        try await connection.create(place, passcode: passcode?.copy(), allowsGuessable: guessable.allowGuessable)
       }
     }
     do throws(VaultError) {

@@ -43,6 +43,8 @@ struct Passcode: Command {
     }
   }
 
+  @OptionGroup var guessable: GuessablePasscodeOption
+
   @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
   var yes = false
 
@@ -50,6 +52,9 @@ struct Passcode: Command {
 
   func validate() throws {
     if yes, !remove { throw ValidationError("--yes goes with --remove.") }
+    if guessable.allowGuessable, remove || firstUnlock != nil {
+      throw ValidationError("--allow-guessable goes with a new passcode.")
+    }
     if remove, firstUnlock != nil { throw ValidationError("--remove and --first-unlock do not go together.") }
   }
 
@@ -65,7 +70,9 @@ struct Passcode: Command {
           : "After a start the passcode opens the store, and nothing else.")
     }
     guard remove else {
-      try await session.asking(store, answers) { try await store.changePasscode($0) }
+      try await session.asking(store, answers, options: session.contextOptions(guessable)) {
+        try await store.changePasscode($0)
+      }
       return try report(passcodeSet: true, lost: [], "The new passcode is set.")
     }
     let doomed = try await session.explained { () async throws(VaultError) in try await store.losses(.passcode) }

@@ -78,6 +78,8 @@ struct Recover: Command {
     transform: GivenDescriptors.number)
   var recoveryFd: Int32?
 
+  @OptionGroup var guessable: GuessablePasscodeOption
+
   @Flag(help: "Replace the recovery key, with the passcode.")
   var newKey = false
 
@@ -88,6 +90,9 @@ struct Recover: Command {
 
   func validate() throws {
     if newRecoveryFd != nil, !newKey { throw ValidationError("--new-recovery-fd goes with --new-key.") }
+    if newKey, guessable.allowGuessable {
+      throw ValidationError("--new-key and --allow-guessable do not go together.")
+    }
     if newKey, restore.acceptRestore { throw ValidationError("--new-key and --accept-restore do not go together.") }
   }
 
@@ -96,7 +101,9 @@ struct Recover: Command {
     if newKey { return try await replaceKey(session, answers) }
     let (store, settled) = try await session.storeOrRebuilt(answers)
     let accepted = try await restore.confirm(store, session, settled)
-    let lost = try await session.asking(store, settled) { try await store.recover(accepting: accepted?.id, $0) }
+    let lost = try await session.asking(store, settled, options: session.contextOptions(guessable)) {
+      try await store.recover(accepting: accepted?.id, $0)
+    }
     if options.json {
       return try JSON.print(Report(restoreAccepted: accepted != nil, lost: lost.map(\.description)))
     }

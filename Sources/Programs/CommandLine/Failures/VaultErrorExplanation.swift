@@ -33,6 +33,12 @@ extension Failure {
         advice: "if the configuration names it on purpose, 'whorl reader use fprintd' accepts them")
     case .invalidPasscode(let problem):
       self.init(.usage, "that cannot be taken: \(problem)", name: "errSecParam", advice: "choose another")
+    case .guessablePasscode:
+      self.init(
+        .usage,
+        "a day of guesses finds that passcode, for whoever has a copy of this store: 20 million a day, uncounted",
+        name: "errSecParam",
+        advice: "choose a longer one, such as four words or 12 digits, or insist with --allow-guessable")
 
     case .invalidAccessControl(let problem), .invalidRequest(let problem):
       self.init(.usage, problem, name: "errSecParam", advice: "'whorl --help' explains")

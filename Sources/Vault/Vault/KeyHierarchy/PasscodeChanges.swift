@@ -152,7 +152,9 @@ struct PasscodeChanges {
     _ context: Context, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil
   ) async throws(VaultError) -> [ItemName] {
     guard let passcode = try await context.ask(.newPasscode) else { throw .interactionNotAllowed }
-    try Passcodes.check(passcode.secret, shortest: passcodes.rule.shortest)
+    try Passcodes.check(
+      passcode.secret, shortest: passcodes.rule.shortest, in: store.seal.tier,
+      allowsGuessable: context.options.allowsGuessablePasscode)
     return try put(try await passcodes.lockNew(passcode), after: proof, accepting: restore)
   }
 

@@ -11,10 +11,15 @@ struct Passcodes {
   let scrypt: ScryptQueue
   let rule: PasscodeRule
 
-  /// Refuses a new passcode that is too short or too long.
-  static func check(_ passcode: borrowing SecretBytes, shortest: Int) throws(VaultError) {
+  /// Refuses a new passcode that is too short or too long; and one that a day of guesses finds, where a copy of the store
+  /// is open to guesses and the person does not insist.
+  static func check(
+    _ passcode: borrowing SecretBytes, shortest: Int, in tier: VaultStatus.Tier, allowsGuessable: Bool
+  ) throws(VaultError) {
     guard passcode.count >= shortest else { throw .invalidPasscode("it is shorter than \(shortest) characters") }
     guard passcode.count <= longest else { throw .invalidPasscode("it is longer than \(longest) bytes") }
+    guard tier.isOpenToGuesses, !allowsGuessable else { return }
+    guard PasscodeGuesses.estimate(passcode) > PasscodeGuesses.inADay else { throw .guessablePasscode }
   }
 
   /// Whether a passcode is set. Reads only its slot, so that damage elsewhere does not prevent its use.

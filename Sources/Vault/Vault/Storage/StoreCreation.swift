@@ -11,18 +11,19 @@ package enum StoreCreation {
   /// - Parameters:
   ///   - floor: the lowest permitted cost of scrypt; lower in tests alone.
   ///   - shortestPasscode: the fewest bytes of a passcode.
+  ///   - allowsGuessable: whether a passcode is taken that a day of guesses finds, in a store whose copies are open to them.
   ///   - classKeys: says what the store's first unlock requires. The new store stays unlocked as long as the caller
   ///     keeps this value.
   ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the text of the recovery key, which is
   ///   shown once and kept nowhere.
-  /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `passcodeNotSet` where the first unlock
+  /// - Throws: `storeExists` where its place is taken, `invalidPasscode`, `guessablePasscode`, `passcodeNotSet` where the first unlock
   ///   requires a passcode, `tpm` and `credential` where the TPM cannot be used or the credential that the settings
   ///   require is missing: the store does not get a key file instead.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
     floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
-    classKeys: ClassKeys = ClassKeys(), storage: RootStorage = .keyFile
+    allowsGuessable: Bool = false, classKeys: ClassKeys = ClassKeys(), storage: RootStorage = .keyFile
   )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
@@ -34,7 +35,8 @@ package enum StoreCreation {
     try rollback?.prepare()
     var stretched: StretchedPasscode?
     if let passcodeBox {
-      try Passcodes.check(passcodeBox.secret, shortest: shortestPasscode)
+      try Passcodes.check(
+        passcodeBox.secret, shortest: shortestPasscode, in: seal.tier, allowsGuessable: allowsGuessable)
       stretched = try await scrypt.stretchNew(passcodeBox, for: owner, floor)
     }
     let new = try NewStore(at: path)

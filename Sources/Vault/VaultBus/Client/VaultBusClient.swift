@@ -61,11 +61,11 @@ package final class VaultBusClient: VaultConnection {
   }
 
   package func create(
-    _ place: StorePlace, passcode: consuming SecretBytes?
+    _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
   ) async throws(VaultError) -> StoreDraft {
     let passcode = try SecretBytes.sealed(passcode)
     try await greeted()
-    let values = try await wire.call(.create, [place.busValue, passcode])
+    let values = try await wire.call(.create, [place.busValue, passcode, allowsGuessable.busValue])
     return try wire.reading(.create) { () throws(VaultError) in
       StoreDraft(
         id: try StoreDraft.ID(bus: values[0]),

@@ -23,7 +23,8 @@ extension VaultObject {
       return []
     case .create:
       let passcode = try SecretBytes.optional(sealed: values[1], limit: NewItem.secretLimit)
-      let draft = try await vaults.create(try StorePlace(bus: values[0]), passcode: passcode)
+      let draft = try await vaults.create(
+        try StorePlace(bus: values[0]), passcode: passcode, allowsGuessable: try Bool(bus: values[2]))
       return [draft.id.busValue, try draft.recoveryKey.sealed()]
     case .keep:
       try await vaults.keep(try StoreDraft.ID(bus: values[0]))

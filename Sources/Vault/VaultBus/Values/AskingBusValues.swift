@@ -12,6 +12,7 @@ extension ContextOptions: BusCodable {
       "interaction-not-allowed": interactionNotAllowed.busValue, "timeout": timeout?.busValue,
       "prefer-passcode": preferPasscode.busValue, "passcode-supplied": passcodeSupplied.busValue,
       "fallback": fallback.busValue, "keeps-evidence": keepsEvidence.busValue, "reuse": reuseDuration.busValue,
+      "allows-guessable-passcode": allowsGuessablePasscode.busValue,
     ])
   }
 
@@ -24,6 +25,7 @@ extension ContextOptions: BusCodable {
     fallback = try record.take("fallback")
     keepsEvidence = try record.take("keeps-evidence")
     reuseDuration = try record.take("reuse")
+    allowsGuessablePasscode = try record.takeIfPresent("allows-guessable-passcode") ?? false
     try record.end()
   }
 }

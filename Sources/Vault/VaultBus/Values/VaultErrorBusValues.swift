@@ -70,6 +70,7 @@ extension VaultError {
     case .notEnrolled: self = .notEnrolled
     case .fingersNotAccepted: self = .fingersNotAccepted(try detail())
     case .invalidPasscode: self = .invalidPasscode(try detail())
+    case .guessablePasscode: self = .guessablePasscode
     case .invalidAccessControl: self = .invalidAccessControl(try detail())
     case .duplicateItem: self = .duplicateItem
     case .itemGone: self = .itemGone
