@@ -31,7 +31,7 @@ for number in $numbers; do
 done
 echo "  ten users with fifty clients each: none lost"
 
-# One more than a user may have is told to wait, and nobody else is.
+# One more than a process may have is told to wait, and nobody else is.
 expect 0 "the next: Busy" elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'"
 case $output in *"one in the place of another"*) ;; *) fail "no place became free: $output" ;; esac
 elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'" >/tmp/crowd-1 2>&1 &

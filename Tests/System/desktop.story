@@ -70,9 +70,9 @@ free 0 "meetings" './mail.py meetings'
 free 0 "meetings" './mail.py'
 expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes
   whorl secret-service gate --attribute service=calendar --access any-finger --yes'
-gated 0 "bank-secret" "read “Bank” (asked by /usr/bin/secret-tool, says whorl-agent)" \
+gated 0 "bank-secret" "Asked by /usr/bin/secret-tool, says whorl-agent: Swipe the reader (virtual reader) to read “Bank”" \
   'secret-tool lookup service bank user alice'
-gated 0 "meetings" "asked by /usr/bin/python3.11, which says that it runs “./mail.py”, says whorl-agent" './mail.py'
+gated 0 "meetings" "Asked by /usr/bin/python3.11, which says that it runs “./mail.py”, says whorl-agent" './mail.py'
 
 # Cancelled with the notification's action, closed, and another finger: each refuses.
 echo Cancel >/home/alice/choice
@@ -96,7 +96,7 @@ for _ in 1 2 3; do
 done
 ended 1 ""
 case $output in *meetings*) fail "given to another finger" ;; esac
-was_asked "asked by /usr/bin/python3.11"
+was_asked "Asked by /usr/bin/python3.11"
 
 # The passcode in the place of the finger: the action opens pinentry, where it is typed.
 echo Passcode >/home/alice/choice
@@ -179,11 +179,11 @@ in_desktop 'mkdir -p -m 700 .ssh; whorl ssh add open --access none; whorl ssh ad
   git config --global gpg.format ssh; git config --global gpg.ssh.allowedSignersFile /home/alice/signers'
 options='-o BatchMode=yes -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 -o IdentitiesOnly=yes'
 free 0 "in" "ssh $options -i .ssh/open.pub server.test echo in"
-gated 0 "in" "sign in to server.test as alice with the SSH key work (asked by /usr/bin/ssh, says whorl-agent)" \
+gated 0 "in" "Asked by /usr/bin/ssh, says whorl-agent: Swipe the reader (virtual reader) to sign in to server.test as alice" \
   "ssh $options -i .ssh/work.pub server.test echo in"
 signed='git commit -q -S --allow-empty -m signed; git log --show-signature -1'
 free 0 "Good \"git\" signature" "cd tree; git config user.signingkey /home/alice/.ssh/open.pub; $signed"
-gated 0 "Good \"git\" signature" "sign for git with the SSH key work (asked by /usr/bin/ssh-keygen, says whorl-agent)" \
+gated 0 "Good \"git\" signature" "Asked by /usr/bin/ssh-keygen, says whorl-agent: Swipe the reader (virtual reader) to sign for git" \
   "cd tree; git config user.signingkey /home/alice/.ssh/work.pub; $signed"
 
 # Opened again by a finger: the same program works without one.

@@ -98,8 +98,8 @@ tell_of_a_gate() {
   # The notification stays for longer than others, and goes with the touch.
   asked "$lookup"
   sleep 12
-  expect 0 "(asked by /usr/bin/secret-tool, says whorl-agent)" shown
-  case $output in *'read “Bank” (asked'*) ;; *) fail "does not name the item: $output" ;; esac
+  expect 0 "Asked by /usr/bin/secret-tool, says whorl-agent: " shown
+  case $output in *'to read “Bank”'*) ;; *) fail "does not name the item: $output" ;; esac
   [ ! -s /tmp/actual ] || fail "did not wait for the touch"
   press "$right"
   ended 0 "bank-secret"
@@ -108,7 +108,7 @@ tell_of_a_gate() {
   # Another finger opens nothing, and the notification stays.
   asked "$lookup"
   press left-index:9
-  wait_for "the answer to another finger" says "No match, 2 touches left[.] .*asked by /usr/bin/secret-tool"
+  wait_for "the answer to another finger" says "No match, 2 touches left[.] .*Asked by /usr/bin/secret-tool"
   [ ! -s /tmp/actual ] || fail "answered after another finger: $(cat /tmp/output)"
   press "$right"
   ended 0 "bank-secret"
@@ -154,7 +154,7 @@ passcode_wanted() {
 # asked COMMAND: begins a command, and waits for its notification.
 asked() {
   begin "$1"
-  wait_for "a notification" says "asked by /usr/bin/secret-tool"
+  wait_for "a notification" says "Asked by /usr/bin/secret-tool"
 }
 
 # says TEXT: whether a notification with the text is on the display.

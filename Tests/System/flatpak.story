@@ -99,7 +99,7 @@ expect 0 "" at_seat alice 'whorl secret-service gate --item "Secret of org.whorl
 pressing right-index 1
 expect 0 "hunter2" at_seat alice 'flatpak run org.whorl.Mail lookup mail'
 wait
-expect 0 "read “Secret of org.whorl.Mail” (asked by org.whorl.Mail, says /usr/libexec/xdg-desktop-portal, says" \
+expect 0 "read “Secret of org.whorl.Mail”, asked by org.whorl.Mail, says /usr/libexec/xdg-desktop-portal" \
   journalctl -q --no-pager -o cat _COMM=whorl-agent
 # Another person's finger opens nothing, and the program says so.
 pressing right-index 2

@@ -10,7 +10,7 @@ usage: hostile-client.py WHAT [ARGUMENT...]
   crowd ITEM COUNT TOUCHES has COUNT requests wait at once, until TOUCHES of them were answered
   sessions COUNT CLIENTS ITEM SECRET
                            COUNT sessions, CLIENTS at once, each of which reads the item
-  connections ITEM SECRET  as many connections as one user may have, one more, and again one in the place of another
+  connections ITEM SECRET  as many connections as one process may have, one more, and again one in the place of another
   little                   deletes and changes items without saying which
   everything FILE          calls every method with the handle in FILE and little else, before Hello and after it
   stranger                 calls what only a login program may call
@@ -256,9 +256,9 @@ def sessions(count, clients, item, secret):
 
 
 def connections(item, secret):
-    held = [opened() for _ in range(64)]
+    held = [opened() for _ in range(48)]
     print("the next:", refused(opened))
-    for vault in held[0], held[63]:
+    for vault in held[0], held[47]:
         if read(vault, item) != secret.encode():
             sys.exit("another secret")
     held.pop().link.close()
@@ -268,7 +268,7 @@ def connections(item, secret):
             break
         except Refused:
             time.sleep(0.1)
-    if read(held[63], item) != secret.encode():
+    if read(held[47], item) != secret.encode():
         sys.exit("another secret")
     print("and one in the place of another")
 

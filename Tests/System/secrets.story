@@ -42,7 +42,7 @@ expect 0 "" at_seat alice 'whorl secret-service gate --item Bank --access any-fi
 pressing right-index 1
 expect 0 "bank-secret" at_seat alice 'secret-tool lookup service bank user alice'
 wait
-expect 0 "read “Bank” (asked by /usr/bin/secret-tool" journalctl -q --no-pager -o cat _COMM=whorl-agent
+expect 0 "read “Bank”, asked by /usr/bin/secret-tool" journalctl -q --no-pager -o cat _COMM=whorl-agent
 # Over ssh there is nobody at the seat: nothing is asked, and nothing is given.
 expect 1 "" elsewhere alice 'secret-tool lookup service bank user alice'
 case $output in *bank-secret*) fail "given without a touch" ;; esac
@@ -86,11 +86,11 @@ expect 0 "b true" at_seat alice 'service="busctl --user call org.freedesktop.sec
 expect 0 "response 1 with 0 bytes" at_seat alice 'python3 portal.py'
 at_seat alice 'touch answer'
 expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
-expect 0 "to unlock the store (asked by org.example.Notes" cat /home/alice/asked
+expect 0 "Asked by org.example.Notes, says " cat /home/alice/asked
 expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
 expect 0 "" at_seat alice 'whorl lock'
 expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
-expect 0 "to unlock the store (asked by /usr/bin/secret-tool" cat /home/alice/asked
+expect 0 "Asked by /usr/bin/secret-tool, says whorl-agent: The passcode of your store, to unlock the store" cat /home/alice/asked
 
 # The program's own process is closed to other programs of the user.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'

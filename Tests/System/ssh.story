@@ -99,7 +99,7 @@ before=$(asked_in_journal)
 expect 0 "here" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo here"
 expect 0 "far away" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept '
   SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo far away'"
-expect 0 "(asked by /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
+expect 0 "Asked by /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
 [ "$(asked_in_journal)" = $((before + 2)) ] || fail "asked $(asked_in_journal) times, and $before before"
 # Programs of a desktop have it from the service manager.
 expect 0 "SSH_AUTH_SOCK=/run/user/" at_seat alice "systemctl --user show-environment"

@@ -25,6 +25,11 @@ package enum ProgramLabel {
     return (label.map { "\($0) " } ?? "") + "(\(path))"
   }
 
+  /// The label of a program in a sandbox, which chooses the path of its file: `COMMAND (APPLICATION) (in a sandbox)`.
+  ///
+  /// - Parameter label: the program's label without it.
+  package static func inSandbox(_ label: String?) -> String { (label.map { "\($0) " } ?? "") + "(in a sandbox)" }
+
   /// Keeps the beginning of a path, which shows who installed the program, and the end, which names it.
   private static func shortened(_ path: String) -> String {
     let scalars = path.unicodeScalars

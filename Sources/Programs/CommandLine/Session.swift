@@ -196,7 +196,9 @@ struct Session {
     guard answers.mayAsk, !Terminal.exists, hasDisplay else { return nil }
     // The terminal's prompt has written the same to standard error.
     return AgentPrompt(
-      in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items))
+      in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items),
+      // Nobody sees a command without a terminal, so the program that has started it is named.
+      asker: PromptText.asked(by: ClientProgram(getppid()).words, says: "whorl"))
   }
 
   /// The answers, from this command's descriptors or the person.

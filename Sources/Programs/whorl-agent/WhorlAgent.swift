@@ -93,9 +93,14 @@ struct WhorlAgent: ParsableCommand {
     let surroundings = AgentPrompt.Surroundings(
       bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log)
     let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt = { client in
+      let asker = PromptText.asked(by: client.words, says: "whorl-agent")
       // If the agent runs a command, that command uses the terminal, so do not ask there.
-      if isAlone, Self.hasTerminal { return TerminalPrompt() }
-      return AgentPrompt(in: surroundings, for: ClientTerminal(of: client.process))
+      guard isAlone, Self.hasTerminal else {
+        return AgentPrompt(in: surroundings, asker: asker, for: ClientTerminal(of: client.process))
+      }
+      var style = TerminalPromptStyle()
+      style.asker = asker
+      return TerminalPrompt(style)
     }
     guard let listener else {
       try Self.serveSecrets(

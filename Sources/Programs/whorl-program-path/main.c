@@ -1,9 +1,11 @@
 // Tells the system service which file a process runs. Reading /proc/PID/exe of another user's process takes
 // CAP_SYS_PTRACE, with which a program can read the memory of every process. So this program is kept small: it serves
-// one user on the socket that systemd passes, and its seccomp filter allows little more than reading symbolic links.
+// one user on the socket that systemd passes, and its seccomp filter allows little more than reading symbolic links and
+// the status of files.
 //
-// A request is one connection: a process number (pid_t). The answer is the path, or nothing, and the end of the
-// connection. The service holds a pidfd of the process, and checks itself that the number has not been reused.
+// A request is one connection: a process number (pid_t). The answer is nothing, or the file's device, inode and owner and
+// its path, with a space between each, and the end of the connection. The path is empty where the file has another path
+// on this machine than the process says, such as in a sandbox. The service holds a pidfd of the process, and checks itself that the number has not been reused.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +16,14 @@
 #include <poll.h>
 #include <pwd.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,6 +72,7 @@ static int confine(void) {
       ALLOW(SYS_getsockopt),
       ALLOW(SYS_recvfrom),
       ALLOW(SYS_readlinkat),
+      ALLOW(SYS_newfstatat),
       ALLOW(SYS_sendto),
       ALLOW(SYS_close),
       ALLOW(SYS_restart_syscall),
@@ -91,6 +96,22 @@ static int is_ready(int descriptor, int seconds) {
   return ready > 0;
 }
 
+// Whether the process is in the mount namespace of the first process, in which only root mounts: then the kernel's path of
+// its file is that of the machine.
+static int has_machines_mounts(pid_t process) {
+  char link[64], first[64], own[64];
+  snprintf(link, sizeof link, "/proc/%d/ns/mnt", (int)process);
+  ssize_t expected = readlinkat(AT_FDCWD, "/proc/1/ns/mnt", first, sizeof first);
+  ssize_t length = readlinkat(AT_FDCWD, link, own, sizeof own);
+  return expected > 0 && length == expected && memcmp(own, first, (size_t)length) == 0;
+}
+
+// Whether this path is that of the file here, too. A process in a mount namespace of its own chooses what is at a path.
+static int leads_to(const char *path, const struct stat *file) {
+  struct stat found;
+  return fstatat(AT_FDCWD, path, &found, 0) == 0 && found.st_dev == file->st_dev && found.st_ino == file->st_ino;
+}
+
 static void answer(int client, uid_t user) {
   struct ucred peer;
   socklen_t size = sizeof peer;
@@ -99,13 +120,19 @@ static void answer(int client, uid_t user) {
   // A Unix socket delivers so small a write in one piece.
   if (!is_ready(client, REQUEST_SECONDS) || recv(client, &process, sizeof process, 0) != sizeof process) return;
   if (process <= 0) return;
-  char link[64], path[PATH_MAX];
+  char link[64], path[PATH_MAX], text[PATH_MAX + 96];
   snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
+  struct stat file;
+  if (fstatat(AT_FDCWD, link, &file, 0) != 0) return;
   ssize_t length = readlinkat(AT_FDCWD, link, path, sizeof path);
   // A path that fills the buffer may be cut off.
   if (length <= 0 || length >= (ssize_t)sizeof path) return;
+  path[length] = '\0';
+  if (!has_machines_mounts(process) && !leads_to(path, &file)) path[0] = '\0';
+  length = snprintf(text, sizeof text, "%ju %ju %ju %s", (uintmax_t)file.st_dev, (uintmax_t)file.st_ino,
+                    (uintmax_t)file.st_uid, path);
   // Ignore errors: the client may have disconnected.
-  (void)!send(client, path, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+  (void)!send(client, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void serve(uid_t user) {

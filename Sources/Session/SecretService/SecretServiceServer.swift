@@ -40,8 +40,10 @@ package final class SecretServiceServer: Sendable {
     case noBus(String)
   }
 
-  /// The most clients at a time. A desktop session has a few dozen.
-  private static let clientLimit = 1_024
+  /// A desktop session has a few dozen clients.
+  private static let clientLimits = ClientPlaces<String>.Limits(process: 64, program: 256, all: 1_024)
+  /// The most clients that the bus is asked about at a time.
+  private static let unknownLimit = 1_024
 
   private let keeper: ItemKeeper
   private let desk: PromptDesk
@@ -49,14 +51,28 @@ package final class SecretServiceServer: Sendable {
   private let vaultLock: VaultLockWatch
   private let lists: ItemLists
   private let log: @Sendable (String) -> Void
-  private let clients = Mutex<[String: ClientEntry]>([:])
+  private struct Clients {
+    var entries: [String: ClientEntry] = [:]
+    /// Those that the bus is being asked about.
+    var unknown = 0
+    var places = ClientPlaces<String>(SecretServiceServer.clientLimits)
+  }
 
-  /// A client. The bus is asked for its process in the background.
+  private let clients = Mutex(Clients())
+
+  /// A client. The bus is asked for its process in the background; then it has a place or is refused.
   private final class ClientEntry: Sendable {
     let calls = Atomic<Int>(0)
-    let client: Task<BusClient, Never>
+    let client: Task<Result<BusClient, ServiceError>, Never>
 
-    init(_ client: Task<BusClient, Never>) { self.client = client }
+    init(_ client: Task<Result<BusClient, ServiceError>, Never>) { self.client = client }
+
+    /// Ends the client's prompts and requests.
+    func end() {
+      Task(executorPreference: BackgroundThread.shared) {
+        if case .success(let client) = await self.client.value { client.end() }
+      }
+    }
   }
 
   private init(_ configuration: Configuration) throws(VaultError) {
@@ -79,7 +95,7 @@ package final class SecretServiceServer: Sendable {
     // No call has more than two; others are not read.
     limits.secretArrays = 4
     // Each client has a lower limit of its own, whose error is sent as an answer.
-    limits.openCalls = clientLimit * (BusClient.limit + 1)
+    limits.openCalls = (clientLimits.all + unknownLimit) * (BusClient.limit + 1)
     let isServing = Flag()
     do throws(BusError) {
       let connection = try BusConnection(
@@ -130,17 +146,21 @@ package final class SecretServiceServer: Sendable {
     guard signal.sender == MessageBus.name, signal.member == MessageBus.nameOwnerChanged,
       let name = signal.arguments.first?.asString
     else { return }
-    guard let entry = clients.withLock({ $0.removeValue(forKey: name) }) else { return }
-    Task(executorPreference: BackgroundThread.shared) { await entry.client.value.end() }
+    let entry = clients.withLock { clients in
+      clients.places.leave(name)
+      return clients.entries.removeValue(forKey: name)
+    }
+    entry?.end()
   }
 
   private func handle(_ call: BusCall) {
     guard let sender = call.sender else { return }
     let entry: ClientEntry? = clients.withLock { clients in
-      if let known = clients[sender] { return known }
-      guard clients.count < Self.clientLimit else { return nil }
+      if let known = clients.entries[sender] { return known }
+      guard clients.unknown < Self.unknownLimit else { return nil }
+      clients.unknown += 1
       let entry = ClientEntry(client(named: sender, on: call.connection))
-      clients[sender] = entry
+      clients.entries[sender] = entry
       return entry
     }
     guard let entry, entry.calls.add(1, ordering: .relaxed).newValue <= BusClient.limit else {
@@ -150,18 +170,51 @@ package final class SecretServiceServer: Sendable {
     }
     // The bus loop calls this and also runs the task: no call blocks, and prompts have threads of their own.
     Task(executorPreference: LoopTasks.shared) {
-      await self.answer(call, await entry.client.value)
+      switch await entry.client.value {
+      case .success(let client):
+        self.clients.withLock { $0.places.begin(sender) }
+        await self.answer(call, client)
+        self.clients.withLock { $0.places.end(sender) }
+      case .failure(let error): call.fail(error.name, error.message)
+      }
       entry.calls.subtract(1, ordering: .relaxed)
     }
   }
 
-  private func client(named name: String, on connection: BusConnection) -> Task<BusClient, Never> {
+  private func client(
+    named name: String, on connection: BusConnection
+  ) -> Task<Result<BusClient, ServiceError>, Never> {
     Task(executorPreference: BackgroundThread.shared) { [desk, keeper] in
       let answer = try? await connection.call(
         MessageBus.target, "GetConnectionUnixProcessID", [.string(name)], within: .seconds(5))
       // No process has the number -1.
       let process = answer?.first?.asUInt32.map { pid_t(bitPattern: $0) } ?? -1
-      return BusClient(named: name, ClientProgram(process), at: desk, in: keeper)
+      let program = ClientProgram(process)
+      let (refusal, ended) = self.admit(name, program)
+      ended?.end()
+      if let refusal {
+        self.log("\(program.words) is refused: \(refusal)")
+        return .failure(.limitsExceeded(refusal))
+      }
+      return .success(BusClient(named: name, program, at: desk, in: keeper))
+    }
+  }
+
+  /// Gives a client a place, which another one may lose.
+  ///
+  /// - Returns: why it has none, and the one that has lost its place. That is served again at its next call.
+  private func admit(_ name: String, _ program: ClientProgram) -> (refusal: String?, ended: ClientEntry?) {
+    clients.withLock { clients in
+      clients.unknown -= 1
+      switch clients.places.admit(name, program) {
+      case .admitted(let other):
+        // It may have left the bus meanwhile.
+        if clients.entries[name] == nil { clients.places.leave(name) }
+        return (nil, other.flatMap { clients.entries.removeValue(forKey: $0) })
+      case .refused(let why):
+        clients.entries[name] = nil
+        return (why, nil)
+      }
     }
   }
 

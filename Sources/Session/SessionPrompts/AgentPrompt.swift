@@ -49,12 +49,16 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private let surroundings: Surroundings
+  /// Begins each prompt: who asks.
+  private let asker: String
   private let terminal: ClientTerminal?
   private let state = Mutex(State())
 
-  /// - Parameter terminal: the client's terminal, used where there is no desktop.
-  package init(in surroundings: Surroundings, for terminal: ClientTerminal? = nil) {
-    (self.surroundings, self.terminal) = (surroundings, terminal)
+  /// - Parameters:
+  ///   - asker: who asks (``PromptText/asked(by:says:)``).
+  ///   - terminal: the client's terminal, used where there is no desktop.
+  package init(in surroundings: Surroundings, asker: String, for terminal: ClientTerminal? = nil) {
+    (self.surroundings, self.asker, self.terminal) = (surroundings, asker, terminal)
   }
 
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
@@ -95,8 +99,8 @@ package final class AgentPrompt: AuthenticationPrompt {
     switch surroundings.wording {
     case .reason:
       let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-      text = "\(verb) \(Spoken.theReader(request.reader)) to \(session.reason ?? "go on")"
-    case .items: text = PromptText.touch(request, keys: nil)
+      text = "\(asker)\(verb) \(Spoken.theReader(request.reader)) to \(session.reason ?? "go on")"
+    case .items: text = asker + PromptText.touch(request, keys: nil)
     }
     surroundings.log(text)
     let actions: [Notification.Action] = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
@@ -227,7 +231,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       case .items: session.reason.map { ", for: \($0)" } ?? ""
       }
     let answer = await pinentry.ask(
-      "\(why)The passcode of your store\(what)", problem: attempt > 1 ? "Wrong passcode" : nil)
+      "\(asker)\(why)The passcode of your store\(what)", problem: attempt > 1 ? "Wrong passcode" : nil)
     state.withLock { $0.pinentry = nil }
     switch answer {
     case .secret(let secret): await session.answer(secret.copy())

@@ -1,35 +1,53 @@
 package import Glibc
+internal import Processes
+package import SecretModel
 internal import Whorl
 
 /// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its
 /// executable or use its connection, so the name is shown to the person but grants nothing.
 package struct ClientProgram: Sendable, Hashable {
   package let process: pid_t
-  /// The path of its executable; nil where the kernel does not reveal it. Nil also for the proxy of sandboxed programs.
+  /// The path of its executable; nil where the kernel does not reveal it, and where the program runs in a sandbox that
+  /// decides what is at that path. Nil also for the proxy of sandboxed programs.
   package let path: String?
   package let arguments: [String]
   /// Nil for a program in a local login, and for one that the user's service manager has started.
   package let remoteLogin: RemoteLogin?
-  /// Whether it passes on the calls of a sandboxed program, which it does not name.
-  private let isProxy: Bool
+  /// Its file, by which limits tell programs apart.
+  package let file: ProgramFile
+  /// How a program without a path is described.
+  private let kind: Kind
   /// The id of the sandboxed program on whose behalf it asks, as it claims; nil where it asks for itself.
   package private(set) var application: String?
 
+  private enum Kind {
+    case plain
+    /// It passes on the calls of a sandboxed program, which it does not name.
+    case proxy
+    /// It sees other files at the paths of this machine.
+    case sandboxed
+  }
+
   package init(_ process: pid_t) {
     self.process = process
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    // Writes at most the buffer's size, without a terminator.
-    let count = readlink("/proc/\(process)/exe", &buffer, buffer.count)
-    let path = count > 0 ? Self.withoutMark(String(decoding: buffer.prefix(count), as: UTF8.self)) : nil
+    let executed = ExecutedFile(of: process)
+    file = executed.map { ProgramFile(device: $0.device, inode: $0.inode, owner: $0.owner) } ?? .other
     // One executable for all sandboxed programs, which share no grant and no rule.
-    isProxy = path?.hasSuffix("/xdg-dbus-proxy") == true
-    self.path = isProxy ? nil : path
+    kind =
+      switch executed {
+      case nil: .plain
+      case let executed? where executed.path == nil: .sandboxed
+      case let executed?: executed.path?.hasSuffix("/xdg-dbus-proxy") == true ? .proxy : .plain
+      }
+    path = if case .plain = kind { executed?.path } else { nil }
     arguments = Self.arguments(of: process)
     remoteLogin = RemoteLogin(of: process)
   }
 
-  package init(_ process: pid_t, path: String?, arguments: [String], remoteLogin: RemoteLogin? = nil) {
-    (self.process, self.path, self.arguments, isProxy) = (process, path, arguments, false)
+  package init(
+    _ process: pid_t, path: String?, arguments: [String], remoteLogin: RemoteLogin? = nil, file: ProgramFile = .other
+  ) {
+    (self.process, self.path, self.arguments, self.file, kind) = (process, path, arguments, file, .plain)
     self.remoteLogin = remoteLogin
   }
 
@@ -47,36 +65,28 @@ package struct ClientProgram: Sendable, Hashable {
     return application.map { "\(own) for \($0)" } ?? own
   }
 
-  /// For people.
-  package var words: String {
-    application.map { "\(Visible.text(Self.shortened($0))), says \(ownWords)" } ?? ownWords
-  }
+  /// For people, with nothing in it that a prompt could be imitated with.
+  package var words: String { application.map { "\(PromptLabel.text($0)), says \(ownWords)" } ?? ownWords }
 
   /// Describes the program itself. For an interpreter it adds the script, which the program could have chosen freely.
   private var ownWords: String {
     let place = remoteLogin.map { " \($0.words)" } ?? ""
     guard let path else {
-      return "\(isProxy ? "a sandboxed program behind " : "")process \(process)\(place), unverified"
+      let process =
+        switch kind {
+        case .plain: "process \(process)"
+        case .proxy: "a sandboxed program behind process \(process)"
+        case .sandboxed: "process \(process) in a sandbox"
+        }
+      return "\(process)\(place), unverified"
     }
-    guard let script = Interpreter(path)?.script(in: arguments) else { return "\(Visible.text(path))\(place)" }
-    return "\(Visible.text(path))\(place), which says that it runs “\(Visible.text(Self.shortened(script)))”"
+    let shown = PromptLabel.text(path, longest: Self.longestPath)
+    guard let script = Interpreter(path)?.script(in: arguments) else { return "\(shown)\(place)" }
+    return "\(shown)\(place), which says that it runs “\(PromptLabel.text(script))”"
   }
 
-  /// The end of a client's text.
-  private static func shortened(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    return scalars.count > longest ? "…" + String(String.UnicodeScalarView(scalars.suffix(longest))) : text
-  }
-
-  /// The most characters shown of a client's text.
-  private static let longest = 64
-
-  /// The path of an executable without the suffix that the kernel adds when the file was replaced or removed. A program
-  /// that was upgraded while it runs counts as the same program.
-  private static func withoutMark(_ path: String) -> String {
-    let mark = " (deleted)"
-    return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
-  }
+  /// The most characters shown of a path: more than of a label, since both ends tell something.
+  private static let longestPath = 97
 
   private static func arguments(of process: pid_t) -> [String] {
     let file = open("/proc/\(process)/cmdline", O_RDONLY | O_CLOEXEC)

@@ -22,9 +22,7 @@ package struct RemoteLogin: Sendable, Hashable {
 
   /// For people, to follow the name of a program.
   var words: String {
-    // The end of a long text is enough, as for a client's other texts.
-    let host = host.map { String(String.UnicodeScalarView($0.unicodeScalars.suffix(64))) }
-    return "in a login over the network" + (host.map { " from \(Visible.text($0))" } ?? "")
+    "in a login over the network" + (host.map { " from \(PromptLabel.text($0))" } ?? "")
   }
 
   private static func text(_ get: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt) -> String? {

@@ -6,6 +6,8 @@ package struct Caller: Sendable, Hashable {
   package var process: ProcessInstance?
   /// The program's name on prompts, where known. Never used for permissions.
   package var label: String?
+  /// The file that the process runs, by which limits and turns tell programs apart.
+  package var file: ProgramFile
   /// The login program for which root's PAM module asks; nil for a program of the user.
   package var login: LoginProgram?
 
@@ -22,11 +24,13 @@ package struct Caller: Sendable, Hashable {
   }
 
   package init(
-    user: UInt32, process: ProcessInstance? = nil, label: String? = nil, login: LoginProgram? = nil
+    user: UInt32, process: ProcessInstance? = nil, label: String? = nil, file: ProgramFile = .other,
+    login: LoginProgram? = nil
   ) {
     self.user = user
     self.process = process
     self.label = label
+    self.file = file
     self.login = login
   }
 }

@@ -6,8 +6,8 @@ import SecretModel
 import Synchronization
 import SystemPolicy
 
-/// Finds the file that a calling program runs, for its name on prompts and never for a permission. The service itself
-/// may not inspect the processes of other users, so it asks a system unit that may (`whorl-program-path`).
+/// Finds the file that a calling program runs, for its name on prompts and for limits, and never for a permission. The
+/// service itself may not inspect the processes of other users, so it asks a system unit that may (`whorl-program-path`).
 package final class ProgramPaths: Sendable {
   /// How long the unit may take, its start included. After that the program is served without its path.
   private static let answerMilliseconds: Int32 = 500
@@ -21,20 +21,38 @@ package final class ProgramPaths: Sendable {
 
   package init(unit: UnitPath = UnitPath("/run/whorl-program-path/socket")) { self.unit = unit }
 
-  /// The caller with the path of its program in its label, where the path can be found.
+  /// The caller with its program's file, and with the path of that in its label, where they can be found.
   func named(_ caller: Caller) async -> Caller {
-    guard let process = PinnedProcess(of: caller), let path = await path(of: process.id), process.isRunning else {
+    guard let process = PinnedProcess(of: caller), let found = await file(of: process.id), process.isRunning else {
       return caller
     }
     var named = caller
-    named.label = ProgramLabel.text(caller.label, path: path)
+    named.file = found.file
+    named.label = found.path.map { ProgramLabel.text(caller.label, path: $0) } ?? ProgramLabel.inSandbox(caller.label)
     return named
+  }
+
+  /// A program's file, and its path; without a path where the process is in a sandbox that decides what it is.
+  private struct Found {
+    let file: ProgramFile
+    let path: String?
+
+    /// Nil for no answer of the unit.
+    init?(_ answer: [UInt8]) {
+      guard let text = String(validating: answer, as: UTF8.self) else { return nil }
+      let fields = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+      guard fields.count == 4, let device = UInt64(fields[0]), let inode = UInt64(fields[1]),
+        let owner = UInt32(fields[2])
+      else { return nil }
+      file = ProgramFile(device: device, inode: inode, owner: owner)
+      path = fields[3].isEmpty ? nil : String(fields[3])
+    }
   }
 
   /// - Parameter process: its ID. The caller must check afterwards that the process still runs; otherwise the ID may
   ///   have been reused.
-  private func path(of process: Int32) async -> String? {
-    await Task(executorPreference: thread) { () -> String? in
+  private func file(of process: Int32) async -> Found? {
+    await Task(executorPreference: thread) { () -> Found? in
       let now = ScanClock.now()
       guard self.failedAt.withLock({ failedAt in failedAt.map { now - $0 >= Self.pause } ?? true }) else { return nil }
       guard let answer = self.ask(about: process) else {
@@ -42,11 +60,11 @@ package final class ProgramPaths: Sendable {
         return nil
       }
       self.failedAt.withLock { $0 = nil }
-      return answer.isEmpty ? nil : String(validating: answer, as: UTF8.self)
+      return Found(answer)
     }.value
   }
 
-  /// Asks the unit for the path of a process. Nil where it did not answer; empty where it does not know.
+  /// Asks the unit for the file of a process. Nil where it did not answer; empty where it does not know.
   private func ask(about process: Int32) -> [UInt8]? {
     guard let socket = try? unit.connect() else { return nil }
     defer { close(socket) }
@@ -57,7 +75,7 @@ package final class ProgramPaths: Sendable {
     else { return nil }
     var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&waiting, 1, Self.answerMilliseconds) > 0 else { return nil }
-    return [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+    return [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX) + 96) { buffer, count in
       // recv: writes at most as many bytes as it is told
       count = max(0, recv(socket, buffer.baseAddress, buffer.count, 0))
     }

@@ -120,7 +120,8 @@ struct ClientTerminalTests {
     try await with(access: "presence", [.wrong, .right]) { agent, key, _ in
       let terminal = try sign(key, agent)
       try await terminal.waits(
-        for: "Swipe the reader (virtual reader) to sign a file with the SSH key work (asked by /usr/bin/ssh-keygen,")
+        for: "Asked by /usr/bin/ssh-keygen, says whorl-agent: "
+          + "Swipe the reader (virtual reader) to sign a file with the SSH key work")
       try await terminal.waits(for: "No match, 2 touches left")
       #expect(try await terminal.status() == 0)
     }

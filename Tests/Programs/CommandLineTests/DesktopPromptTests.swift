@@ -44,15 +44,17 @@ struct DesktopPromptTests {
   @Test("asks with a notification that names the item and the reason, and takes it away when the touch came")
   func shows() async throws {
     try await with { desk in
-      let got = try await desk.run("get", "presence", "--reason", "send <mail>", touches: [.right])
+      let got = try await desk.run("get", "presence", "--reason", "send <mail> & “more”", touches: [.right])
       #expect(got.text == "presence", "\(got.diagnostics)")
       let shown = try await desk.desktop.first()
       #expect(
-        shown.text == "Swipe the reader (virtual reader) to release presence, for: send &lt;mail&gt;")
+        shown.text.hasSuffix(
+          ", says whorl: Swipe the reader (virtual reader) to release presence, for: send mail &amp; more"))
+      #expect(shown.text.hasPrefix("Asked by /"), "the program that has started the command")
       #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
       #expect(desk.desktop.closed.contains(shown.number))
       // Whoever reads its standard error sees the same.
-      #expect(got.diagnostics.contains("to release presence, for: send <mail>"))
+      #expect(got.diagnostics.contains("to release presence, for: send mail & more"))
     }
   }
 

@@ -53,6 +53,8 @@ struct GitCredentialTests {
     arguments: [
       "protocol=https\nhost=example.com\n", "protocol=https\nhost=example.com:844\n",
       "protocol=http\nhost=example.com:8443\n", "protocol=https\nhost=example.org:8443\n",
+      // The name that the item has for https.
+      "protocol=htps\nhost=example.com:8443\n",
       place + "username=bob\n", place + "path=other.git\n", "host=example.com:8443\n", "protocol=https\n", "",
     ])
   func others(_ request: String) async throws {
@@ -63,6 +65,18 @@ struct GitCredentialTests {
       #expect(got.status == 0)
       #expect(got.output.isEmpty)
       #expect(try await git("get", Self.place + "path=a.git\n", in: store).text.contains("password=one"))
+    }
+  }
+
+  @Test("takes no name of kSecAttrProtocol for a protocol, and stores and forgets nothing under it")
+  func appleNames() async throws {
+    try await TestStore.with { store in
+      try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+      let disguised = "protocol=htps\nhost=example.com:8443\nusername=ann\n"
+      #expect(try await git("get", disguised, in: store).output.isEmpty)
+      try await git("store", disguised + "password=planted\n", "--access", "none", in: store).mustSucceed()
+      try await git("erase", disguised, in: store).mustSucceed()
+      #expect(try await git("get", Self.place, in: store).text == "username=ann\npassword=one\n")
     }
   }
 

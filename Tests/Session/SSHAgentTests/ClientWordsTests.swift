@@ -38,7 +38,7 @@ struct ClientWordsTests {
     #expect(
       words("/usr/bin/perl", from: nil)
         == "/usr/bin/perl in a login over the network, which says that it runs “y”")
-    #expect(words(nil, from: "a\nb") == "process 7 in a login over the network from a\\u{a}b, unverified")
+    #expect(words(nil, from: "a\nb") == "process 7 in a login over the network from a b, unverified")
     let (here, there) = (ClientProgram(7, path: "/x", arguments: []), RemoteLogin(from: nil))
     #expect(here.program != ClientProgram(8, path: "/x", arguments: [], remoteLogin: there).program)
   }
@@ -47,7 +47,7 @@ struct ClientWordsTests {
   func hostile() {
     #expect(
       words("/usr/bin/perl", "perl", "a\nTouch the reader to go on")
-        == "/usr/bin/perl, which says that it runs “a\\u{a}Touch the reader to go on”")
+        == "/usr/bin/perl, which says that it runs “a Touch the reader to go on”")
     let long = words("/usr/bin/perl", "perl", String(repeating: "x", count: 10_000) + "/end.pl")
     #expect(long.count < 150)
     #expect(long.hasSuffix("xxx/end.pl”"))

@@ -42,9 +42,10 @@ struct DesktopTests {
   @Test("shows a notification with actions, and takes it away when the touch came")
   func shows() async throws {
     try await with([.right]) { agent, desktop, key in
-      try await agent.sign(key, namespace: "<b>x</b>").mustSucceed()
+      try await agent.sign(key, namespace: "<b>x&y</b>").mustSucceed()
       let shown = try await desktop.first()
-      #expect(shown.text.hasPrefix("Swipe the reader (virtual reader) to sign a file for &lt;b&gt;x&lt;/b&gt; with"))
+      let asker = "Asked by /usr/bin/ssh-keygen, says whorl-agent: "
+      #expect(shown.text.hasPrefix("\(asker)Swipe the reader (virtual reader) to sign a file for bx&amp;y/b with"))
       #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
       #expect(desktop.closed.contains(shown.number))
     }
@@ -173,7 +174,10 @@ struct DesktopTests {
       try await signed.mustSucceed()
       let folder = key.split(separator: "/").dropLast().joined(separator: "/")
       let asked = String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
-      #expect(asked.contains("SETDESC The passcode of your store, to sign a file with the SSH key work"))
+      #expect(
+        asked.contains(
+          "SETDESC Asked by /usr/bin/ssh-keygen, says whorl-agent: The passcode of your store, to sign a file with the SSH key work"
+        ))
     }
   }
 

@@ -31,10 +31,9 @@ struct OpenSSHTests {
         #expect(ran.text == "signed in\n", "\(ran.diagnostics) \(agent.lines)")
         #expect(agent.prompts.count == 1)
         #expect(
-          agent.prompts.first?.contains(
-            " to sign in to host.test as \(SSHServer.user) with the SSH key work (asked by /usr/bin/ssh, says whorl-agent)"
-          )
-            == true, "\(agent.lines)")
+          agent.prompts.first
+            == "whorl-agent: Asked by /usr/bin/ssh, says whorl-agent: Swipe the reader (virtual reader) "
+            + "to sign in to host.test as \(SSHServer.user) with the SSH key work", "\(agent.lines)")
       }
     }
   }
@@ -137,7 +136,7 @@ struct OpenSSHTests {
         #expect(first.text.hasPrefix("-----BEGIN SSH SIGNATURE-----"))
         try await agent.sign(key, namespace: "git").mustSucceed()
         #expect(agent.prompts.count == 2)
-        #expect(agent.prompts.first?.contains(" to sign a file with the SSH key work ") == true)
+        #expect(agent.prompts.first?.hasSuffix(" to sign a file with the SSH key work") == true)
         #expect(agent.prompts.last?.contains(" to sign for git with ") == true)
 
         let allowed = "\(store.folder)/allowed"

@@ -116,23 +116,49 @@ struct RawClientTests {
     }
   }
 
-  @Test("one process has 16 connections at most, and the others go on")
+  @Test("one process has 16 connections at most: one more ends the one that was used longest ago")
   func connections() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
         let list: [UInt8] = [0, 0, 0, 1, 11]
-        var clients = try (1...16).map { _ in try RawClient(agent.socket) }
+        let clients = try (1...16).map { _ in try RawClient(agent.socket) }
         for client in clients { #expect(client.send(list)?.first == 12) }
-        #expect(try RawClient(agent.socket).send(list) == nil)
+        #expect(clients[0].send(list)?.first == 12)
+        #expect(try RawClient(agent.socket).send(list)?.first == 12)
+        #expect(clients[1].send(list) == nil)
+        for client in [clients[0]] + clients[2...] { #expect(client.send(list)?.first == 12) }
         #expect(try await agent.client("ssh-add", ["-L"]).status == 1)
-        // Those that end make room.
-        clients.removeLast()
-        var isServed = false
-        for _ in 0..<1_000 where !isServed {
-          isServed = try RawClient(agent.socket).send(list)?.first == 12
-          if !isServed { try await Task.sleep(for: .milliseconds(10)) }
+      }
+    }
+  }
+
+  @Test("processes that keep all connections shut out nobody")
+  func hoarding() async throws {
+    try await TestStore.with { store in
+      try await RunningAgent.with(store) { agent in
+        // Each says what it got, and stays until its input ends.
+        let script = """
+          import socket, sys, time
+          agents = []
+          for _ in range(16):
+              agents.append(socket.socket(socket.AF_UNIX))
+              agents[-1].connect(sys.argv[1])
+              agents[-1].sendall(bytes([0, 0, 0, 1, 11]))
+              agents[-1].recv(9, socket.MSG_WAITALL)
+          print('full', flush=True)
+          time.sleep(600)
+          """
+        let hoarders = try (1...5).map { _ in
+          try Invocation(program: "/usr/bin/python3", arguments: ["-c", script, agent.socket]).start()
         }
-        #expect(isServed)
+        let full = Mutex(0)
+        for hoarder in hoarders {
+          startThread { _ = hoarder.finish { line, _ in if line.contains("full") { full.withLock { $0 += 1 } } } }
+        }
+        defer { for hoarder in hoarders { hoarder.signal(SIGKILL) } }
+        for _ in 0..<3_000 where full.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(full.withLock { $0 } == 5)
+        #expect(try await agent.client("ssh-add", ["-L"]).status == 1)
       }
     }
   }

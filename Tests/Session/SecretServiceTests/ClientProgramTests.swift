@@ -88,7 +88,8 @@ struct ClientProgramTests {
       #expect(found.text == "behind a finger")
       #expect(
         service.agent.prompts.contains {
-          $0.contains("to read “Bank” (asked by /usr/bin/secret-tool, says whorl-agent)")
+          $0 == "whorl-agent: Asked by /usr/bin/secret-tool, says whorl-agent: "
+            + "Swipe the reader (virtual reader) to read “Bank”"
         })
       // Each run is another connection: a touch for one is none for the next.
       let refused = try await service.run("/usr/bin/secret-tool", "lookup", "service", "bank")
@@ -123,7 +124,7 @@ struct ClientProgramTests {
       for count in 1...2 {
         #expect(try await service.run(proxy, "lookup", "service", "bank").text == "behind a finger")
         #expect(service.agent.prompts.count == count)
-        #expect(service.agent.prompts.last?.contains("asked by a sandboxed program behind process ") == true)
+        #expect(service.agent.prompts.last?.contains("Asked by a sandboxed program behind process ") == true)
       }
     }
   }
@@ -143,7 +144,9 @@ struct ClientProgramTests {
       let found = try await service.run("/usr/bin/python3", script)
       #expect(found.text == "behind a finger\n", "\(found.diagnostics)")
       #expect(
-        service.agent.prompts.contains { $0.contains(", which says that it runs “\(script)”, says whorl-agent)") })
+        service.agent.prompts.contains {
+          $0.contains(", which says that it runs “") && $0.contains("\(script.suffix(20))”, says whorl-agent: ")
+        })
     }
   }
 }

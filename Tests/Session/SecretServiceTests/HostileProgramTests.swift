@@ -60,6 +60,24 @@ struct HostileProgramTests {
     }
   }
 
+  @Test("that opens connections without end ends its own, and others are served")
+  func connections() async throws {
+    try await RunningSecretService.with { service in
+      var clients: [(client: ServiceClient, session: String)] = []
+      for _ in 0..<70 {
+        let client = try await ServiceClient(service.bus)
+        clients.append((client, try await client.plainSession()))
+      }
+      // The first have lost their places to later ones, and with them their sessions. They are served as new ones.
+      let error = await clients[0].client.error(clients[0].session, "Session", "Close")
+      #expect(error == "NoSession")
+      _ = try await clients[0].client.plainSession()
+      try await clients[69].client.call(clients[69].session, "Session", "Close")
+      try await service.storeWithTool("hunter2", label: "Mail", "service", "mail")
+      #expect(try await service.run("/usr/bin/secret-tool", "lookup", "service", "mail").text == "hunter2")
+    }
+  }
+
   @Test("that asks for more secrets than the bus has read ends nobody else's service")
   func unreadAnswers() async throws {
     try await RunningSecretService.with { service in

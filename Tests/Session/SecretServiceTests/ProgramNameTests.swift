@@ -11,9 +11,9 @@ struct ProgramNameTests {
 
   @Test("show no characters that could imitate a prompt, in paths and in ids of sandboxed programs")
   func hidden() {
-    #expect(program("/opt/a\u{202E}b").words == "/opt/a\\u{202e}b")
-    #expect(program("/opt/\n/perl", "perl", "x").words == "/opt/\\u{a}/perl, which says that it runs “x”")
-    #expect(program("/usr/bin/portal").asking(for: "a\nb").words == "a\\u{a}b, says /usr/bin/portal")
+    #expect(program("/opt/a\u{202E}b").words == "/opt/ab")
+    #expect(program("/opt/\n/perl", "perl", "x").words == "/opt/ /perl, which says that it runs “x”")
+    #expect(program("/usr/bin/portal").asking(for: "a\nb").words == "a b, says /usr/bin/portal")
   }
 
   @Test("show the end of a long id of a sandboxed program")

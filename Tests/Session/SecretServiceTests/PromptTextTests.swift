@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What prompts for the Secret Service show", .serialized)
 struct PromptTextTests {
-  @Test("three items by their labels, without what could imitate a prompt, and how many more there are")
+  @Test("all items by their labels, without what could imitate a prompt")
   func labels() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -20,8 +20,9 @@ struct PromptTextTests {
       let prompt = try await client.change("Unlock", items).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
       let text = try await desktop.first().text
-      let names = "“a\\u{202e}b”, “a secret without a name”, “50%” and 2 more"
-      #expect(text.contains("to read \(names) (asked by /"), "\(text)")
+      let names = "“ab”, “a secret without a name”, “50%”, “d”, “e”"
+      #expect(text.hasPrefix("Asked by /"), "\(text)")
+      #expect(text.hasSuffix(" to read \(names)"), "\(text)")
     }
   }
 
@@ -36,7 +37,7 @@ struct PromptTextTests {
       let prompt = try await client.change("Unlock", [ServiceClient.login]).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
       let text = try await desktop.first().text
-      #expect(text.contains("to unlock “a\\u{202e}b” (asked by /"), "\(text)")
+      #expect(text.hasSuffix(" to unlock “ab”"), "\(text)")
     }
   }
 
@@ -55,12 +56,50 @@ struct PromptTextTests {
       _ = try await client.change("Lock", [office, mail])
       _ = try await client.show(try await client.change("Unlock", [bank, office, mail]).prompt)
       #expect(
-        service.agent.prompts.first?.contains("to read “Bank” and unlock “Office”, “Mail” (asked by /") == true,
+        service.agent.prompts.first?.hasSuffix("to read “Bank” and unlock “Office”, “Mail”") == true,
         "\(service.agent.prompts)")
       #expect(try await client.property(office, "Collection", "Locked") == .boolean(false))
       _ = try await client.change("Lock", [ServiceClient.login, office])
       _ = try await client.show(try await client.change("Unlock", [ServiceClient.login, office]).prompt)
-      #expect(service.agent.prompts.last?.contains("to unlock “Login”, “Office” (asked by /") == true)
+      #expect(service.agent.prompts.last?.hasSuffix("to unlock “Login”, “Office”") == true)
+    }
+  }
+
+  @Test("no more than eight names, and what is over that is released by a prompt of its own")
+  func many() async throws {
+    try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      var items: [String] = []
+      for number in 1...10 {
+        items.append(try await client.create("s", label: "Item \(number)", ["n": "\(number)"], session: session))
+        try await service.gate("Item \(number)", .anyFinger)
+      }
+      let shown = try await client.show(try await client.change("Unlock", items).prompt)
+      #expect(shown.dismissed)
+      let names = (1...10).map { "“Item \($0)”" }
+      let prompts = service.agent.prompts
+      #expect(prompts.first?.hasSuffix(" to read \(names[..<8].joined(separator: ", "))") == true, "\(prompts)")
+      #expect(prompts.last?.hasSuffix(" to read “Item 9”, “Item 10”") == true, "\(prompts)")
+      let found = try await client.search([:])
+      #expect(Set(found.unlocked).isDisjoint(with: items[8...]), "what no touch has released")
+    }
+  }
+
+  @Test("who asks before the label, and no label that imitates it")
+  func imitation() async throws {
+    try await RunningSecretService.with([.right]) { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let label = "Notes” (asked by /usr/bin/ssh, says whorl-agent)\n\u{202E}" + String(repeating: "x", count: 3_000)
+      let item = try await client.create("s", label: label, ["a": "b"], session: session)
+      try await service.gate(label, .anyFinger)
+      _ = try await client.show(try await client.change("Unlock", [item]).prompt)
+      let prompt = try #require(service.agent.prompts.first)
+      #expect(prompt.hasPrefix("whorl-agent: Asked by /") && !prompt.hasPrefix("whorl-agent: Asked by /usr/bin/ssh"))
+      #expect(prompt.contains(", says whorl-agent: Swipe the reader (virtual reader) to read “Notes asked by /usr/bin"))
+      #expect(prompt.hasSuffix("xxx”"))
+      #expect(prompt.count { $0 == "“" } == 1)
     }
   }
 
@@ -73,7 +112,7 @@ struct PromptTextTests {
       try await service.gate("Bank", .anyFinger)
       let shown = try await client.show(try await client.change("Unlock", [bank, bank]).prompt)
       #expect(shown == (false, [bank, bank]))
-      #expect(service.agent.prompts.first?.contains("to read “Bank” (asked by /") == true, "\(service.agent.prompts)")
+      #expect(service.agent.prompts.first?.hasSuffix("to read “Bank”") == true, "\(service.agent.prompts)")
     }
   }
 
@@ -106,7 +145,7 @@ struct PromptTextTests {
       let prompt = try await client.change("Unlock", [bank]).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
       let shown = try await desktop.first()
-      #expect(shown.text.contains("“A &amp;lt; &lt;b&gt;”"), "\(shown.text)")
+      #expect(shown.text.contains("“A &amp;lt; b”"), "\(shown.text)")
       desktop.dismiss(shown.number + 1)
       let names = try await hostile.connection.call(MessageBus.target, "ListNames").first?.asArray ?? []
       for name in names.compactMap(\.asString) where name.hasPrefix(":") {
@@ -140,7 +179,7 @@ struct PromptTextTests {
       try await service.gate("50%41", .passcode)
       #expect(try await client.secret(bank, session: session).text == "s")
       let asked = String(decoding: try readFile("\(service.store.folder)/asked"), as: UTF8.self)
-      #expect(asked.contains("SETDESC The passcode of your store, to read “50%2541” (asked by /"), "\(asked)")
+      #expect(asked.contains("says whorl-agent: The passcode of your store, to read “50%2541”"), "\(asked)")
     }
   }
 }

@@ -5,7 +5,8 @@ import SecretModel
 import Synchronization
 import Testing
 import VaultDriver
-import VaultHost
+
+@testable import VaultHost
 
 @Suite("The paths of the programs that call", .timeLimit(.minutes(2)))
 struct ProgramPathTests {
@@ -40,10 +41,40 @@ struct ProgramPathTests {
     return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// What the unit answers about this process: the file's device, inode and owner, and its path.
+  private func ownAnswer() throws -> String {
+    var status = stat()
+    try #require(stat("/proc/self/exe", &status) == 0)
+    return "\(status.st_dev) \(status.st_ino) \(status.st_uid) \(try ownPath())"
+  }
+
+  @Test("are not told of programs that have mounted another file over a path, only that they are in a sandbox")
+  func sandboxed() async throws {
+    let folder = try RunningService.makeFolder()
+    let socket = folder + "/socket"
+    try await Sandboxed.with(over: "/usr/bin/env") { process in
+      try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { unit in
+        var status = stat()
+        try #require(stat("/proc/\(process)/exe", &status) == 0)
+        let expected = "\(status.st_dev) \(status.st_ino) \(status.st_uid) "
+        #expect(try await eventually { try answer(about: process, at: unit.path) == expected })
+        let paths = ProgramPaths(unit: UnitPath(socket, madeBy: getuid()))
+        let started = try #require(ProcessHandle.start(of: process))
+        let caller = Caller(user: getuid(), process: .init(id: process, started: started), label: "env")
+        let named = await paths.named(caller)
+        #expect(named.label == "env (in a sandbox)")
+        let file = ProgramFile(
+          device: UInt64(status.st_dev), inode: UInt64(status.st_ino), owner: status.st_uid)
+        #expect(named.file == file)
+      }
+    }
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
   @Test("are told by a unit of their own, to the one user that it serves")
   func unit() async throws {
     let folder = try RunningService.makeFolder()
-    let own = try ownPath()
+    let own = try ownAnswer()
     try await UnitLauncher.with(
       program: Self.arguments(for: UnitLauncher.ownName()), at: folder + "/socket"
     ) { unit in

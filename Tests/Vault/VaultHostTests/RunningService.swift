@@ -27,6 +27,7 @@ final class RunningService: Sendable {
   /// - Parameters:
   ///   - idleTime: how long an unused store stays open.
   ///   - connections: the most connections of one user.
+  ///   - connectionsOfProcess: the most connections of one process.
   ///   - callBytes: the memory of one user's open calls.
   ///   - answerBytes: the memory of the answers that one user's programs have not read.
   ///   - quota: the most bytes of a store.
@@ -43,7 +44,8 @@ final class RunningService: Sendable {
   ///   - callers: replaces the caller that connected, to simulate several users.
   ///   - journal: replaces the system's journal.
   init(
-    idleTime: Duration = .seconds(60), connections: Int = 64, callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
+    idleTime: Duration = .seconds(60), connections: Int = 64, connectionsOfProcess: Int = 64,
+    callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
     quota: Int = 256 << 20,
     shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login, storage: RootStorage = .keyFile,
     reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
@@ -79,6 +81,7 @@ final class RunningService: Sendable {
     logins = Logins(vaults, isLocalLogin: { $0 == "c1" && $1 == geteuid() }, log: { _ in })
     var limits = VaultBusListener.Limits()
     limits.connectionsOfOneUser = connections
+    limits.connectionsOfOneProcess = connectionsOfProcess
     limits.callBytesOfOneUser = callBytes
     limits.answerBytesOfOneUser = answerBytes
     listener = try VaultBusListener(socket: try Self.listen(at: folder + "/bus"), limits: limits) {

@@ -17,7 +17,9 @@ struct ServiceLimitTests {
       standing.append(connection)
     }
     let refused = try service.connect()
-    await #expect(throws: VaultError.busy("3 connections of this user are open")) { _ = try await refused.open(.own) }
+    let error = await #expect(throws: VaultError.self) { _ = try await refused.open(.own) }
+    guard case .busy(let why)? = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    #expect(why.hasPrefix("3 connections of this user are open; ") && why.hasSuffix(" has 3 of them"), "\(why)")
     await refused.close()
     await standing.removeLast().close()
     #expect(
@@ -27,6 +29,25 @@ struct ServiceLimitTests {
         await connection.close()
         return vault != nil
       })
+    for connection in standing { await connection.close() }
+    try await service.end()
+  }
+
+  @Test("keeps connections of a user for other processes than the one that has the most")
+  func connectionsOfProcess() async throws {
+    let service = try RunningService(connections: 3, connectionsOfProcess: 2)
+    try await service.makeStore()
+    var standing: [any VaultConnection] = []
+    for _ in 1...2 {
+      let connection = try service.connect()
+      _ = try await connection.open(.own)
+      standing.append(connection)
+    }
+    let refused = try service.connect()
+    await #expect(throws: VaultError.busy("2 connections of this process are open")) {
+      _ = try await refused.open(.own)
+    }
+    await refused.close()
     for connection in standing { await connection.close() }
     try await service.end()
   }

@@ -15,20 +15,27 @@ struct ReaderDeskTests {
 
   init() async throws {
     store = try await ScratchStore()
-    desk = ReaderDesk(ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder))
+    desk = ReaderDesk(
+      ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder), outsideTime: .seconds(60))
   }
 
   /// A claim for a program with this name, in its own store.
   private func claim(
-    _ program: String, user: UInt32 = 1000, process: Int32? = nil,
+    _ program: String, user: UInt32 = 1000, process: Int32? = nil, call: ContextCall? = nil,
     told: @escaping @Sendable (RequestAhead) -> Void = { _ in }
   ) async throws(VaultError) -> ReaderClaim {
     let item = ItemName(unchecked: "item of \(program)", account: "")
     return try await desk.claim(
       for: ReaderApplicant(
-        caller: Caller(user: user, process: process.map { .init(id: $0, started: 1) }, label: program),
-        purpose: .read(items: [item], reason: nil)),
+        caller: caller(program, user: user, process: process), purpose: .read(items: [item], reason: nil), call: call),
       storeLock: "\(store.folder)/\(program).lock", told: told)
+  }
+
+  /// A program with this name, in a file of its own.
+  private func caller(_ program: String, user: UInt32 = 1000, process: Int32? = nil) -> Caller {
+    Caller(
+      user: user, process: process.map { .init(id: $0, started: 1) }, label: program,
+      file: .installed(device: 1, inode: UInt64(bitPattern: Int64(program.hashValue))))
   }
 
   /// Asks for the reader in a new task, and returns when that task waits.
@@ -80,9 +87,9 @@ struct ReaderDeskTests {
     let order = Order()
     let first = try await claim("first")
     var tasks: [Task<ReaderClaim, any Error>] = []
-    let names = (1...ReaderDesk.waitingLimit).map { "\($0)" }
+    let names = (1...WaitingLimits.user).map { "\($0)" }
     for name in names { tasks.append(try await waiting(name, order)) }
-    await #expect(throws: VaultError.busy("16 requests of this user wait for the reader")) {
+    await #expect(throws: VaultError.busy("16 requests of this user wait for the reader; first has it")) {
       _ = try await claim("one more")
     }
     let other = try await waiting("other", user: 1001, order)
@@ -93,6 +100,74 @@ struct ReaderDeskTests {
     tasks.append(try await waiting("last", order))
     for task in tasks.dropFirst() { try await task.value.end(.succeeded) }
     #expect(order.noted == ["other"] + names + ["last"])
+  }
+
+  @Test("takes a place of the program that has the most for a program that has fewer")
+  func shared() async throws {
+    let order = Order()
+    let first = try await claim("first")
+    var tasks: [Task<ReaderClaim, any Error>] = []
+    for (process, name) in [("a", 1), ("a", 2), ("b", 3), ("b", 4)].map({ (Int32($0.1), $0.0) }) {
+      for _ in 1...4 { tasks.append(try await waiting(name, process: process, order)) }
+    }
+    let other = try await waiting("other", process: 9, order)
+    await #expect(throws: VaultError.self) { _ = try await tasks[15].value }
+    first.end(.succeeded)
+    for task in tasks.dropLast() + [other] { try await task.value.end(.succeeded) }
+    #expect(order.noted.last == "other")
+  }
+
+  @Test("lets a request over the limits reject the one that has the reader, and gives it to that request")
+  func rejectedFromOutside() async throws {
+    let order = Order()
+    func call(_ number: UInt8) -> ContextCall { ContextCall(context: ContextHandle(bytes: [number]), number: 1) }
+    let first = try await claim("first", call: call(1))
+    let names = (1...WaitingLimits.user).map { "\($0)" }
+    var tasks: [Task<ReaderClaim, any Error>] = []
+    for name in names { tasks.append(try await waiting(name, order)) }
+    let outside = Task { try await claim("outside", call: call(2)) { order.tell("outside", $0.use) } }
+    while order.told["outside"] == nil { try await Task.sleep(for: .milliseconds(2)) }
+    #expect(order.told["outside"] == [.program("first", items: [ItemName(unchecked: "item of first", account: "")])])
+    await desk.advance(call(2))
+    first.end(.cancelled)
+    try await outside.value.end(.succeeded)
+    for task in tasks { try await task.value.end(.succeeded) }
+    #expect(order.noted == names)
+  }
+
+  @Test(
+    "refuses a request over the limits after a time in which it rejects nothing, and names the program that has the reader"
+  )
+  func refusedOutside() async throws {
+    let desk = ReaderDesk(
+      ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder), outsideTime: .milliseconds(50))
+    func claim(_ number: UInt8) async throws(VaultError) -> ReaderClaim {
+      let call = ContextCall(context: ContextHandle(bytes: [number]), number: 1)
+      return try await desk.claim(
+        for: ReaderApplicant(
+          caller: caller("loop", process: Int32(number)), purpose: .evaluate(reason: nil), call: call),
+        storeLock: nil, told: { _ in })
+    }
+    let first = try await claim(0)
+    let refused = await withTaskGroup(of: VaultError?.self) { group in
+      for number in 1...9 {
+        group.addTask {
+          do throws(VaultError) {
+            let claim = try await claim(UInt8(number))
+            claim.end(.succeeded)
+            return nil
+          } catch {
+            return error
+          }
+        }
+      }
+      // The others wait for the reader meanwhile.
+      let refused = await group.next() ?? nil
+      first.end(.succeeded)
+      for await error in group { #expect(error == nil) }
+      return refused
+    }
+    #expect(refused == .busy("8 requests of this program wait for the reader; loop has it"))
   }
 
   @Test("tells nobody of a request ahead that asks for no touch, since it is over in a moment, but of a loan")
@@ -223,6 +298,43 @@ struct CoolDownTests {
     coolDowns.cancelled(program, now: now)
     coolDowns.cancelled(program, now: now + CoolDowns.memory)
     #expect(coolDowns.end(for: program, now: now + CoolDowns.memory) == now + CoolDowns.memory + Self.second)
+  }
+}
+
+@Suite("Which programs share a time to wait")
+struct CoolDownProgramTests {
+  private static let installed = ProgramFile(device: 1, inode: 2, owner: 0)
+  private let now: UInt64 = 1_000_000_000
+
+  private func program(_ label: String?, _ file: ProgramFile, process: Int32 = 1) -> ReaderApplicant.Program {
+    ReaderApplicant.Program(
+      of: Caller(user: 1000, process: .init(id: process, started: UInt64(process)), label: label, file: file))
+  }
+
+  @Test("a program that gives itself another name, or starts a copy of itself, does not escape it")
+  func renamed() {
+    var coolDowns = CoolDowns()
+    coolDowns.cancelled(program("thief", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
+    let copy = ProgramFile(device: 1, inode: 78, owner: 1000)
+    #expect(coolDowns.end(for: program("mail", copy, process: 2), now: now) > now)
+    coolDowns.cancelled(program("tool", Self.installed), now: now)
+    #expect(coolDowns.end(for: program("other", Self.installed, process: 3), now: now) > now)
+  }
+
+  @Test("a program that takes another's name does not put that one behind")
+  func namesake() {
+    var coolDowns = CoolDowns()
+    coolDowns.cancelled(program("whorl (/usr/bin/whorl)", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
+    #expect(coolDowns.end(for: program("whorl (/usr/bin/whorl)", Self.installed), now: now) == 0)
+  }
+
+  @Test(
+    "a program whose file the kernel does not reveal, or a file system in user space makes up, is one of the user's own"
+  )
+  func unknown() {
+    var coolDowns = CoolDowns()
+    coolDowns.cancelled(program("a", .other), now: now)
+    #expect(coolDowns.end(for: program("b", ProgramFile(device: 9, inode: 9, owner: nil)), now: now) > now)
   }
 }
 

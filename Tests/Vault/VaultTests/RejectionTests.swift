@@ -30,11 +30,15 @@ struct RejectionTests {
       }
     }
 
+    /// A file of its own for each program.
+    static func file(of name: String) -> ProgramFile { .installed(device: 1, inode: UInt64(name.count)) }
+
     func asker(_ name: String, user: Int = 0) async throws -> Asker {
       let session = try VaultSession(
         of: vaults[user],
         for: Caller(
-          user: vaults[user].owner, process: Caller.ProcessInstance(id: 100, started: UInt64(name.count)), label: name))
+          user: vaults[user].owner, process: Caller.ProcessInstance(id: 100, started: UInt64(name.count)), label: name,
+          file: Self.file(of: name)))
       return try await Asker(session, image.press(.rightIndex, person: user + 1))
     }
   }
@@ -106,7 +110,7 @@ struct RejectionTests {
     #expect(try await third.reading.value == "of 0")
     try await second.isAsked()
     // Its program has a cool-down, as after a cancel.
-    let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "first"))
+    let program = ReaderApplicant.Program(of: Caller(user: 1000, file: House.file(of: "first")))
     #expect(await house.desk.coolDownEnd(of: program) > 0)
     try await second.touch()
     #expect(try await second.reading.value == "of 0")

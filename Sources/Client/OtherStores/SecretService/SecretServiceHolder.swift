@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Processes
 internal import SDBus
 package import Whorl
 
@@ -75,7 +75,10 @@ package struct SecretServiceHolder: Sendable, Hashable {
     let answer = try? await connection.call(
       MessageBus.target, "GetConnectionUnixProcessID", [.string(owner)], within: SecretServiceBus.limit)
     process = answer?.first?.asUInt32.flatMap { Int32(exactly: $0) }
-    program = process.flatMap { Self.executable(of: $0) ?? Self.command(of: $0) }
+    program = process.flatMap {
+      // The kernel does not reveal the executable of a process that may not be inspected, such as whorl-agent.
+      ExecutedFile(of: $0)?.path ?? Self.command(of: $0)
+    }
     if let program, program == Self.ownProgram || program.hasSuffix("/\(Self.ownProgram)") {
       isOwn = true
     } else {
@@ -84,18 +87,6 @@ package struct SecretServiceHolder: Sendable, Hashable {
       let found = try? await connection.call(object, "Introspect", [], within: SecretServiceBus.limit)
       isOwn = found?.first?.asString?.contains("org.whorl.") == true
     }
-  }
-
-  /// The path of a process's executable. Nil for a process that may not be inspected, such as whorl-agent.
-  private static func executable(of process: Int32) -> String? {
-    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-      // Writes at most the buffer's size into it, without a terminator.
-      count = buffer.baseAddress.map { max(0, readlink("/proc/\(process)/exe", $0, buffer.count)) } ?? 0
-    }
-    guard !bytes.isEmpty, let path = String(validating: bytes, as: UTF8.self) else { return nil }
-    // The kernel adds this to the path of a program that an update has replaced.
-    let suffix = " (deleted)"
-    return path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path
   }
 
   private static func command(of process: Int32) -> String? {

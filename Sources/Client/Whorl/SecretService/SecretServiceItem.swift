@@ -138,12 +138,3 @@ package struct SecretServiceItem: Sendable, Hashable {
     return lookups
   }
 }
-
-extension SecretServiceItem {
-  /// The labels of items or collections, for a prompt.
-  package static func names(of labels: [String]) -> String {
-    let names = labels.prefix(3).map { "“\(Visible.text($0.isEmpty ? "a secret without a name" : $0))”" }
-    let more = labels.count - names.count
-    return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-  }
-}

@@ -1,8 +1,14 @@
 package import Fingerprint
 package import SecretModel
 
-/// The texts of prompts.
+/// The texts of prompts. What other programs have chosen in them, such as the names of items, passes through
+/// ``PromptLabel``.
 package enum PromptText {
+  /// The beginning of a prompt for another program: who asks, before anything that the program itself has chosen.
+  ///
+  /// - Parameter witness: the program that has found out who asks.
+  package static func asked(by asker: String, says witness: String) -> String { "Asked by \(asker), says \(witness): " }
+
   /// The prompt for a touch; `keys` names the keys that may be pressed instead.
   package static func touch(_ request: TouchRequest, keys: String?) -> String {
     let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
@@ -10,7 +16,7 @@ package enum PromptText {
     let keys = keys.map { " (\($0))" } ?? ""
     switch request.purpose {
     case .read(let items, let reason):
-      let what = items.map(\.description).joined(separator: ", ")
+      let what = items.map(label).joined(separator: ", ")
       let why = reason.map { ", for: \($0)" } ?? ""
       return "\(verb) \(reader) to release \(what)\(why)\(keys)"
     case .evaluate(let reason):
@@ -21,6 +27,12 @@ package enum PromptText {
     case .confirm(let finger):
       return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm\(keys)"
     }
+  }
+
+  /// An item's name in a prompt. A password may lack its service, a key its label.
+  private static func label(_ name: ItemName) -> String {
+    let shown = PromptLabel.text(name.description)
+    return shown.isEmpty ? "an item without a name" : shown
   }
 
   /// The keys while another program of the same user uses the reader.
@@ -39,7 +51,7 @@ package enum PromptText {
     case .passcode(let attempt): "\(attempt > 1 ? "Wrong passcode. " : "")Passcode\(why)"
     case .newPasscode: "New passcode"
     case .recoveryKey: "Recovery key"
-    case .applicationPassword(let name): "Application password of \(name)"
+    case .applicationPassword(let name): "Application password of \(label(name))"
     }
   }
 
@@ -76,7 +88,7 @@ package enum PromptText {
         + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
         + (lost.isEmpty
           ? "Nothing was bound to the set."
-          : "Dead with the old set: \(lost.map(\.description).joined(separator: ", ")).")
+          : "Dead with the old set: \(lost.map(label).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is accepted in \(Spoken.duration(seconds))."
     case .readerInUse(.anotherUser):
@@ -87,7 +99,7 @@ package enum PromptText {
       "\(program ?? "Another program") has rejected this request: its own gets the reader."
     case .readerInUse(.program(let name, let items)):
       "\(name ?? "Another program") has the reader"
-        + (items.isEmpty ? "" : " for \(items.map(\.description).joined(separator: ", "))")
+        + (items.isEmpty ? "" : " for \(items.map(label).joined(separator: ", "))")
         + "; this request waits for it."
     }
   }

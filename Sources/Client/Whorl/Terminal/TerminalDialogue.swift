@@ -85,7 +85,7 @@ final class TerminalDialogue: Sendable {
     watchKeys(&state)
     let fallback = request.passcodeInstead ? session.fallbackTitle ?? "go on without a finger" : nil
     let keys = PromptText.keys(fallback: fallback, cancel: session.cancelTitle ?? "cancel")
-    let text = PromptText.touch(request, keys: state.keys == nil ? nil : keys)
+    let text = (style.asker ?? "") + PromptText.touch(request, keys: state.keys == nil ? nil : keys)
     switch (request.purpose, state.lastTouch) {
     // Between the stages of an enrolment the line of the last stage says what to do.
     case (.enroll, .some): break
@@ -197,8 +197,11 @@ final class TerminalDialogue: Sendable {
     switch request {
     case .newPasscode: return try terminal.readNewSecret("passcode", stopper: stopper)
     case .applicationPassword(let name) where twice:
-      return try terminal.readNewSecret("application password of \(name)", stopper: stopper)
-    default: return try terminal.readSecret(PromptText.question(request, reason: session.reason), stopper: stopper)
+      return try terminal.readNewSecret(
+        "application password of \(PromptLabel.text(name.description))", stopper: stopper)
+    default:
+      let question = (style.asker ?? "") + PromptText.question(request, reason: session.reason)
+      return try terminal.readSecret(question, stopper: stopper)
     }
   }
 

@@ -67,7 +67,7 @@ struct DockerCredential: Command {
     let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
     guard let item = items.first else { throw try Self.answer(.notFound) }
     let released = try await session.secret(
-      of: item, from: store, reason: "docker: sign in to \(place.name)", noPrompt: noPrompt)
+      of: item, from: store, reason: "docker: sign in to \(PromptLabel.text(place.name))", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
     answer.append(#"{"ServerURL":\#(try JSON.text(place.name)),"Username":\#(try JSON.text(Self.account(of: item)))"#)
     answer.append(#","Secret":"#)

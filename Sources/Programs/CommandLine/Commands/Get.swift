@@ -51,10 +51,17 @@ struct ReleaseOptions: ParsableArguments {
     case .wouldAsk(let selection): wanted = selection
     case .notThere: wanted = .ids(try await session.readable(names, choice, in: store))
     }
-    return try await session.asking(store, answers(session), options: context(session), reason: reason) {
+    return try await session.asking(store, answers(session), options: context(session), reason: reason.map(Self.shown))
+    {
       try use(try await store.secrets(wanted, $0))
     }
   }
+
+  /// The most characters shown of a reason.
+  private static let longestReason = 256
+
+  /// The reason of the program that has started this one, which may not look like another part of the prompt.
+  private static func shown(_ reason: String) -> String { PromptLabel.text(reason, longest: longestReason) }
 
   /// The result of a call that asks nobody.
   private enum Unasked {

@@ -1,4 +1,5 @@
 import SecretModel
+import Whorl
 
 /// Where git signs in: the fields of a request that say which item is meant.
 struct GitPlace: Sendable {
@@ -10,10 +11,12 @@ struct GitPlace: Sendable {
   let path: String?
   let username: String?
 
-  /// Nil where git names no server or no protocol: then no item is meant.
+  /// Nil where git names no server or no protocol, or a name of `kSecAttrProtocol` in the place of a protocol, such as
+  /// `htps`: then no item is meant. A remote with such an address would get the password of another protocol.
   init?(_ request: GitFields) throws(Failure) {
     guard let host = try request.text("host"), !host.isEmpty,
-      let networkProtocol = try request.text("protocol"), !networkProtocol.isEmpty
+      let networkProtocol = try request.text("protocol"), !networkProtocol.isEmpty,
+      !Self.isAppleName(networkProtocol)
     else { return nil }
     // The port follows the last colon. What follows the last one of an IPv6 address ends with a bracket.
     if let colon = host.lastIndex(of: ":"), let port = Int64(host[host.index(after: colon)...]) {
@@ -27,7 +30,8 @@ struct GitPlace: Sendable {
 
   /// The place for a prompt: `https://example.com`.
   var description: String {
-    "\(networkProtocol)://\(server)\(port.map { ":\($0)" } ?? "")\(path.map { "/\($0)" } ?? "")"
+    let host = "\(PromptLabel.text(networkProtocol))://\(PromptLabel.text(server))\(port.map { ":\($0)" } ?? "")"
+    return host + (path.map { "/\(PromptLabel.text($0))" } ?? "")
   }
 
   /// The attributes of the item that git stores for this place.
@@ -73,4 +77,14 @@ struct GitPlace: Sendable {
   private static let appleNames = [
     "https": "htps", "ftp": "ftp ", "imaps": "imps", "ssh": "ssh ", "pop3s": "pops",
   ]
+
+  /// The other names of `kSecAttrProtocol` that are no names of a protocol anywhere else.
+  private static let otherAppleNames: Swift.Set = [
+    "afp ", "atlk", "cvsp", "eppc", "ftpa", "ftpx", "htpx", "htsx", "ipp ", "irc ", "ldps", "ntps", "rtsx", "smb ",
+    "sox ", "svn ", "teln", "tels",
+  ]
+
+  private static func isAppleName(_ name: String) -> Bool {
+    appleNames.values.contains(name) || otherAppleNames.contains(name)
+  }
 }

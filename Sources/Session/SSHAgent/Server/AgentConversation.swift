@@ -19,6 +19,8 @@ final class AgentConversation {
   private let peer: ClientProgram
   private let signer: Signer
   private let configuration: AgentServer.Configuration
+  /// Told when the answer to a message begins and ends.
+  private let answers: @Sendable (Bool) -> Void
   /// The vault's store; nil before the first request for it and after a time without requests.
   private var store: SecretStore?
   private var upstream: Upstream
@@ -34,8 +36,12 @@ final class AgentConversation {
     case none
   }
 
-  init(_ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentServer.Configuration) {
+  init(
+    _ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentServer.Configuration,
+    answers: @escaping @Sendable (Bool) -> Void
+  ) {
     (self.socket, self.peer, self.signer, self.configuration) = (socket, peer, signer, configuration)
+    self.answers = answers
     upstream = configuration.upstream.map { .awaited(path: $0) } ?? .none
   }
 
@@ -43,7 +49,11 @@ final class AgentConversation {
   func run() async {
     while true {
       if !socket.hasInput(within: configuration.unusedStoreTime) { store = nil }
-      guard let message = socket.read(), socket.write(await answer(message)) else { return }
+      guard let message = socket.read() else { return }
+      answers(true)
+      let answer = await answer(message)
+      answers(false)
+      guard socket.write(answer) else { return }
     }
   }
 

@@ -34,16 +34,19 @@ package final class AgentServer: Sendable {
     }
   }
 
-  /// The most clients at a time. Each has a thread and a connection to the vault.
-  private static let limit = 64
-  /// The most connections of one process. An `ssh` that forwards the agent opens one for each program on the remote
-  /// host.
-  private static let limitOfProcess = 16
+  /// Each client has a thread and a connection to the vault. An `ssh` that forwards the agent opens one for each program on
+  /// the remote host.
+  private static let limits = ClientPlaces<Int>.Limits(process: 16, program: 32, all: 64)
 
   private let configuration: Configuration
   private let signer: Signer
-  /// The number of connections of each process.
-  private let clients = Mutex<[pid_t: Int]>([:])
+  private struct Clients {
+    var places = ClientPlaces<Int>(AgentServer.limits)
+    var sockets: [Int: AgentSocket] = [:]
+    var lastNumber = 0
+  }
+
+  private let clients = Mutex(Clients())
 
   package init(_ configuration: Configuration) {
     self.configuration = configuration
@@ -79,30 +82,30 @@ package final class AgentServer: Sendable {
     let peer = ClientProgram(whorl_socket_peer(socket.descriptor))
     // This process is its own other agent: forwarding to itself would never end.
     guard peer.process != getpid() else { return }
-    guard admits(peer.process) else {
-      return configuration.log(
-        "\(peer.words) is refused: at most \(Self.limitOfProcess) connections of a process and \(Self.limit) of all")
-    }
+    guard let number = admitted(socket, of: peer) else { return }
     let (signer, configuration) = (signer, configuration)
     Task.detached(executorPreference: BackgroundThread()) {
-      await AgentConversation(socket, with: peer, signer, configuration).run()
-      self.leave(peer.process)
+      await AgentConversation(socket, with: peer, signer, configuration) { isAnswering in
+        self.clients.withLock { isAnswering ? $0.places.begin(number) : $0.places.end(number) }
+      }.run()
+      self.clients.withLock { clients in
+        clients.places.leave(number)
+        clients.sockets[number] = nil
+      }
     }
   }
 
-  private func admits(_ process: pid_t) -> Bool {
-    clients.withLock { clients in
-      let own = clients[process, default: 0]
-      guard own < Self.limitOfProcess, clients.values.reduce(0, +) < Self.limit else { return false }
-      clients[process] = own + 1
-      return true
+  /// Gives a client a place, which another one may lose. Nil where it is refused.
+  private func admitted(_ socket: AgentSocket, of peer: ClientProgram) -> Int? {
+    let (number, answer, ended) = clients.withLock { clients in
+      clients.lastNumber += 1
+      let answer = clients.places.admit(clients.lastNumber, peer)
+      guard case .admitted(let other) = answer else { return (nil as Int?, answer, nil as AgentSocket?) }
+      clients.sockets[clients.lastNumber] = socket
+      return (clients.lastNumber, answer, other.flatMap { clients.sockets.removeValue(forKey: $0) })
     }
-  }
-
-  private func leave(_ process: pid_t) {
-    clients.withLock { clients in
-      guard let own = clients[process] else { return }
-      clients[process] = own > 1 ? own - 1 : nil
-    }
+    if case .refused(let why) = answer { configuration.log("\(peer.words) is refused: \(why)") }
+    ended?.end()
+    return number
   }
 }

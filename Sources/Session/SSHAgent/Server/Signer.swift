@@ -45,14 +45,14 @@ struct Signer: Sendable {
     let certificate = purpose.certificate.map {
       " and \(CertificateWords.text(of: $0, at: SystemClock.calendar.nanoseconds / 1_000_000_000))"
     }
-    let means = "with the SSH key \(Visible.text(key.name))\(certificate ?? "")"
-    let reason = "\(words) \(means) (asked by \(peer.words), says whorl-agent)"
+    let means = "with the SSH key \(PromptLabel.text(key.name))\(certificate ?? "")"
+    let reason = "\(words) \(means)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
     /// The signature without a new touch.
     func early() async throws(VaultError) -> [UInt8]? {
       guard let granted, let earlier = try await reused(granted, use, store) else { return nil }
-      log("A touch from before holds to \(reason)")
+      log("A touch from before holds to \(reason), asked by \(peer.words)")
       return earlier
     }
     do throws(VaultError) {
@@ -76,10 +76,10 @@ struct Signer: Sendable {
         }
       }
       guard let signature else { throw .cancelled }
-      log("Signed, to \(reason)")
+      log("Signed, to \(reason), asked by \(peer.words)")
       return SSHSignature.encoded(signature, purpose.algorithm, of: purpose.key)
     } catch {
-      log("refused to \(reason): \(error)")
+      log("refused to \(reason), asked by \(peer.words): \(error)")
       return nil
     }
   }

@@ -2,9 +2,6 @@ internal import Whorl
 
 /// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {
-  /// The most characters shown of a client's text.
-  private static let longest = 64
-
   private let hosts: KnownHosts
   /// Names of hosts to try where the names in `known_hosts` are hashed.
   private let candidates: [String]
@@ -17,24 +14,17 @@ package struct PurposeWords: Sendable {
     case .signIn(let user, let host, let via):
       let place = host.map(name) ?? "an unknown host"
       let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
-      return "sign in to \(place) as \(Self.shown(user))\(way)"
+      return "sign in to \(place) as \(PromptLabel.text(user))\(way)"
     case .file("git"): return "sign for git"
     case .file("file"): return "sign a file"
-    case .file(let namespace): return "sign a file for \(Self.shown(namespace))"
+    case .file(let namespace): return "sign a file for \(PromptLabel.text(namespace))"
     case .unknown: return "sign data of an unknown kind"
     }
   }
 
-  /// A client's text, shortened and without characters that could imitate a prompt.
-  private static func shown(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard scalars.count > longest else { return Visible.text(text) }
-    return Visible.text(String(String.UnicodeScalarView(scalars.prefix(longest)))) + "…"
-  }
-
   /// The host's name, or if it is unknown, the fingerprint of its key as `ssh` shows it.
   private func name(_ key: [UInt8]) -> String {
-    if let name = hosts.name(ofHostWith: key, candidates: candidates) { return Visible.text(name) }
+    if let name = hosts.name(ofHostWith: key, candidates: candidates) { return PromptLabel.text(name) }
     return "an unknown host" + (HostKey(key).map { " (\($0.fingerprint))" } ?? "")
   }
 }

@@ -48,10 +48,9 @@ struct UnlockRequest {
 
   /// Asks the person at once, and unlocks what is locked.
   func perform() async throws(VaultError) {
-    let vaultIsLocked = try await call.keeper.store.awaitsFirstUnlock()
-    if vaultIsLocked { try await Self.unlockVault(call) }
+    if try await call.keeper.store.awaitsFirstUnlock() { try await Self.unlockVault(call) }
     guard !collections.isEmpty || !items.isEmpty else { return }
-    try await Self.unlock(collections + enclosing, items, call, hasShown: vaultIsLocked)
+    try await Self.unlock(collections + enclosing, items, call)
   }
 
   /// The prompt that unlocks what is locked; nil where nothing is.
@@ -68,7 +67,7 @@ struct UnlockRequest {
     ) {
       do throws(VaultError) {
         if vaultIsLocked { try await Self.unlockVault(call) }
-        try await Self.unlock(collections, items, call, hasShown: vaultIsLocked)
+        try await Self.unlock(collections, items, call)
         return CallContext.paths(paths)
       } catch {
         return nil
@@ -90,23 +89,26 @@ struct UnlockRequest {
     await call.vaultLock.tell(isLocked: false, call.signals)
   }
 
-  /// - Parameter hasShown: whether the person has already shown a finger or the passcode in this prompt.
+  /// Asks for what is locked, in as many prompts as it takes to name all of it, and unlocks it after the last one.
   private static func unlock(
-    _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext, hasShown: Bool
+    _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext
   ) async throws(VaultError) {
     let rule = try await call.client.rule.current()
     func needsRule(_ item: SecretServiceItem) -> Bool { item.isGated || rule != nil }
-    // What a program has locked is unlocked by any enrolled finger or the passcode, but not by an earlier touch. The
-    // prompt names all of it.
-    let lockedCollections = collections.filter { call.locks.isLocked(collection: $0.name) }.map(\.label)
+    let lockedCollections = collections.filter { call.locks.isLocked(collection: $0.name) }
     // The collection of an item is unlocked with it.
-    let lockedItems = items.filter { call.locks.isLocked($0) && !call.locks.isLocked(collection: $0.collection) }
-    let hasAsked = try await call.client.reads.ask(
-      for: items.filter(needsRule),
-      unlocking: lockedCollections + lockedItems.filter { !needsRule($0) }.map(\.label))
-    let locked = lockedCollections + lockedItems.map(\.label)
-    if !locked.isEmpty, !hasAsked, !hasShown {
-      try await call.client.reads.show("unlock \(SecretServiceItem.names(of: locked))", Self.showPresence)
+    func isLockedAlone(_ item: SecretServiceItem) -> Bool {
+      call.locks.isLocked(item) && !call.locks.isLocked(collection: item.collection)
+    }
+    var named = Set<ItemID>()
+    let targets =
+      items.filter { needsRule($0) && named.insert($0.id).inserted }
+      .map { Target(label: $0.label, item: $0, isLocked: isLockedAlone($0)) }
+      + lockedCollections.map { Target(label: $0.label, item: nil, isLocked: true) }
+      + items.filter { !needsRule($0) && isLockedAlone($0) && named.insert($0.id).inserted }
+      .map { Target(label: $0.label, item: nil, isLocked: true) }
+    for start in stride(from: 0, to: targets.count, by: PromptLabel.most) {
+      try await ask(for: Array(targets[start..<min(start + PromptLabel.most, targets.count)]), call)
     }
     for collection in collections {
       call.locks.unlock(collection: collection.name)
@@ -115,6 +117,25 @@ struct UnlockRequest {
     for item in items {
       call.locks.unlock(item)
       call.signals.changed(item: item, ["Locked": .boolean(false)])
+    }
+  }
+
+  /// What a prompt has to name.
+  private struct Target {
+    let label: String
+    /// The item that is read by its rule or the program's; nil for what is unlocked alone.
+    let item: SecretServiceItem?
+    let isLocked: Bool
+  }
+
+  /// Asks once, for no more than a prompt can name. What a program has locked is unlocked by any enrolled finger or the
+  /// passcode, but not by an earlier touch.
+  private static func ask(for targets: [Target], _ call: CallContext) async throws(VaultError) {
+    let hasAsked = try await call.client.reads.ask(
+      for: targets.compactMap(\.item), unlocking: targets.filter { $0.item == nil }.map(\.label))
+    let locked = targets.filter(\.isLocked).map(\.label)
+    if !locked.isEmpty, !hasAsked {
+      try await call.client.reads.show("unlock \(PromptLabel.names(locked))", Self.showPresence)
     }
   }
 

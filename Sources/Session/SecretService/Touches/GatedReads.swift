@@ -72,13 +72,16 @@ final class GatedReads: Sendable {
   }
 
   /// Asks the person in one prompt for all of the items that are not granted yet. Waits without a limit until the
-  /// prompt ends.
+  /// prompt ends. What a prompt cannot name is refused (``PromptLabel/most``).
   ///
   /// - Parameter unlocked: the labels of what is unlocked by the same prompt, which names it.
   /// - Returns: whether the person was asked.
   func ask(for items: [SecretServiceItem], unlocking unlocked: [String]) async throws(VaultError) -> Bool {
     let missing = items.filter { granted($0) == nil }
     guard !missing.isEmpty else { return false }
+    guard missing.count + unlocked.count <= PromptLabel.most else {
+      throw .busy("a prompt names \(PromptLabel.most) items at most")
+    }
     _ = try await wait(for: missing, unlocking: unlocked, within: nil).get()
     return true
   }
@@ -86,12 +89,11 @@ final class GatedReads: Sendable {
   /// Has the person show a finger or the passcode, without releasing a secret.
   ///
   /// - Parameters:
-  ///   - what: the purpose, as the prompt shows it.
+  ///   - reason: the purpose, as the prompt shows it.
   ///   - body: asks in the given context, with the given reason.
   func show(
-    _ what: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
+    _ reason: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
   ) async throws(VaultError) {
-    let reason = desk.reason(what, for: program)
     let context = try openStore().makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     defer { context.invalidate() }
@@ -102,7 +104,7 @@ final class GatedReads: Sendable {
         do throws(VaultError) {
           return .success(try await body(context, reason))
         } catch {
-          desk.log("refused to \(reason): \(error)")
+          desk.log("refused to \(reason), asked by \(program.words): \(error)")
           return .failure(error)
         }
       }
@@ -205,8 +207,17 @@ final class GatedReads: Sendable {
 
   private func askOnce() async {
     let batch = state.withLock { state in
-      defer { (state.asked, state.queued) = (state.queued, []) }
-      return state.queued
+      // One prompt names all that it releases. Those that would be too many for it wait for the next one.
+      var items: Set<ItemID> = []
+      var unlocked = 0
+      state.asked = Array(
+        state.queued.prefix { waiting in
+          items.formUnion(waiting.items.map(\.id))
+          unlocked += waiting.unlocked.count
+          return items.count + unlocked <= PromptLabel.most
+        })
+      state.queued.removeFirst(state.asked.count)
+      return state.asked
     }
     guard !batch.isEmpty else { return }
     let items = batch.flatMap(\.items).reduce(into: [SecretServiceItem]()) { items, item in
@@ -243,8 +254,8 @@ final class GatedReads: Sendable {
     for items: [SecretServiceItem], _ unlocked: [String]
   ) async throws(VaultError) -> AuthenticationContext {
     let store = try openStore()
-    let also = unlocked.isEmpty ? "" : " and unlock \(SecretServiceItem.names(of: unlocked))"
-    let reason = desk.reason("read \(SecretServiceItem.names(of: items.map(\.label)))\(also)", for: program)
+    let also = unlocked.isEmpty ? "" : " and unlock \(PromptLabel.names(unlocked))"
+    let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
     let context = store.makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     do throws(VaultError) {
@@ -257,12 +268,12 @@ final class GatedReads: Sendable {
         if rule.grant == .session { desk.grant(program, rule.access) }
       }
     } catch {
-      desk.log("refused to \(reason): \(error)")
+      desk.log("refused to \(reason), asked by \(program.words): \(error)")
       context.invalidate()
       if error.isRefusal, !Task.isCancelled { refuse(items, error) }
       throw error
     }
-    desk.log("Allowed, to \(reason)")
+    desk.log("Allowed, to \(reason), asked by \(program.words)")
     context.options.interactionNotAllowed = true
     keep(context, for: items)
     return context

@@ -40,11 +40,6 @@ final class PromptDesk: Sendable {
     (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
   }
 
-  /// The reason that a prompt shows, with the program's name as this agent found it.
-  func reason(_ what: String, for program: ClientProgram) -> String {
-    "\(what) (asked by \(program.words), says whorl-agent)"
-  }
-
   /// A program's grant for an item for as long as this service runs; nil where there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard let holder = Holder(program) else { return nil }

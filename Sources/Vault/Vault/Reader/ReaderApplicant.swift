@@ -15,17 +15,13 @@ struct ReaderApplicant: Sendable {
 
   var program: Program { Program(of: caller) }
 
-  /// Identifies a program of a user: by its name, which stays the same when it is started again, if it has one.
+  /// Identifies a program of a user by the file that the kernel reports. A program that is renamed, that is started again
+  /// or that takes another's name stays the same.
   struct Program: Hashable, Sendable {
     private let user: UInt32
-    private let label: String?
-    private let process: Caller.ProcessInstance?
+    private let file: ProgramFile
 
-    init(of caller: Caller) {
-      user = caller.user
-      label = caller.label
-      process = caller.label == nil ? caller.process : nil
-    }
+    init(of caller: Caller) { (user, file) = (caller.user, caller.file) }
   }
 
   /// What another request is told about this one. Names of items are told only to programs of the same user.

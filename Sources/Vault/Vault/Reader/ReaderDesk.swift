@@ -8,9 +8,6 @@ import Synchronization
 ///
 /// A private vault has its own desk; the vaults of the service share one.
 package actor ReaderDesk {
-  /// How many requests of one user may wait.
-  static let waitingLimit = 16
-
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -20,11 +17,15 @@ package actor ReaderDesk {
   nonisolated let locks: ReaderLocks
   private let holdsReader: Bool
   private let clock: @Sendable () -> UInt64
+  private let outsideTime: Duration
 
   /// The task that ends the last request and closes its device.
   private nonisolated let lastEnd = Mutex<Task<Void, Never>?>(nil)
   private var state = State.free
   private var queue: [Waiting] = []
+  /// Requests that are refused in a moment, because too many others wait. Until then, each may reject the request that has
+  /// the reader, and takes its place.
+  private var outside: [Waiting] = []
   private var lastNumber: UInt64 = 0
   /// The number of the last turn, and of each user's last one.
   private var lastTurn: UInt64 = 0
@@ -61,22 +62,25 @@ package actor ReaderDesk {
     case granted, withdrawn
     /// The machine is about to sleep.
     case suspended
-    /// Too many requests of the user wait.
-    case refused
+    /// Too many others wait; the text says whose, and who has the reader.
+    case refused(String)
   }
 
   /// - Parameters:
   ///   - holdsReader: whether to keep the reader open between requests, for a recording, which can be opened only once.
   ///   - locks: the locks of readers, shared with the user's other programs.
+  ///   - outsideTime: how long a request that is over the limits may reject the one that has the reader.
   ///   - clock: returns nanoseconds since boot; tests pass their own.
   package init(
     _ reader: any FingerprintReader, preference: ReaderPreference = .any, holdsReader: Bool = false,
-    locks: ReaderLocks = ReaderLocks(of: geteuid()), clock: @escaping @Sendable () -> UInt64 = ScanClock.now
+    locks: ReaderLocks = ReaderLocks(of: geteuid()), outsideTime: Duration = .seconds(10),
+    clock: @escaping @Sendable () -> UInt64 = ScanClock.now
   ) {
     self.reader = reader
     self.preference = preference
     self.holdsReader = holdsReader
     self.locks = locks
+    self.outsideTime = outsideTime
     self.clock = clock
   }
 
@@ -92,7 +96,7 @@ package actor ReaderDesk {
   var heldReader: ReaderDescription? { held?.description }
 
   /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled, and `busy` where
-  /// ``waitingLimit`` requests of the user wait.
+  /// too many requests wait (``WaitingLimits``).
   ///
   /// - Parameters:
   ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
@@ -146,8 +150,8 @@ package actor ReaderDesk {
   /// ``resume()``, requests are refused with `suspended`.
   package func suspend() async {
     isSuspended = true
-    for waiting in queue { waiting.turn.resume(returning: .suspended) }
-    queue = []
+    for waiting in queue + outside { waiting.turn.resume(returning: .suspended) }
+    (queue, outside) = ([], [])
     if holder?.opened != nil {
       Task(executorPreference: BackgroundThread.shared) { [reader] in try? await reader.suspend() }
     }
@@ -180,11 +184,15 @@ package actor ReaderDesk {
           take(for: applicant)
           return turn.resume(returning: .granted)
         }
-        guard queue.count(where: { $0.applicant.caller.user == applicant.caller.user }) < Self.waitingLimit else {
-          return turn.resume(returning: .refused)
-        }
         let waiting = Waiting(number: number, applicant: applicant, told: told, turn: turn)
-        queue.append(waiting)
+        switch WaitingLimits.answer(to: applicant, among: queue.map(\.applicant)) {
+        case .waits: queue.append(waiting)
+        case .waitsInstead(let index):
+          let refused = queue.remove(at: index)
+          queue.append(waiting)
+          refuse(refused, "a request of another program has the place of this one, whose program has the most")
+        case .isRefused(let crowd): return keepOutside(waiting, crowd)
+        }
         if case .taken(let holder) = state { tell(waiting, of: holder) }
       }
     } onCancel: {
@@ -194,7 +202,7 @@ package actor ReaderDesk {
     case .granted: return
     case .withdrawn: throw .cancelled
     case .suspended: throw .reader(.suspended)
-    case .refused: throw .busy("\(Self.waitingLimit) requests of this user wait for the reader")
+    case .refused(let why): throw .busy(why)
     }
   }
 
@@ -205,8 +213,43 @@ package actor ReaderDesk {
   }
 
   private func withdraw(_ number: UInt64) {
-    guard let index = queue.firstIndex(where: { $0.number == number }) else { return }
-    queue.remove(at: index).turn.resume(returning: .withdrawn)
+    if let index = queue.firstIndex(where: { $0.number == number }) {
+      queue.remove(at: index).turn.resume(returning: .withdrawn)
+    } else if let index = outside.firstIndex(where: { $0.number == number }) {
+      outside.remove(at: index).turn.resume(returning: .withdrawn)
+    }
+  }
+
+  // MARK: Over the limits
+
+  /// Tells a request over the limits who has the reader, and refuses it later, so that its person can reject that. Where
+  /// there is nothing to reject, or other requests of its user are kept like this, it is refused at once.
+  private func keepOutside(_ waiting: Waiting, _ crowd: String) {
+    let user = waiting.applicant.caller.user
+    guard case .taken(let holder) = state, holder.caller.user == user, !holder.isBrief, holder.call != nil,
+      outside.count(where: { $0.applicant.caller.user == user }) < WaitingLimits.process
+    else { return refuse(waiting, crowd) }
+    outside.append(waiting)
+    waiting.told(holder.ahead(of: waiting.applicant))
+    let (number, time) = (waiting.number, outsideTime)
+    Task(executorPreference: BackgroundThread.shared) {
+      try? await Task.sleep(for: time)
+      await self.refuseOutside(number, crowd)
+    }
+  }
+
+  private func refuseOutside(_ number: UInt64, _ crowd: String) {
+    guard let index = outside.firstIndex(where: { $0.number == number }) else { return }
+    refuse(outside.remove(at: index), crowd)
+  }
+
+  /// Refuses a request with an error that names the program that has the reader, if it is the same user's.
+  private func refuse(_ waiting: Waiting, _ crowd: String) {
+    var why = crowd
+    if case .taken(let holder) = state, case .program(let name, _) = holder.ahead(of: waiting.applicant).use {
+      why += "; \(name ?? "a program without a name") has it"
+    }
+    waiting.turn.resume(returning: .refused(why))
   }
 
   /// The time until which requests of this program come after all others, in nanoseconds since boot; 0 if they do not.
@@ -222,7 +265,7 @@ package actor ReaderDesk {
     }
     let granted = queue.remove(at: next)
     take(for: granted.applicant)
-    for waiting in queue { tell(waiting, of: granted.applicant) }
+    for waiting in queue + outside { tell(waiting, of: granted.applicant) }
     granted.turn.resume(returning: .granted)
   }
 
@@ -232,8 +275,9 @@ package actor ReaderDesk {
     waiting.told(holder.ahead(of: waiting.applicant))
   }
 
-  /// Moves the waiting request of this call before the others of its user.
+  /// Moves the waiting request of this call before the others of its user, also one that is over the limits.
   func advance(_ call: ContextCall) {
+    if let index = outside.firstIndex(where: { $0.applicant.call == call }) { queue.append(outside.remove(at: index)) }
     guard let index = queue.firstIndex(where: { $0.applicant.call == call }) else { return }
     let waiting = queue.remove(at: index)
     let first = queue.firstIndex { $0.applicant.caller.user == waiting.applicant.caller.user }

@@ -11,6 +11,10 @@ extension Caller {
   package init?(_ peer: BusPeer) {
     guard peer.processID > 0, let started = ProcessHandle.start(of: peer.processID) else { return nil }
     let label = ProgramLabel.text(of: peer.processID)
+    // The kernel reveals it to a private vault. The system service asks another unit.
+    let file = ExecutedFile(of: peer.processID).map {
+      ProgramFile(device: $0.device, inode: $0.inode, owner: $0.owner)
+    }
     if let process = peer.process {
       // A pidfd becomes readable when its process ends. If the process still runs, the values read above are its own.
       var polled = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
@@ -18,6 +22,8 @@ extension Caller {
     } else if ProcessHandle.start(of: peer.processID) != started {
       return nil
     }
-    self.init(user: peer.userID, process: ProcessInstance(id: peer.processID, started: started), label: label)
+    self.init(
+      user: peer.userID, process: ProcessInstance(id: peer.processID, started: started), label: label,
+      file: file ?? .other)
   }
 }

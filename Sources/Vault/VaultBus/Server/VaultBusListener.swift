@@ -10,6 +10,9 @@ package final class VaultBusListener: Sendable {
     package var connections = 4_096
     /// The most connections of one user at a time.
     package var connectionsOfOneUser = 64
+    /// The most connections of one process, so that it leaves some to the others of its user. `whorl-agent` has one for
+    /// each of its clients that it serves.
+    package var connectionsOfOneProcess = 48
     /// How long a client may take for its hello.
     package var greeting = Duration.seconds(5)
     /// The memory that the open calls of one user may take, in bytes.
@@ -70,7 +73,35 @@ private final class Clients: Sendable {
 
   private struct User {
     var connections = 0
+    /// The processes that have a connection: their names, and how many.
+    var processes: [Caller.ProcessInstance: (label: String?, connections: Int)] = [:]
     let budgets: UserBudgets
+
+    /// Why one more connection is refused; nil where it is not.
+    func refusal(of caller: Caller, _ limits: VaultBusListener.Limits) -> String? {
+      if let process = caller.process, let own = processes[process]?.connections, own >= limits.connectionsOfOneProcess
+      {
+        return "\(own) connections of this process are open"
+      }
+      guard connections >= limits.connectionsOfOneUser else { return nil }
+      let most = processes.values.max { $0.connections < $1.connections }
+      let holder = most.map { "; \($0.label ?? "a program without a name") has \($0.connections) of them" } ?? ""
+      return "\(connections) connections of this user are open\(holder)"
+    }
+
+    mutating func begin(_ caller: Caller) {
+      connections += 1
+      if let process = caller.process {
+        processes[process, default: (caller.label, 0)].connections += 1
+      }
+    }
+
+    mutating func end(_ caller: Caller) {
+      connections -= 1
+      guard let process = caller.process else { return }
+      processes[process]?.connections -= 1
+      if processes[process]?.connections == 0 { processes[process] = nil }
+    }
   }
 
   private struct State {
@@ -87,16 +118,16 @@ private final class Clients: Sendable {
   func handlers(
     for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?
   ) -> BusConnection.Handlers {
-    let budgets = state.withLock { state -> UserBudgets? in
+    let (budgets, why) = state.withLock { state -> (UserBudgets, String?) in
       var user = state.users[caller.user] ?? User(budgets: UserBudgets(limits))
-      guard user.connections < limits.connectionsOfOneUser else { return nil }
-      user.connections += 1
+      if let why = user.refusal(of: caller, limits) { return (user.budgets, why) }
+      user.begin(caller)
       state.users[caller.user] = user
-      return user.budgets
+      return (user.budgets, nil)
     }
-    guard let budgets else { return refusal }
+    if let why { return refusal(why) }
     let object = VaultObject(serving: serve(caller), budgets: budgets, greetingLimit: limits.greeting) {
-      self.end(caller.user)
+      self.end(caller)
     }
     return .init(
       opened: { object.expectGreeting(on: $0) },
@@ -116,21 +147,21 @@ private final class Clients: Sendable {
   }
 
   /// Answers every call with `busy`, and ends the connection a moment after the first, or without one.
-  private var refusal: BusConnection.Handlers {
-    let (limit, greeting) = (limits.connectionsOfOneUser, limits.greeting)
+  private func refusal(_ why: String) -> BusConnection.Handlers {
+    let greeting = limits.greeting
     return .init(
       opened: { connection in _ = LoopTimer(after: greeting) { connection.close() } },
       call: { call in
-        call.fail(VaultError.busy("\(limit) connections of this user are open"))
+        call.fail(VaultError.busy(why))
         let connection = call.connection
         _ = LoopTimer(after: Self.refusalTime) { connection.close() }
       })
   }
 
-  private func end(_ user: UInt32) {
+  private func end(_ caller: Caller) {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      state.users[user]?.connections -= 1
-      if state.users[user]?.connections == 0 { state.users[user] = nil }
+      state.users[caller.user]?.end(caller)
+      if state.users[caller.user]?.connections == 0 { state.users[caller.user] = nil }
       guard state.users.isEmpty else { return [] }
       defer { state.waiting = [] }
       return state.waiting

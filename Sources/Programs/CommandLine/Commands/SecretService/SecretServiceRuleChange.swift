@@ -75,7 +75,7 @@ struct SecretServiceRuleChange {
       let calls = parts
       try await session.asking(
         store, session.answers(), options: context,
-        reason: "change the rule of \(SecretServiceItem.names(of: items.map(\.label))) to \(spoken)"
+        reason: "change the rule of \(PromptLabel.names(items.map(\.label))) to \(spoken)"
       ) { asking in
         for ids in calls { _ = try await store.update(.ids(ids), change, secret: nil, asking) }
       }

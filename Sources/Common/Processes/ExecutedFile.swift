@@ -1,0 +1,55 @@
+internal import CLinux
+internal import Glibc
+
+/// The file that a process runs.
+package struct ExecutedFile: Sendable {
+  /// Its path on this machine; nil where the file has no path here that is known to be its own. The kernel tells the path
+  /// as the mount namespace of the process has it, and a program can mount a file of its own over any path in a namespace
+  /// that it has made.
+  package let path: String?
+  package let device: UInt64
+  package let inode: UInt64
+  /// Nil in a file system in user space, whose program makes up the owner and the number of a file.
+  package let owner: UInt32?
+
+  /// Nil where the kernel does not reveal it.
+  package init?(of process: Int32) {
+    // O_PATH follows the link to the file, whatever is at its path, and needs no permission to read. The status and the
+    // path are then those of one file, also if the process executes another one meanwhile.
+    let opened = open("/proc/\(process)/exe", whorl_o_path | O_CLOEXEC)
+    guard opened >= 0 else { return nil }
+    defer { close(opened) }
+    var status = stat()
+    guard fstat(opened, &status) == 0, let text = Self.target(of: "/proc/self/fd/\(opened)") else { return nil }
+    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
+    owner = Self.isMadeUp(opened) ? nil : status.st_uid
+    path = Self.leads(text, to: status) ? text : Self.earlierPath(text, of: process)
+  }
+
+  private static func leads(_ path: String, to file: stat) -> Bool {
+    var found = stat()
+    return stat(path, &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino
+  }
+
+  /// The path of a file that was replaced or removed since the program started, as by an upgrade. It is known only in the
+  /// mount namespace of this process, in which only root can replace what is at the paths of the system's programs.
+  private static func earlierPath(_ text: String, of process: Int32) -> String? {
+    let mark = " (deleted)"
+    guard text.hasSuffix(mark), !text.hasPrefix("/memfd:"), let own = target(of: "/proc/self/ns/mnt"),
+      target(of: "/proc/\(process)/ns/mnt") == own
+    else { return nil }
+    return String(text.dropLast(mark.count))
+  }
+
+  private static func isMadeUp(_ opened: Int32) -> Bool {
+    var system = statfs()
+    return fstatfs(opened, &system) != 0 || system.f_type == 0x6573_5546 /* FUSE_SUPER_MAGIC */
+  }
+
+  private static func target(of link: String) -> String? {
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    // Writes at most the buffer's size, without a terminator.
+    let count = readlink(link, &buffer, buffer.count)
+    return count > 0 && count < buffer.count ? String(validating: buffer.prefix(count), as: UTF8.self) : nil
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import ProgramDriver
+import SecretModel
+import SessionPrompts
+import Testing
+import Whorl
+
+@Suite("A program with its own file mounted over an installed program's", .serialized)
+struct SandboxTests {
+  @Test("has no path, and is said to be in a sandbox")
+  func path() async throws {
+    try await Sandboxed.with(over: "/usr/bin/env") { process in
+      let program = ClientProgram(process)
+      #expect(program.path == nil)
+      #expect(program.words == "process \(process) in a sandbox, unverified")
+      #expect(!program.program.contains("/usr/bin/env"))
+    }
+  }
+
+  @Test("does not use a touch that was given to the installed program for the session")
+  func grant() async throws {
+    // The bus wants the user id that a program has, and in such a namespace it is root's.
+    guard geteuid() == 0 else { return print("skipped: the bus takes no program of a user namespace of another user") }
+    guard try await Sandboxed.isPossible() else { return }
+    try await RunningSecretService.with([.right, .right]) { service in
+      try await service.storeWithTool("behind a finger", label: "Bank", "service", "bank")
+      try await service.gate("Bank", .presence, .session)
+      let tool = try await service.run("/usr/bin/readlink", "-f", "/usr/bin/secret-tool").text.split(separator: "\n")[0]
+      for _ in 1...2 {
+        let found = try await service.run(String(tool), "lookup", "service", "bank")
+        #expect(found.text == "behind a finger")
+      }
+      #expect(service.agent.prompts.count == 1)
+      let copy = "\(service.store.folder)/copy"
+      try writeFile(copy, readFile(String(tool)))
+      chmod(copy, 0o755)
+      let words = Sandboxed.command(copy, over: String(tool), ["lookup", "service", "bank"])
+      let found = try await Invocation(
+        program: "/usr/bin/unshare", arguments: words,
+        environment: ["DBUS_SESSION_BUS_ADDRESS": service.bus.address, "HOME": service.store.folder]
+      ).run()
+      #expect(found.text == "behind a finger", "\(found.diagnostics)")
+      #expect(service.agent.prompts.count == 2)
+      #expect(service.agent.prompts.last?.contains(" in a sandbox, unverified, says whorl-agent: ") == true)
+    }
+  }
+
+  @Test("is told from a program whose file was replaced while it runs, as by an upgrade, which keeps its path")
+  func upgraded() async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/program"
+      for name in [path, "\(path).new"] {
+        try writeFile(name, readFile("/bin/sleep"))
+        chmod(name, 0o755)
+      }
+      let running = try Invocation(program: path, arguments: ["600"]).start()
+      startThread { _ = running.finish { _, _ in } }
+      defer { running.signal(SIGKILL) }
+      for _ in 0..<2_000 where ClientProgram(running.pid).path != path { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(ClientProgram(running.pid).path == path)
+      #expect(rename("\(path).new", path) == 0)
+      #expect(ClientProgram(running.pid).path == path)
+      #expect(unlink(path) == 0)
+      #expect(ClientProgram(running.pid).path == path)
+    }
+  }
+}
