@@ -136,7 +136,7 @@ struct RawClientTests {
   func hoarding() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
-        // Each says what it got, and stays until its input ends.
+        // Each says when it has all that it wants, and stays.
         let script = """
           import socket, sys, time
           agents = []
@@ -145,7 +145,7 @@ struct RawClientTests {
               agents[-1].connect(sys.argv[1])
               agents[-1].sendall(bytes([0, 0, 0, 1, 11]))
               agents[-1].recv(9, socket.MSG_WAITALL)
-          print('full', flush=True)
+          print('full', file=sys.stderr, flush=True)
           time.sleep(600)
           """
         let hoarders = try (1...5).map { _ in
