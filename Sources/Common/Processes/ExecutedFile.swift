@@ -41,9 +41,12 @@ package struct ExecutedFile: Sendable {
     return String(text.dropLast(mark.count))
   }
 
+  /// `FUSE_SUPER_MAGIC` of <linux/magic.h>, which Swift's Glibc module does not include.
+  private static let userSpaceMagic = 0x6573_5546
+
   private static func isMadeUp(_ opened: Int32) -> Bool {
     var system = statfs()
-    return fstatfs(opened, &system) != 0 || system.f_type == 0x6573_5546 /* FUSE_SUPER_MAGIC */
+    return fstatfs(opened, &system) != 0 || system.f_type == userSpaceMagic
   }
 
   private static func target(of link: String) -> String? {

@@ -342,31 +342,6 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a touch from before does not hold for a program that has mounted its own file over ssh")
-  func sandboxed() async throws {
-    guard try await Sandboxed.isPossible() else { return }
-    try await TestStore.enrolled { store in
-      let key = try await store.addKey("work", "--minutes", "5")
-      let host = try await SSHServer(
-        "host.test", in: store.folder, authorized: String(decoding: try readFile(key), as: UTF8.self))
-      try await RunningAgent.with(store, [.right, .right], knownHosts: host.knownHost) { agent in
-        for _ in 1...2 { #expect(try await agent.client("ssh", host.arguments("true")).status == 0) }
-        #expect(agent.prompts.count == 1)
-        let copy = "\(store.folder)/copy"
-        try writeFile(copy, readFile("/usr/bin/ssh"))
-        chmod(copy, 0o755)
-        let ran = try await Invocation(
-          program: "/usr/bin/unshare",
-          arguments: Sandboxed.command(copy, over: "/usr/bin/ssh", host.arguments("true")),
-          environment: ["SSH_AUTH_SOCK": agent.socket]
-        ).run()
-        #expect(ran.status == 0, "\(ran.diagnostics)")
-        #expect(agent.prompts.count == 2)
-        #expect(agent.prompts.last?.contains(" in a sandbox, unverified, says whorl-agent: ") == true)
-      }
-    }
-  }
-
   @Test("another user is refused, even where the socket lets everybody in", .enabled(if: geteuid() == 0))
   func otherUser() async throws {
     try await TestStore.with { store in
