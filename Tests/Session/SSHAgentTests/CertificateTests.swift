@@ -123,9 +123,9 @@ struct CertificateTests {
   func imitation() async throws {
     #expect(
       try await words("-n", "alice) [“bob”]\u{202E}", name: "x” for root (asked by \"ssh\")\n\u{2066}<b>")
-        == "the certificate “x for root asked by sshb” for alice bob, signed by SHA256:…")
+        == "the certificate “x for root asked by ssh b” for alice bob, signed by SHA256:…")
     let long = String(repeating: "n", count: 80)
-    let cut = String(repeating: "n", count: 64) + "…"
+    let cut = String(repeating: "n", count: 32) + "…" + String(repeating: "n", count: 31)
     #expect(
       try await words("-n", long, name: long) == "the certificate “\(cut)” for \(cut), signed by SHA256:…")
     #expect(try await words("-n", "alice", name: "“”") == "the certificate for alice, signed by SHA256:…")

@@ -17,8 +17,9 @@ actor FprintdConnection {
     case over
   }
 
-  /// More than a bus gives a service to start, so that the bus's own answer comes first.
-  private static let searchLimit = Duration.seconds(30)
+  /// More than the 25 seconds that a bus gives a service to start, so that the bus's own answer comes first, and less than
+  /// `ReaderProcess.answerLimit`.
+  private static let searchLimit = Duration.seconds(28)
 
   private let receiver: Receiver
   private var service: BusService?
