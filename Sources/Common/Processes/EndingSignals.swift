@@ -21,6 +21,19 @@ package enum EndingSignals {
     // SIG_IGN (bits/signum-generic.h)
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
+
+  /// Ends this process by the signal that it has received, once it has cleaned up. With an exit status instead, a shell
+  /// would take the signal for handled, and a script would go on after Ctrl-C.
+  package static func die(of number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    // Pending in this thread until it is unblocked, so that no thread which waits for signals takes it.
+    raise(number)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    _exit(128 + number)
+  }
 }
 
 /// A signal that this process has received.

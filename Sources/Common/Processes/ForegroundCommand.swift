@@ -28,13 +28,34 @@ package struct ForegroundCommand: Sendable {
     if !signal.isFromTerminal { handle?.signal(signal.number) }
   }
 
-  /// Waits for its end, and returns its exit status as a shell reports it; 1 if the kernel has none.
-  package func status() -> Int32 {
+  package enum Ending: Sendable, Equatable {
+    case exited(Int32)
+    case signalled(Int32)
+
+    /// As a shell reports it.
+    package var status: Int32 {
+      switch self {
+      case .exited(let status): status
+      case .signalled(let signal): 128 + signal
+      }
+    }
+
+    /// The signal of a person or the system that has ended it.
+    package var endingSignal: Int32? {
+      if case .signalled(let signal) = self, EndingSignals.all.contains(signal) { signal } else { nil }
+    }
+  }
+
+  /// Waits for its end; status 1 if the kernel has none.
+  package func ending() -> Ending {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {
-      guard errno == EINTR else { return EXIT_FAILURE }
+      guard errno == EINTR else { return .exited(EXIT_FAILURE) }
     }
     let signal = status & 0x7F
-    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+    return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
   }
+
+  /// Waits for its end, and returns its exit status as a shell reports it.
+  package func status() -> Int32 { ending().status }
 }

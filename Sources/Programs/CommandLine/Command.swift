@@ -36,7 +36,8 @@ struct Root: ParsableCommand {
       Secrets go to standard output and nothing else does. Failures are one line on standard error; the exit status is \
       64 for wrong usage, 65 damaged data, 66 no such item, finger or reader, 69 reader unavailable, 70 internal, \
       73 exists already, 74 input/output, 75 busy or timed out, 77 refused (no match, cancelled, locked out, wrong \
-      passcode, set changed, nobody to ask), 78 bad configuration, and 1 where docker-credential has told docker why.
+      passcode, set changed, nobody to ask), 78 bad configuration, 79 imported but for what is listed, and 1 where \
+      docker-credential has told docker why. Ctrl-C and other signals end it by the signal.
       """,
     version: Version.text,
     subcommands: [

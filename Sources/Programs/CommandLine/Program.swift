@@ -21,7 +21,7 @@ enum Program {
       let status = await run(words, connection, hardening)
       await connection.close()
       Terminal.leave()
-      exit(status.rawValue)
+      Interruption.end(with: status)
     }
     Interruption.serve()
   }
@@ -45,7 +45,7 @@ enum Program {
     } catch let failure as Failure {
       // After a signal, report the cancellation and not the error that followed from it.
       let failure = Interruption.happened ? .cancelled : failure
-      if failure.status != .answered { StandardError.line(failure.line(command: spoken)) }
+      if !failure.isTold { StandardError.line(failure.line(command: spoken)) }
       return failure.status
     } catch {
       return parsingEnded(error, words)

@@ -111,25 +111,31 @@ struct WhorlAgent: ParsableCommand {
             Self.leaveTerminals()
             Glibc.exit(EXIT_FAILURE)
           }))
-      endings.wait()
-      return Self.leaveTerminals()
+      return Self.leave(after: endings.wait().number)
     }
     let server = AgentServer(
       AgentServer.Configuration(
         bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
         knownHosts: KnownHosts(home: Self.home, files: knownHosts), upstream: upstream))
     server.begin(listener.descriptor)
-    var status: Int32 = 0
     if let path = listener.path, !isAlone {
       let child = try start(command, hardening, socket: path)
       Task.detached(executorPreference: BackgroundThread()) { while true { child.pass(on: endings.wait()) } }
-      status = child.status()
-    } else {
-      if let path = listener.path { Diagnostics.line("listens; clients find it by SSH_AUTH_SOCK=\(path)") }
-      endings.wait()
+      let ending = child.ending()
+      Self.leave(after: ending.endingSignal, listener)
+      throw ExitCode(ending.status)
     }
-    Self.leaveTerminals()
-    throw ExitCode(status)
+    if let path = listener.path { Diagnostics.line("listens; clients find it by SSH_AUTH_SOCK=\(path)") }
+    Self.leave(after: endings.wait().number, listener)
+  }
+
+  /// Restores the terminals, and ends by the signal, as the shell of the terminal expects. Returns where there was none,
+  /// and for SIGTERM, by which a service is asked to end.
+  private static func leave(after signal: Int32?, _ listener: ListeningSocket? = nil) {
+    leaveTerminals()
+    guard let signal, signal != SIGTERM else { return }
+    listener?.remove()
+    EndingSignals.die(of: signal)
   }
 
   /// Restores the settings of this program's terminal and its clients' terminals, before the program ends.

@@ -48,7 +48,7 @@ struct ExportTests {
       }
       program.signal(SIGTERM)
       let result = program.finish { _, _ in }
-      #expect(result.status == 77, "\(result.diagnostics)")
+      #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
       // The signal may have come when it was finished.
       #expect(try folderEntries("\(store.folder)/out").filter { $0 != "all" } == [])
     }
@@ -199,7 +199,7 @@ struct ExportTests {
           arguments: store.arguments(["export", file, "--passphrase-fd", "3"] + store.reader),
           descriptors: [Self.passphrase + "\n"]
         ).run(heard: Touches(socket: store.socket, [.signal(SIGINT)]).heard)
-        #expect(cancelled.status == 77, "\(cancelled.diagnostics)")
+        #expect(cancelled.status == 128 + SIGINT, "\(cancelled.diagnostics)")
         #expect(try folderEntries(folder).isEmpty)
       }
     }

@@ -10,13 +10,14 @@ final class PseudoTerminal: Sendable {
   /// The program's end, kept open to read the terminal's settings after the program has ended.
   private let terminal: Int32
   private let seen = Mutex<[UInt8]>([])
+  /// As waitpid(2) reports it.
   private let ended = Mutex<Int32?>(nil)
   let start = ContinuousClock.now
 
   /// `output` leaves standard output to the terminal unless it names a file.
   init(
     _ arguments: [String], program: String = "whorl", output: String? = nil, input: String? = nil,
-    environment: [String: String] = [:]
+    environment: [String: String] = [:], columns: UInt16? = nil
   ) throws {
     var (ours, theirs): (Int32, Int32) = (-1, -1)
     var buffer = [CChar](repeating: 0, count: 128)
@@ -26,6 +27,10 @@ final class PseudoTerminal: Sendable {
       return true
     }
     try #require(made)
+    if let columns {
+      var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+      try #require(ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0)
+    }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     controller = ours
     terminal = theirs
@@ -109,10 +114,18 @@ final class PseudoTerminal: Sendable {
     throw NotShown(text: text, shown: shown)
   }
 
-  /// The status the program ended with.
+  /// The status the program ended with, as a shell reports it.
   func status(seconds: Int = 20) async throws -> Int32 {
+    let (ending, signal) = (try await ending(seconds), try await endingSignal(seconds: seconds))
+    return signal == 0 ? (ending >> 8) & 0xFF : 128 + signal
+  }
+
+  /// The signal the program ended by; 0 where it ended with a status.
+  func endingSignal(seconds: Int = 20) async throws -> Int32 { try await ending(seconds) & 0x7F }
+
+  private func ending(_ seconds: Int) async throws -> Int32 {
     for _ in 0..<(seconds * 100) {
-      if let status = ended.withLock({ $0 }) { return status }
+      if let ending = ended.withLock({ $0 }) { return ending }
       try await Task.sleep(for: .milliseconds(10))
     }
     kill(pid, SIGKILL)
@@ -139,7 +152,6 @@ final class PseudoTerminal: Sendable {
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     // The last output may not have arrived yet.
     usleep(100_000)
-    let signal = status & 0x7F
-    ended.withLock { $0 = signal == 0 ? (status >> 8) & 0xFF : 128 + signal }
+    ended.withLock { $0 = status }
   }
 }

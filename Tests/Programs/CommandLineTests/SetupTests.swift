@@ -105,7 +105,9 @@ struct SetupTests {
     }
   }
 
-  @Test("waits for a command that a signal ends, and says how to go on", arguments: [SIGINT, SIGTERM])
+  @Test(
+    "waits for a command that a signal ends, says how to go on, and ends by the signal, too",
+    arguments: [SIGINT, SIGTERM])
   func signalled(_ signal: Int32) async throws {
     try await withFolder { folder in
       let terminal = try PseudoTerminal(
@@ -116,8 +118,8 @@ struct SetupTests {
       try await terminal.becomes(echoing: false)
       let command = try #require(children(of: terminal.pid).first)
       if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
-      #expect(try await terminal.status() == 69)
-      try await terminal.waits(for: "store' ended with status 77")
+      #expect(try await terminal.endingSignal() == signal)
+      try await terminal.waits(for: "store' ended with status \(128 + signal)")
       #expect(terminal.shown.contains("'whorl setup' goes on from here"))
       #expect(parent(of: command) == nil)
       #expect(terminal.isAsFound)

@@ -82,7 +82,7 @@ struct LifeTests {
         victims.note(program)
         program.signal(SIGINT)
       }
-      #expect(result.status == 77)
+      #expect(result.status == 128 + SIGINT)
       #expect(try await victims.areGone())
       #expect(try await store.status().number("failures") == 0)
     }
@@ -99,7 +99,7 @@ struct LifeTests {
         family.signal(.vault, SIGSTOP)
         program.signal(SIGINT)
       }
-      #expect(result.status == 77)
+      #expect(result.status == 128 + SIGINT)
       // It continues, notices that its client has ended, and ends.
       victims.signal(.vault, SIGCONT)
       #expect(try await victims.areGone())

@@ -20,6 +20,8 @@ enum ExitStatus: Int32 {
   /// No match, cancelled, locked out, wrong passcode, set changed, interaction not allowed.
   case refused = 77
   case configuration = 78
+  /// `import`: done, but something of the source stayed behind. The first status above those of `sysexits.h`.
+  case incomplete = 79
   /// `run`: the command cannot be executed. The same status as in shells.
   case cannotExecute = 126
   /// `run`: the command was not found. The same status as in shells.
@@ -38,12 +40,15 @@ struct Failure: Error {
   var advice: String?
   /// Whether the vault ended during a call that changes nothing, so that the call can be repeated.
   var vaultHasEnded = false
+  /// Whether standard output has told it, so that no line follows.
+  var isTold = false
 
-  init(_ status: ExitStatus, _ what: String, name: String? = nil, advice: String? = nil) {
+  init(_ status: ExitStatus, _ what: String, name: String? = nil, advice: String? = nil, isTold: Bool = false) {
     self.status = status
     self.what = what
     self.name = name
     self.advice = advice
+    self.isTold = isTold
   }
 
   /// What failed, with the name.
@@ -68,7 +73,16 @@ struct Failure: Error {
   }
 
   /// What failed was said on standard output already.
-  static let answered = Failure(.answered, "answered")
+  static let answered = Failure(.answered, "answered", isTold: true)
+
+  /// Something of a source was not brought in. The report has told what.
+  ///
+  /// - Parameter isTold: whether the report was for a program, which reads the status.
+  static func incomplete(isTold: Bool) -> Failure {
+    Failure(
+      .incomplete, "not everything was brought in: what stayed is listed above, with the reason",
+      advice: "put that right and import again, which brings in nothing twice", isTold: isTold)
+  }
 
   /// The person or a signal cancelled the command.
   static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "run it again")

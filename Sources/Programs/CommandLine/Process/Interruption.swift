@@ -6,10 +6,13 @@ import Whorl
 
 /// Handles Ctrl-C and similar signals. They are blocked in every thread, and the main thread only waits for them, so
 /// that no handler interrupts other code. It restores the terminal, cancels the running call, and ends the process if
-/// that takes too long.
+/// that takes too long. The process ends by the signal itself, so that the script around it ends as well.
 enum Interruption {
   private struct State {
-    var happened = false
+    /// The first signal that this process received.
+    var received: Int32?
+    /// The signal that has ended a command of this process.
+    var followed: Int32?
     var cancel: (@Sendable () -> Void)?
     var command: String?
     var foreground: ForegroundCommand?
@@ -23,7 +26,7 @@ enum Interruption {
   /// How long a cancelled call may take to end by itself. The whole process is to end within a second.
   private static let graceMilliseconds: Int32 = 700
 
-  static var happened: Bool { state.withLock { $0.happened } }
+  static var happened: Bool { state.withLock { $0.received != nil } }
 
   /// Blocks the signals. Call it before any other thread exists, since threads inherit the mask.
   static func begin() {
@@ -45,7 +48,7 @@ enum Interruption {
     while true {
       let signal = ReceivedSignal.next(of: set)
       guard signal.number == SIGTSTP else {
-        guard let command = state.withLock({ $0.foreground }) else { ended() }
+        guard let command = state.withLock({ $0.foreground }) else { ended(by: signal.number) }
         command.pass(on: signal)
         continue
       }
@@ -65,13 +68,22 @@ enum Interruption {
   static func onSignal(_ cancel: (@Sendable () -> Void)?) {
     let late = state.withLock { state in
       state.cancel = cancel
-      return state.happened
+      return state.received != nil
     }
     if late { cancel?() }
   }
 
   /// Passes signals to this command while it runs, in place of ending the process; nil once it has ended.
   static func pass(to command: ForegroundCommand?) { state.withLock { $0.foreground = command } }
+
+  /// Makes this process end by the signal that has ended its command.
+  static func follow(_ signal: Int32) { state.withLock { $0.followed = signal } }
+
+  /// Ends the process with the status, or by the signal that was received meanwhile.
+  static func end(with status: ExitStatus) -> Never {
+    if let signal = state.withLock({ $0.received ?? $0.followed }) { EndingSignals.die(of: signal) }
+    exit(status.rawValue)
+  }
 
   /// Adds what to do just before a signal ends the process, such as removing an unfinished file. The file may be finished
   /// by then, under another name.
@@ -84,9 +96,9 @@ enum Interruption {
     if !ignoresPipe { signal(SIGPIPE, SIG_DFL) }
   }
 
-  private static func ended() -> Never {
+  private static func ended(by signal: Int32) -> Never {
     let (cancel, command) = state.withLock { state in
-      state.happened = true
+      state.received = signal
       return (state.cancel, state.command)
     }
     Terminal.leave()
@@ -98,6 +110,6 @@ enum Interruption {
     }
     for action in state.withLock({ $0.endings }) { action() }
     StandardError.write(Failure.cancelled.line(command: command) + "\n")
-    _exit(ExitStatus.refused.rawValue)
+    EndingSignals.die(of: signal)
   }
 }

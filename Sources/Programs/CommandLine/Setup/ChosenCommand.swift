@@ -11,13 +11,15 @@ struct ChosenCommand {
 
   /// Runs it to its end, with this program's terminal and environment, and with the limits that this program was started
   /// with. The status is that of a shell: 127 where there is no such program. A signal ends the command, and this program
-  /// goes on when it has ended.
+  /// then ends by the same one, once it has told how to go on.
   func run(_ hardening: Hardening) -> Int32 {
     let command = try? hardening.undone { () throws(ChildStartError) in try ForegroundCommand(program, words) }
     guard let command else { return Self.notFound }
     Interruption.pass(to: command)
     defer { Interruption.pass(to: nil) }
-    return command.status()
+    let ending = command.ending()
+    if let signal = ending.endingSignal { Interruption.follow(signal) }
+    return ending.status
   }
 
   /// Whether it ends with status 0, without showing anything; nil where there is no such program.
