@@ -12,19 +12,25 @@ package enum EntryFile {
 
   /// The entries of a CSV file whose first line names the columns.
   package static func csv(_ path: String) throws(ImportError) -> ReadEntries {
-    try CSVEntries.read(CSVTable(bytes(of: path)))
+    let text = try FileText.utf8(bytes(of: path)).bytes
+    guard first(of: text) != UInt8(ascii: "<") else {
+      throw .malformed("it is XML and not CSV: --from keepassxc reads the XML of KeePass")
+    }
+    return try CSVEntries.read(CSVTable(text))
   }
 
   /// The entries that KeePassXC has exported, as CSV or as XML.
   package static func keepassxc(_ path: String) throws(ImportError) -> ReadEntries {
-    let bytes = try bytes(of: path)
-    return try isXML(bytes) ? KeePassExport.read(bytes) : CSVEntries.read(CSVTable(bytes))
+    let (text, wasUTF16) = try FileText.utf8(bytes(of: path))
+    guard first(of: text) == UInt8(ascii: "<") else { return try CSVEntries.read(CSVTable(text)) }
+    return try KeePassExport.read(text.bytes, isUTF8: wasUTF16)
   }
 
-  private static func isXML(_ bytes: borrowing SecretBytes) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-      let text = bytes.starts(with: utf8Mark) ? bytes.dropFirst(utf8Mark.count) : bytes[...]
-      return text.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+  /// The first character that is no blank.
+  private static func first(of text: SharedSecret) -> UInt8? {
+    text.bytes.withUnsafeBytes { bytes in
+      let text = bytes.starts(with: FileText.utf8Mark) ? bytes.dropFirst(FileText.utf8Mark.count) : bytes[...]
+      return text.first { !" \t\r\n".utf8.contains($0) }
     }
   }
 
@@ -49,6 +55,3 @@ package enum EntryFile {
     }
   }
 }
-
-/// The bytes that some programs write in front of a text in UTF-8.
-let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]

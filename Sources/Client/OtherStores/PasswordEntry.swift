@@ -47,12 +47,16 @@ struct PasswordEntry: Sendable {
   /// - Throws: what is wrong with a name.
   func items(named name: ItemName) throws(VaultError) -> [ImportedItem] {
     var items: [ImportedItem] = []
+    var labels: [String: Int] = [:]
     for secret in secrets where !secret.value.bytes.isEmpty {
       guard !items.isEmpty else {
         items.append(ImportedItem(name, attributes, secret: secret.value.copy()))
         continue
       }
-      let beside = try ItemName(service: name.service, account: "\(name.account)#\(secret.label ?? "password")")
+      var label = secret.label ?? "password"
+      labels[label, default: 0] += 1
+      if let number = labels[label], number > 1 { label += " \(number)" }
+      let beside = try ItemName(service: name.service, account: "\(name.account)#\(label)")
       items.append(ImportedItem(beside, secret: secret.value.copy()))
     }
     return items

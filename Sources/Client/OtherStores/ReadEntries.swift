@@ -5,11 +5,14 @@ package import Whorl
 package struct ReadEntries: ImportSource {
   package private(set) var entries: [ImportEntry] = []
   package private(set) var unusable: [UnusableEntry]
+  package let leftOut: [String]
   private let read: [PasswordEntry]
 
-  /// - Parameter unusable: the entries of the file that cannot be imported.
-  init(_ read: [PasswordEntry], unusable: [UnusableEntry] = []) {
-    self.read = read
+  /// - Parameters:
+  ///   - unusable: the entries of the file that cannot be imported.
+  ///   - leftOut: what no entry gets.
+  init(_ read: [PasswordEntry], unusable: [UnusableEntry] = [], leftOut: [String] = []) {
+    (self.read, self.leftOut) = (read, leftOut)
     self.unusable = unusable
     for (place, entry) in read.enumerated() {
       do throws(VaultError) {

@@ -5,7 +5,17 @@ import Whorl
 struct ImportReport: Encodable {
   struct Staying: Encodable {
     var entry: String
+    /// The field that keeps it from being brought in; nil where it is no single one.
+    var field: String?
     var reason: String
+
+    init(_ entry: UnusableEntry) {
+      self.entry = entry.called
+      reason = entry.reason.words
+      if case .field(let name, _) = entry.reason { field = name }
+    }
+
+    var words: String { "\(entry): \(field.map { "its \($0)" } ?? "it") \(reason)" }
   }
 
   /// What is listed: the first names, and how many more there are.
@@ -31,17 +41,21 @@ struct ImportReport: Encodable {
   private var duplicates: Names
   private var staying: [Staying]
   private var stayingMore = 0
+  /// What is left out of all entries.
+  private var leftOut: [String] = []
   /// The items that a touch would bind to fingers. Only items of an export can be bound.
   private var binding: Names?
 
   init(_ plan: ImportPlan) {
     self.init(
       isPlan: true, Names(plan.coming.map(\.name)), Names(plan.alreadyThere), Names(plan.duplicates), plan.unusable)
+    leftOut = plan.leftOut
   }
 
   init(_ outcome: ImportOutcome) {
     self.init(
       isPlan: false, Names(outcome.brought), Names(outcome.alreadyThere), Names(outcome.duplicates), outcome.unusable)
+    leftOut = outcome.leftOut
   }
 
   init(_ plan: ItemFilePlan) {
@@ -65,12 +79,12 @@ struct ImportReport: Encodable {
     self.brought = brought
     self.alreadyThere = alreadyThere
     self.duplicates = duplicates
-    staying = unusable.map { Staying(entry: $0.called, reason: $0.reason.words) }
+    staying = unusable.map(Staying.init)
   }
 
   private enum CodingKeys: String, CodingKey {
     case isPlan = "dryRun"
-    case brought, alreadyThere, duplicates, staying, binding, more
+    case brought, alreadyThere, duplicates, staying, binding, leftOut, more
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -81,6 +95,7 @@ struct ImportReport: Encodable {
     try values.encode(duplicates.first, forKey: .duplicates)
     try values.encode(staying, forKey: .staying)
     try values.encodeIfPresent(binding?.first, forKey: .binding)
+    if !leftOut.isEmpty { try values.encode(leftOut, forKey: .leftOut) }
     let more = [
       "brought": brought.more, "alreadyThere": alreadyThere.more, "duplicates": duplicates.more,
       "staying": stayingMore, "binding": binding?.more ?? 0,
@@ -116,8 +131,9 @@ struct ImportReport: Encodable {
     if !staying.isEmpty {
       say(
         "\(Spoken.plural(staying.count + stayingMore, "entry", "entries")) \(isPlan ? "would stay" : "stayed"), wholly "
-          + "or in part", staying.map { "\($0.entry): it \($0.reason)" }, stayingMore)
+          + "or in part", staying.map(\.words), stayingMore)
     }
+    for words in leftOut { StandardError.line("Left out: \(Visible.text(words)).") }
   }
 
   private func say(_ head: String, _ lines: [String], _ more: Int) {
@@ -130,7 +146,7 @@ struct ImportReport: Encodable {
 extension UnusableEntry.Reason {
   var words: String {
     switch self {
-    case .source(let words): words
+    case .source(let words), .field(_, let words): words
     case .refused(let error): "is not taken by the store: \(Failure(error).words)"
     }
   }

@@ -31,7 +31,7 @@ struct CSVTests {
     #expect(try table("a,\n,b\n") == [["a", ""], ["", "b"]])
     #expect(try table("a,") == [["a", ""]])
     #expect(try table("\n\r\na\n\n") == [["a"]])
-    #expect(try table("a\"b,c\rd") == [["a\"b", "c\rd"]])
+    #expect(try table("a\"b,c\rd\n") == [["a\"b", "c\rd"]])
     #expect(try table("\u{FEFF}a,b") == [["a", "b"]])
     #expect(try table("") == [])
   }
@@ -88,19 +88,94 @@ struct CSVTests {
 
   @Test("lines that no entry can be made of are told, and the others are read")
   func unusable() throws {
-    let read = try read("title,username,password\nT,u\n,u,p\nEmpty,u,\n\"a\nb\",u,p\nT,u,p\n")
+    let read = try read("title,username,password\nT,u,p,x\n,u,p\nEmpty,u,\n\"a\nb\",u,p\nT,u,p\n")
     #expect(read.entries.map(\.name.description) == ["T/u"])
     #expect(read.unusable.map(\.called) == ["line 2", "line 3", "Empty", "a\nb"])
-    #expect(read.unusable[0].reason == .source("has 2 fields, and the first line names 3"))
+    #expect(read.unusable[0].reason == .source("has 4 fields, and the first line names 3"))
   }
 
-  @Test("a text that is not UTF-8 is told, and a secret may be any bytes")
-  func encoding() async throws {
-    let bytes = Array("title,password\nA,".utf8) + [0xFF, 0x0A, 0xFF] + Array(",x\n".utf8)
-    let read = try CSVEntries.read(CSVTable(SecretBytes(copying: bytes.span)))
-    #expect(read.unusable == [UnusableEntry("line 3", .source("is not in UTF-8"))])
-    let item = try #require(try await read.items(of: read.entries[0]).first)
-    let secret = item.secret.withUnsafeBytes { Array($0) }
-    #expect(secret == [0xFF])
+  @Test("missing fields at the end of a line are empty, and so are lines of separators alone")
+  func missingFields() async throws {
+    let file = "name,url,username,password,note\r\nA,https://a.test,ann,pw1\r\nB,https://b.test,bob,pw2,,\r\n,,,,\r\n"
+    #expect(try await items(file) == ["A/ann": "pw1", "B/bob": "pw2"])
+    #expect(try read(file).unusable.isEmpty)
+  }
+
+  @Test("a field that cannot be what was meant keeps its entry back, and is told by line and name")
+  func spoiltFields() throws {
+    let cases: [([UInt8], String)] = [
+      ([0x70, 0xE4, 0x73], "is not in UTF-8"), ([0xFF], "is not in UTF-8"),
+      (
+        Array("p\u{FFFD}s".utf8),
+        "has U+FFFD in it, which a program writes in place of a character that it could not read"
+      ),
+      (
+        Array("{REF:P@I:0123456789ABCDEF0123456789ABCDEF}".utf8),
+        "refers to another entry: only KeePass's export as XML says what it stands for"
+      ),
+      (
+        Array("#NAME?".utf8),
+        "is what a spreadsheet writes in place of a value: export it without opening the file in one"
+      ),
+    ]
+    for (bytes, why) in cases {
+      for (head, before, field) in [
+        ("title,password,notes\n", "A,", "password"), ("title,password,notes\n", "A,p,", "notes"),
+        ("title,password,notes\n", "", "title"), ("title,password,Login Name\n", "A,p,", "Login Name"),
+      ] {
+        let file = Array("\(head)\(before)".utf8) + bytes + Array("\nB,kept\n".utf8)
+        let read = try CSVEntries.read(CSVTable(SecretBytes(copying: file.span)))
+        #expect(read.unusable.first == UnusableEntry("line 2", .field(field, why)))
+        #expect(read.entries.map(\.name.description) == ["B"])
+      }
+    }
+  }
+
+  @Test("blanks before a quotation mark and behind it are no part of a field, and those of ', ' are none of any")
+  func blanks() async throws {
+    #expect(try table("\"a\", \"b\" , c\n\td ,\"e\"\n") == [["a", "b", "c"], ["\td ", "e"]])
+    #expect(try table("a, b\nc, d\ne,  f\n") == [["a", "b"], ["c", "d"], ["e", " f"]])
+    let file = "Title, Login, Password\n\"Forum\", \"ann\", \"pw-sp\"\n"
+    #expect(try await items(file) == ["Forum/ann": "pw-sp"])
+  }
+
+  @Test(
+    "the separator is the one that names the columns, or the one that the first line says",
+    arguments: [",", ";", "\t", "|"])
+  func separators(_ separator: String) async throws {
+    let password = "p,;\t|w"
+    let lines = [["Title", "Login", "Password", "Website"], ["Forum", "ann", "\"\(password)\"", "https://a.test"]]
+    let text = lines.map { $0.joined(separator: separator) + "\r\n" }.joined()
+    for said in ["", "sep=\(separator)\r\n", "\"sep=\(separator)\"\r\n"] {
+      #expect(try await items(said + text) == ["Forum/ann": password])
+    }
+  }
+
+  @Test("a line is counted as an editor counts it, whatever stands before the names of the columns")
+  func lineNumbers() throws {
+    let read = try read("sep=;\r\ntitle;password\r\n\"a\r\nb\";p\r\nC;\r\n;p\r\n")
+    #expect(read.unusable.map(\.called) == ["a\r\nb", "C", "line 6"])
+  }
+
+  @Test("lines that end with a carriage return alone are lines")
+  func carriageReturns() async throws {
+    #expect(try await items("title,password\rA,a\rB,b\r") == ["A": "a", "B": "b"])
+  }
+
+  @Test("a file without names of columns is refused with what to do, and no field of it becomes a name")
+  func noNames() throws {
+    let refused: [(String, String)] = [
+      ("Work,Forum,ann,pw,https://a.test,,\n", "names no column 'password'"),
+      ("title,password\n", "no entry follows it"),
+      ("# Generated by Password Exporter; Export format 1.1; Encrypted: true\n\"hostname\"\n", "are encoded"),
+    ]
+    for (file, why) in refused {
+      #expect {
+        _ = try read(file)
+      } throws: { error in
+        guard case .malformed(let told)? = error as? ImportError else { return false }
+        return told.contains(why) && !told.contains("pw")
+      }
+    }
   }
 }

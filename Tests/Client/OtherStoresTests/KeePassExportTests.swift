@@ -23,6 +23,8 @@ struct KeePassExportTests {
        <String><Key>otp</Key><Value ProtectInMemory="True">otpauth://totp/x</Value></String>
        <String><Key>PIN</Key><Value ProtectInMemory="True">1234</Value></String>
        <String><Key>Branch</Key><Value>Main</Value></String>
+       <String><Key>TimeOtp-Secret-Base32</Key><Value>ABC</Value></String>
+       <Tags>bank;home</Tags>
        <Binary><Key>file</Key><Value Ref="0"/></Binary>
        <History><Entry>
         <String><Key>Title</Key><Value>Old</Value></String><String><Key>Password</Key><Value>old</Value></String>
@@ -54,17 +56,68 @@ struct KeePassExportTests {
     #expect(
       items == [
         "Mail/alice": "p<w", "Mail/alice#notes": "line 1\nline 2 & more", "Mail/alice#totp": "otpauth://totp/x",
-        "Mail/alice#PIN": "1234", "Forge": "f",
+        "Mail/alice#PIN": "1234", "Mail/alice#TimeOtp-Secret-Base32": "ABC", "Forge": "f",
       ])
     #expect(
       attributes["Mail/alice"] == [
-        #"labl=text("Mail")"#, #"whorl.field.Branch=text("Main")"#, #"whorl.url=text("https://mail.example")"#,
+        #"labl=text("Mail")"#, #"whorl.field.Branch=text("Main")"#, #"whorl.field.Tags=text("bank;home")"#,
+        #"whorl.url=text("https://mail.example")"#,
       ])
     #expect(attributes["Forge"] == [#"labl=text("Forge")"#, #"whorl.folder=text("Work/Inner")"#])
     #expect(
       read.unusable == [
         UnusableEntry("Mail", .source("has attachments, which stay behind")),
         UnusableEntry("Gone", .source("is in the recycle bin")),
+      ])
+    #expect(
+      read.leftOut == [
+        "of every entry, its icon, its times and how KeePass types it", "the earlier states of 1 entry",
+      ])
+  }
+
+  /// An entry with fields that may refer to others.
+  private func entry(_ number: Int, _ fields: [String: String]) -> String {
+    // The identifier is 15 zero bytes and the number.
+    let strings = fields.map { "<String><Key>\($0)</Key><Value>\($1)</Value></String>" }.joined()
+    return "<Entry><UUID>AAAAAAAAAAAAAAAAAAAA\(["AA", "AQ", "Ag", "Aw", "BA"][number])==</UUID>\(strings)</Entry>"
+  }
+
+  private func reference(_ field: String, _ number: Int) -> String {
+    "{REF:\(field)@I:\(String(repeating: "0", count: 31))\(number)}"
+  }
+
+  @Test("a reference stands for the field of the other entry, also through a further one, and is else told")
+  func references() async throws {
+    let entries = [
+      entry(1, ["Title": "Own", "UserName": "ann", "Password": "the password", "Notes": "a note"]),
+      entry(
+        2,
+        [
+          "Title": "Clone", "UserName": reference("U", 1), "Password": reference("P", 1),
+          "Notes": reference("N", 1).lowercased(), "Site": reference("T", 1),
+        ]),
+      entry(3, ["Title": "Second", "Password": reference("P", 2)]),
+      entry(4, ["Title": "Itself", "Password": reference("P", 4)]),
+      entry(0, ["Title": "Lost", "Password": reference("P", 9)]),
+      entry(0, ["Title": "Within", "Password": "x\(reference("P", 1))"]),
+      entry(0, ["Title": "Search", "Password": "{REF:P@T:Own}"]),
+    ]
+    let read = try read("<KeePassFile><Root><Group>\(entries.joined())</Group></Root></KeePassFile>")
+    var items: [String: String] = [:]
+    for entry in read.entries {
+      for item in try await read.items(of: entry) { items[item.name.description] = item.secret.text }
+    }
+    #expect(
+      items == [
+        "Own/ann": "the password", "Own/ann#notes": "a note", "Clone/ann": "the password", "Clone/ann#notes": "a note",
+        "Second": "the password",
+      ])
+    let elsewhere = "refers to another entry in a way that is not read here"
+    #expect(
+      read.unusable == [
+        UnusableEntry("Itself", .field("password", elsewhere)),
+        UnusableEntry("Lost", .field("password", "refers to another entry, which is not in the file")),
+        UnusableEntry("Within", .field("password", elsewhere)), UnusableEntry("Search", .field("password", elsewhere)),
       ])
   }
 

@@ -21,6 +21,41 @@ struct PasswordStoreTests {
     }
   }
 
+  @Test("links are followed, but in no circle, and what cannot be an entry is told")
+  func links() async throws {
+    try await PasswordFolder.with { folder in
+      for path in ["web/alice.gpg", "web/deep/b.gpg", "other.age", "mail.gpg", "web/with space.gpg"] {
+        try folder.write(path, "no file of GnuPG's")
+      }
+      try #require(mkdirPrivate("\(folder.folder)/outside") && mkdirPrivate("\(folder.store)/pipe.gpg"))
+      try writeFile("\(folder.folder)/outside/c.gpg", [])
+      try writeFile("\(folder.store)/line\nbreak.gpg", [])
+      let links = [
+        ("web", "linked"), ("../outside", "elsewhere"), (".", "circle"), ("../..", "web/deep/up"), ("nowhere", "gone"),
+        ("nowhere.gpg", "gone.gpg"), ("mail.gpg", "letter.gpg"),
+      ]
+      for (target, link) in links { try #require(symlink(target, "\(folder.store)/\(link)") == 0) }
+      try #require(rmdir("\(folder.store)/pipe.gpg") == 0 && mkfifo("\(folder.store)/pipe.gpg", 0o600) == 0)
+      let store = try PasswordStore(in: folder.store, environment: folder.environment)
+      #expect(
+        store.entries.map(\.name.description) == [
+          "elsewhere/c", "letter", "linked/alice", "linked/deep/b", "linked/with space", "mail", "web/alice",
+          "web/deep/b", "web/with space",
+        ])
+      #expect(store.unusable.map(\.called) == ["gone", "gone.gpg", "line\nbreak", "other.age", "pipe.gpg"])
+      #expect(store.unusable.first?.reason == .source("is a link that leads nowhere"))
+      #expect(
+        store.unusable.contains(
+          UnusableEntry("other.age", .source("is encrypted with age, and only files of GnuPG are read"))))
+      #expect(
+        store.leftOut == [
+          "the link 'circle', which leads back to a folder that it is in",
+          "the link 'linked/deep/up', which leads back to a folder that it is in",
+          "the link 'web/deep/up', which leads back to a folder that it is in",
+        ])
+    }
+  }
+
   @Test("the first line is the password, and the lines after it are notes")
   func decrypted() async throws {
     try await PasswordFolder.with { folder in

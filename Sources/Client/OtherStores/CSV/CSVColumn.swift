@@ -1,31 +1,89 @@
 /// What a column of a password manager's CSV file holds, by the name that the first line gives it.
+///
+/// The names are those that the programs write; `ExporterTests` has a file of each.
 enum CSVColumn: Hashable {
-  case title, user, password, url, folder, notes, oneTimePassword
-  /// Dates and other details that do not belong into a store.
-  case ignored
+  case title, user, email, password, url, folder, notes, oneTimePassword
+  /// The title in KeePass 1, and the user elsewhere.
+  case account
+  /// Groups and a title with full stops between them, as Password Safe has them.
+  case path
+  /// Lines of a name, a colon and a value, as Zoho Vault has them.
+  case lines
+  /// Whether the line is a folder and no entry, as NordPass and Buttercup have them.
+  case kind
+  /// What is not secret and stays with the entry.
+  case field(String)
+  /// Dates and marks of the other program, which do not belong into a store.
+  case ignored(String)
   /// A column that is not known. Its values may be secret.
   case other(String)
 
   init(named name: String) {
+    let shown = name.split(separator: " ").joined(separator: " ").lowercased()
     // Compare letters and digits alone: "Login Name", "login_username" and "loginUsername" are all in use.
-    let plain = name.lowercased().filter { $0.isLetter || $0.isNumber }
-    self = Self.known[plain] ?? .other(name.lowercased())
+    let plain = shown.filter { $0.isLetter || $0.isNumber }
+    if let known = Self.known[plain] {
+      self = known
+    } else if Self.fields.contains(plain) {
+      self = .field(shown)
+    } else {
+      self = Self.ignored.contains(plain) ? .ignored(shown) : .other(shown)
+    }
   }
+
+  /// The kind of a value that stands in an entry beside its own name. It has no columns that only a whole file has.
+  static func line(named name: String) -> CSVColumn {
+    let column = CSVColumn(named: name)
+    return switch column {
+    case .account, .path, .lines, .kind: .other(name.lowercased())
+    default: column
+    }
+  }
+
+  /// Whether no entry gets its values.
+  var isLeftOut: Bool {
+    switch self {
+    case .kind, .ignored: true
+    default: false
+    }
+  }
+
+  var isKnown: Bool { if case .other = self { false } else { true } }
 
   private static let known: [String: CSVColumn] = {
     let names: [CSVColumn: [String]] = [
-      .title: ["title", "name"],
+      .title: ["title", "name", "passwordname", "secretname"],
       .user: ["username", "user", "login", "loginname", "loginusername"],
-      .password: ["password", "loginpassword"],
-      .url: ["url", "uri", "loginuri", "website", "web"],
-      .folder: ["group", "folder", "grouping"],
-      .notes: ["notes", "note", "extra", "comments"],
-      .oneTimePassword: ["totp", "logintotp", "otpauth", "otp"],
-      .ignored: [
-        "icon", "lastmodified", "created", "favorite", "fav", "type", "reprompt", "archived", "tags", "httprealm",
-        "formactionorigin", "guid", "timecreated", "timelastused", "timepasswordchanged",
+      .email: ["email"],
+      .password: ["password", "loginpassword", "pwd"],
+      .url: [
+        "url", "uri", "loginuri", "website", "web", "websiteaddress", "hostname", "loginurl", "passwordurl",
+        "secreturl",
       ],
+      .folder: [
+        "group", "folder", "grouping", "vault", "category", "groupname", "foldername", "chambername", "collections",
+        "grouptree",
+      ],
+      .notes: ["notes", "note", "extra", "comments", "comment"],
+      .oneTimePassword: ["totp", "logintotp", "otpauth", "otp", "otpurl", "otpsecret"],
+      .account: ["account"],
+      .path: ["grouptitle"],
+      .lines: ["secretdata", "customdata"],
+      .kind: ["type"],
     ]
     return Dictionary(uniqueKeysWithValues: names.flatMap { column, names in names.map { ($0, column) } })
   }()
+
+  private static let fields: Set<String> = [
+    "username2", "username3", "tags", "additionalurls", "matchurl", "sharedfolder", "httprealm",
+  ]
+
+  private static let ignored: Set<String> = [
+    "icon", "lastmodified", "created", "favorite", "fav", "reprompt", "archived", "archiveddate", "formactionorigin",
+    "formsubmiturl", "usernamefield", "passwordfield", "guid", "id", "uuid", "groupid", "groupparent", "timecreated",
+    "timelastused", "timepasswordchanged", "createtime", "modifytime", "createdtime", "passwordmodifiedtime",
+    "lastaccesstime", "passwordexpirydate", "passwordexpiryinterval", "recordmodifiedtime", "passwordpolicy",
+    "passwordpolicyname", "dca", "shiftdca", "protected", "symbols", "keyboardshortcut", "classification",
+    "creationtime", "lastaccess", "lastmodification", "expires", "secrettype",
+  ]
 }

@@ -3,29 +3,30 @@ internal import Whorl
 /// Finds the fields of comma-separated values.
 struct CSVReading {
   private let bytes: UnsafeRawBufferPointer
-  private var index = 0
-  private var line = 1
+  private let form: CSVForm
+  private var index: Int
+  private var line: Int
 
-  init(_ bytes: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-    if bytes.starts(with: utf8Mark) { index = utf8Mark.count }
+  init(_ bytes: UnsafeRawBufferPointer, _ form: CSVForm) {
+    (self.bytes, self.form) = (bytes, form)
+    (index, line) = (form.start, form.firstLine)
   }
 
-  /// All records but empty lines.
+  /// All records but those without anything in them.
   mutating func records() throws(ImportError) -> [CSVTable.Record] {
     var records: [CSVTable.Record] = []
     while index < bytes.count {
       let record = try record()
-      if record.fields.count > 1 || record.fields[0].end > record.fields[0].start { records.append(record) }
+      if !record.fields.allSatisfy(\.isEmpty) { records.append(record) }
     }
     return records
   }
 
-  private mutating func record() throws(ImportError) -> CSVTable.Record {
-    var record = CSVTable.Record(line: line, fields: [try field()])
-    while isAt(",") {
+  mutating func record() throws(ImportError) -> CSVTable.Record {
+    var record = CSVTable.Record(line: line, fields: [try field(isFirst: true)])
+    while isAt(form.separator) {
       index += 1
-      record.fields.append(try field())
+      record.fields.append(try field(isFirst: false))
     }
     index += lineEnd
     line += 1
@@ -34,42 +35,60 @@ struct CSVReading {
 
   /// The length of the line break at this position; 0 if there is none.
   private var lineEnd: Int {
-    if isAt("\n") { return 1 }
-    return isAt("\r") && index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\n") ? 2 : 0
+    if isAt(UInt8(ascii: "\n")) { return 1 }
+    guard isAt(UInt8(ascii: "\r")) else { return 0 }
+    if form.hasLoneReturns { return 1 }
+    return index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\n") ? 2 : 0
   }
 
-  private mutating func field() throws(ImportError) -> CSVTable.Field {
-    if isAt("\"") { return try quoted() }
+  private mutating func field(isFirst: Bool) throws(ImportError) -> CSVTable.Field {
     let start = index
-    while index < bytes.count, !isAt(","), lineEnd == 0 { index += 1 }
-    return CSVTable.Field(start: start, end: index)
+    skipBlanks()
+    if isAt(UInt8(ascii: "\"")) { return try quoted(followsBlank: index > start) }
+    let followsBlank = index > start
+    // Blanks may belong to a field that is not quoted.
+    index = form.isSpaced && !isFirst && followsBlank ? start + 1 : start
+    var field = CSVTable.Field(start: index, end: index, followsBlank: followsBlank)
+    while index < bytes.count, !isAt(form.separator), lineEnd == 0 { index += 1 }
+    field.end = index
+    return field
   }
 
-  private mutating func quoted() throws(ImportError) -> CSVTable.Field {
+  private mutating func skipBlanks() {
+    while index < bytes.count, " \t".utf8.contains(bytes[index]), !isAt(form.separator) { index += 1 }
+  }
+
+  private mutating func quoted(followsBlank: Bool) throws(ImportError) -> CSVTable.Field {
     let opening = line
     index += 1
-    var field = CSVTable.Field(start: index, end: index)
+    var field = CSVTable.Field(start: index, end: index, followsBlank: followsBlank)
     while index < bytes.count {
-      if isAt("\n") { line += 1 }
-      guard isAt("\"") else {
+      if isAt(UInt8(ascii: "\n")) { line += 1 }
+      if isEscape {
+        field.escapes += 1
+        index += 2
+        continue
+      }
+      guard isAt(UInt8(ascii: "\"")) else {
         index += 1
         continue
       }
-      guard index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\"") else {
-        field.end = index
-        index += 1
-        guard index == bytes.count || isAt(",") || lineEnd > 0 else {
-          throw .malformed("line \(line) has text behind a closing quotation mark")
-        }
-        return field
+      field.end = index
+      index += 1
+      skipBlanks()
+      guard index == bytes.count || isAt(form.separator) || lineEnd > 0 else {
+        throw .malformed("line \(line) has text behind a closing quotation mark")
       }
-      field.doubledMarks += 1
-      index += 2
+      return field
     }
     throw .malformed("line \(opening) has a quotation mark that is not closed")
   }
 
-  private func isAt(_ character: Unicode.Scalar) -> Bool {
-    index < bytes.count && bytes[index] == UInt8(ascii: character)
+  /// Whether the next two bytes stand for the second of them.
+  private var isEscape: Bool {
+    guard isAt(form.escape), index + 1 < bytes.count else { return false }
+    return [UInt8(ascii: "\""), form.escape].contains(bytes[index + 1])
   }
+
+  private func isAt(_ byte: UInt8) -> Bool { index < bytes.count && bytes[index] == byte }
 }

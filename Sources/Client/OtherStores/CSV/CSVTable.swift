@@ -1,15 +1,19 @@
 internal import SecureMemory
 internal import Whorl
 
-/// A file of comma-separated values (RFC 4180) in locked memory. Fields are positions in it, and secrets are only ever
-/// copied into locked memory.
+/// A file of comma-separated values (RFC 4180), or of values with other separators, in locked memory. Fields are positions
+/// in it, and secrets are only ever copied into locked memory.
 struct CSVTable: Sendable {
   /// The position of a field's first byte, and the position after its last byte, without quotation marks.
   struct Field: Sendable {
     var start: Int
     var end: Int
-    /// How many quotation marks in it are written twice.
-    var doubledMarks = 0
+    /// How many bytes in it only say that the next byte is meant as it is.
+    var escapes = 0
+    /// Whether blanks stand before it.
+    var followsBlank = false
+
+    var isEmpty: Bool { start == end }
   }
 
   struct Record: Sendable {
@@ -18,42 +22,57 @@ struct CSVTable: Sendable {
     var fields: [Field]
   }
 
-  private let bytes: SharedSecret
+  let form: CSVForm
   let records: [Record]
+  private let bytes: SharedSecret
 
-  init(_ bytes: consuming SecretBytes) throws(ImportError) {
-    let shared = SharedSecret(bytes)
-    self.bytes = shared
-    records = try shared.bytes.withUnsafeBytes { (buffer) throws(ImportError) in
-      var reading = CSVReading(buffer)
-      return try reading.records()
+  init(_ bytes: SharedSecret) throws(ImportError) {
+    self.bytes = bytes
+    (form, records) = try bytes.bytes.withUnsafeBytes { (buffer) throws(ImportError) in
+      let form = try CSVForm(of: buffer)
+      var reading = CSVReading(buffer, form)
+      return (form, try reading.records())
     }
   }
 
-  /// The contents of a field; empty for a field that a record does not have.
+  init(_ bytes: consuming SecretBytes) throws(ImportError) { try self.init(SharedSecret(bytes)) }
+
+  /// The contents of a field.
   func secret(_ field: Field) -> SecretBytes {
-    var value = SecretBytes(count: field.end - field.start - field.doubledMarks)
+    var value = SecretBytes(count: field.end - field.start - field.escapes)
     copy(field, into: &value)
     return value
   }
 
   /// The text of a field that is not secret; nil where it is not UTF-8.
-  func text(_ field: Field) -> String? {
-    secret(field).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+  func text(_ field: Field) -> String? { secret(field).plainText }
+
+  /// Whether a field is this word, in letters of either case. Makes no text of the field, which may be a secret.
+  func isWord(_ field: Field, _ word: String) -> Bool {
+    let lower = Array(word.utf8)
+    return field.escapes == 0
+      && bytes.bytes.withUnsafeBytes { $0[field.start..<field.end].elementsEqual(lower) { $0 | 0x20 == $1 | 0x20 } }
   }
 
   private func copy(_ field: Field, into value: inout SecretBytes) {
     value.withUnsafeMutableBytes { target in
       bytes.bytes.withUnsafeBytes { source in
-        var written = 0
         var index = field.start
-        while index < field.end {
-          target[written] = source[index]
-          written += 1
-          // Two quotation marks stand for one: skip the second.
-          index += field.doubledMarks > 0 && source[index] == UInt8(ascii: "\"") ? 2 : 1
+        var escapes = field.escapes
+        for place in target.indices {
+          if escapes > 0, source[index] == form.escape {
+            index += 1
+            escapes -= 1
+          }
+          target[place] = source[index]
+          index += 1
         }
       }
     }
   }
+}
+
+extension SecretBytes {
+  /// A text that is not secret; nil where it is not UTF-8.
+  var plainText: String? { borrowing get { withUnsafeBytes { String(validating: $0, as: UTF8.self) } } }
 }

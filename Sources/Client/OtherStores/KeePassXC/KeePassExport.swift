@@ -12,7 +12,13 @@ final class KeePassExport {
   /// The text of the element that is being read.
   private var text = SecretBytes(count: 0)
   private var entry: PasswordEntry?
+  /// The entries with what they are referred to by, also those in the recycle bin.
+  private var references = KeePassReferences()
+  private var identifier = ""
+  private var hasEarlierState = false
   private var hasAttachments = false
+  /// How many entries have earlier states.
+  private var changedEntries = 0
   private var key = ""
   private var value: SharedSecret?
   private var protection = Protection.none
@@ -32,10 +38,13 @@ final class KeePassExport {
   /// The deepest nesting of elements that is read.
   private static let deepest = 64
 
-  static func read(_ bytes: borrowing SecretBytes) throws(ImportError) -> ReadEntries {
+  /// - Parameter isUTF8: whether the text is in UTF-8, whatever it says itself.
+  static func read(_ bytes: borrowing SecretBytes, isUTF8: Bool = false) throws(ImportError) -> ReadEntries {
     var suite = WipingMemory.suite
-    // Returns a parser that is ours to free; it copies the suite.
-    guard let parser = XML_ParserCreate_MM(nil, &suite, nil) else { throw .system("the XML parser: out of memory") }
+    // Returns a parser that is ours to free; it copies the suite and the encoding.
+    guard let parser = XML_ParserCreate_MM(isUTF8 ? "UTF-8" : nil, &suite, nil) else {
+      throw .system("the XML parser: out of memory")
+    }
     defer { XML_ParserFree(parser) }
     let export = KeePassExport(parser)
     // The parser borrows the object for as long as it parses.
@@ -53,11 +62,27 @@ final class KeePassExport {
         let words = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
         throw .malformed("line \(XML_GetCurrentLineNumber(parser)): \(export.problem ?? words ?? "it is no XML")")
       }
-      return ReadEntries(export.entries, unusable: export.unusable)
+      return export.result
     }
   }
 
   private init(_ parser: XML_Parser) { self.parser = parser }
+
+  private var result: ReadEntries {
+    var (whole, unusable) = ([PasswordEntry](), unusable)
+    for entry in entries {
+      switch references.resolved(entry) {
+      case .success(let entry): whole.append(entry)
+      case .failure(let problem):
+        unusable.append(UnusableEntry(entry.called, .field(problem.field, problem.why)))
+      }
+    }
+    var leftOut = ["of every entry, its icon, its times and how KeePass types it"]
+    if changedEntries > 0 {
+      leftOut.append("the earlier states of \(Spoken.plural(changedEntries, "entry", "entries"))")
+    }
+    return ReadEntries(whole, unusable: unusable, leftOut: leftOut)
+  }
 
   private func stop(_ problem: String) {
     self.problem = self.problem ?? problem
@@ -75,7 +100,10 @@ final class KeePassExport {
     }
     guard path.count <= Self.deepest else { return stop("its elements are nested too deep") }
     text.resize(to: 0)
-    guard !isHistory else { return }
+    guard !isHistory else {
+      if element == "Entry" { hasEarlierState = true }
+      return
+    }
     switch element {
     case "Group": groups.append(("", false))
     case "Entry":
@@ -83,6 +111,7 @@ final class KeePassExport {
       var new = PasswordEntry(origin: "the entry on line \(XML_GetCurrentLineNumber(parser))")
       new.folder = folder
       entry = new
+      identifier = ""
     case "String": (key, value, protection) = ("", nil, .none)
     case "Value":
       if attributes["Protected"] == "True" {
@@ -106,11 +135,17 @@ final class KeePassExport {
     guard problem == nil else { return }
     let isOld = isHistory
     path.removeLast()
+    if isOld, !isHistory, element == "History", hasEarlierState {
+      changedEntries += 1
+      hasEarlierState = false
+    }
     guard !isOld else { return }
     switch (element, path.last) {
     case ("RecycleBinUUID", "Meta"?): bin = plainText
     case ("UUID", "Group"?): groups[groups.count - 1].isBin = !bin.isEmpty && plainText == bin
     case ("Name", "Group"?): groups[groups.count - 1].name = plainText
+    case ("UUID", "Entry"?): identifier = plainText
+    case ("Tags", "Entry"?): if !plainText.isEmpty { entry?.fields["Tags"] = plainText }
     case ("Group", _): groups.removeLast()
     case ("Key", "String"?): key = plainText
     case ("Value", "String"?): value = SharedSecret(text.copy())
@@ -127,7 +162,7 @@ final class KeePassExport {
 
   /// Whether the text of this element is wanted.
   private var isKept: Bool {
-    !isHistory && ["Key", "Value", "Name", "UUID", "RecycleBinUUID"].contains(path.last ?? "")
+    !isHistory && ["Key", "Value", "Name", "UUID", "RecycleBinUUID", "Tags"].contains(path.last ?? "")
   }
 
   private var plainText: String { text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
@@ -147,13 +182,19 @@ final class KeePassExport {
     case "Title": entry?.title = text
     case "UserName": entry?.user = text
     case "URL": entry?.url = text
-    case _ where protection == .inMemory: addSecret(key)
+    case _ where protection == .inMemory || Self.isSecret(key): addSecret(key)
     default: entry?.fields[key] = text
     }
   }
 
+  /// Whether a field holds the secret of one-time passwords or of a passkey, which KeePass does not always mark.
+  private static func isSecret(_ key: String) -> Bool {
+    ["TOTP Seed", "TimeOtp-Secret", "HmacOtp-Secret", "KPEX_PASSKEY_PRIVATE_KEY"].contains { key.hasPrefix($0) }
+  }
+
   private func addEntry() {
     guard let entry else { return }
+    references.add(entry, identifier)
     if groups.contains(where: \.isBin) {
       unusable.append(UnusableEntry(entry.called, .source("is in the recycle bin")))
     } else {

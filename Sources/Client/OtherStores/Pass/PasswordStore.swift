@@ -7,14 +7,19 @@ package import Whorl
 package struct PasswordStore: ImportSource {
   package private(set) var entries: [ImportEntry] = []
   package private(set) var unusable: [UnusableEntry] = []
+  package private(set) var leftOut: [String] = []
   private let folder: String
   private let gnupg: GnuPG
   /// The files of the entries, below the folder.
   private var files: [String] = []
 
   private static let suffix = ".gpg"
+  /// The files of programs that keep such a folder and encrypt with age: gopass, passage.
+  private static let otherSuffix = ".age"
   /// The deepest nesting of folders that is read.
   private static let deepest = 32
+  /// The most entries that are read. Links to folders can show each file many times.
+  private static let most = 100_000
 
   /// Lists the entries. Decrypts none.
   ///
@@ -24,27 +29,48 @@ package struct PasswordStore: ImportSource {
     guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw .missing(folder) }
     self.folder = folder
     gnupg = try GnuPG(environment: environment)
-    list("", depth: 0)
+    try list("", inside: [FileIdentity(status)])
   }
 
-  private mutating func list(_ below: String, depth: Int) {
-    for bytes in Self.names(in: below.isEmpty ? folder : "\(folder)/\(below)") where bytes.first != UInt8(ascii: ".") {
+  /// Lists a folder, and the folders in it. Links are followed, as pass does.
+  ///
+  /// - Parameter inside: the folder and those that it is in, so that no link leads back to them.
+  private mutating func list(_ below: String, inside: [FileIdentity]) throws(ImportError) {
+    guard let names = Self.names(in: below.isEmpty ? folder : "\(folder)/\(below)") else {
+      let why = "cannot be read: \(String(cString: strerror(errno)))"
+      return unusable.append(UnusableEntry(below.isEmpty ? folder : below, .source(why)))
+    }
+    for bytes in names where bytes.first != UInt8(ascii: ".") {
       let prefix = below.isEmpty ? "" : "\(below)/"
       guard let name = String(validating: bytes, as: UTF8.self) else {
         unusable.append(UnusableEntry(prefix + String(decoding: bytes, as: UTF8.self), .source("is not in UTF-8")))
         continue
       }
+      let path = prefix + name
       var status = stat()
-      guard lstat("\(folder)/\(prefix)\(name)", &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR, depth < Self.deepest {
-        list(prefix + name, depth: depth + 1)
-      } else if name.hasSuffix(Self.suffix) {
-        add(prefix + name)
+      guard stat("\(folder)/\(path)", &status) == 0 else {
+        let isLink = errno == ENOENT || errno == ELOOP
+        let why = isLink ? "is a link that leads nowhere" : "cannot be read: \(String(cString: strerror(errno)))"
+        unusable.append(UnusableEntry(path, .source(why)))
+        continue
+      }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR where inside.contains(FileIdentity(status)):
+        leftOut.append("the link '\(path)', which leads back to a folder that it is in")
+      case S_IFDIR where inside.count > Self.deepest:
+        unusable.append(UnusableEntry(path, .source("is in more than \(Self.deepest) folders")))
+      case S_IFDIR: try list(path, inside: inside + [FileIdentity(status)])
+      case S_IFREG where name.hasSuffix(Self.suffix): try add(path)
+      case _ where name.hasSuffix(Self.suffix): unusable.append(UnusableEntry(path, .source("is not a file")))
+      case _ where name.hasSuffix(Self.otherSuffix):
+        unusable.append(UnusableEntry(path, .source("is encrypted with age, and only files of GnuPG are read")))
+      default: break
       }
     }
   }
 
-  private mutating func add(_ file: String) {
+  private mutating func add(_ file: String) throws(ImportError) {
+    guard files.count < Self.most else { throw .malformed("\(folder) has more than \(Self.most) entries") }
     let called = String(file.dropLast(Self.suffix.count))
     do throws(VaultError) {
       entries.append(ImportEntry(place: files.count, name: try ItemName(parsing: called)))
@@ -54,9 +80,9 @@ package struct PasswordStore: ImportSource {
     }
   }
 
-  /// The names in a folder, in order; none where it cannot be read.
-  private static func names(in folder: String) -> [[UInt8]] {
-    guard let stream = opendir(folder) else { return [] }
+  /// The names in a folder, in order; nil where it cannot be read.
+  private static func names(in folder: String) -> [[UInt8]]? {
+    guard let stream = opendir(folder) else { return nil }
     defer { closedir(stream) }
     var names: [[UInt8]] = []
     // The entry belongs to the stream until the next call.
@@ -98,4 +124,12 @@ package struct PasswordStore: ImportSource {
       return [secret(nil, line)] + (notes.map { [secret("notes", $0)] } ?? [])
     }
   }
+}
+
+/// The same for all names of a file.
+private struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  init(_ status: stat) { (device, number) = (status.st_dev, status.st_ino) }
 }

@@ -8,6 +8,8 @@ package struct ImportPlan: Sendable {
   /// Further entries of the source under a name that an earlier one has.
   package var duplicates: [ItemName] = []
   package var unusable: [UnusableEntry]
+  /// What is left out of all entries.
+  package var leftOut: [String]
   /// Those of ``coming`` that one touch binds to the enrolled fingers.
   package var binding: [ItemName] = []
 }
@@ -18,4 +20,8 @@ package struct ImportOutcome: Sendable {
   package var alreadyThere: [ItemName]
   package var duplicates: [ItemName]
   package var unusable: [UnusableEntry]
+  package var leftOut: [String]
+
+  /// Whether no secret of the source stayed behind. The entries whose names the store has already are not compared.
+  package var isWhole: Bool { duplicates.isEmpty && unusable.isEmpty }
 }

@@ -7,11 +7,17 @@ package protocol ImportSource: Sendable {
   var entries: [ImportEntry] { get }
   /// The entries of the source that cannot be brought in.
   var unusable: [UnusableEntry] { get }
+  /// What is left out of all entries, in words that follow "left out": nothing that is secret.
+  var leftOut: [String] { get }
   /// The items that an entry becomes. The first has the entry's name and attributes; what else is secret in the entry
   /// follows as items of their own.
   ///
   /// - Throws: `unreadable` where other entries may be read all the same, else what ends the import.
   func items(of entry: ImportEntry) async throws(ImportError) -> [ImportedItem]
+}
+
+extension ImportSource {
+  package var leftOut: [String] { [] }
 }
 
 /// What is known about an entry of a source before its secrets are read.
@@ -48,6 +54,8 @@ package struct UnusableEntry: Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     /// The entry itself cannot be brought in: in words that follow "it".
     case source(String)
+    /// A field of it cannot be what the other program meant: its name, and why in words that follow it. Never its value.
+    case field(String, String)
     /// The store does not take it.
     case refused(VaultError)
   }

@@ -27,7 +27,7 @@ package struct ItemImport: Sendable {
   package func plan() async throws(VaultError) -> ImportPlan {
     let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))
     let there = Set(try await store.allItems(own).compactMap(\.name))
-    var plan = ImportPlan(unusable: source.unusable)
+    var plan = ImportPlan(unusable: source.unusable, leftOut: source.leftOut)
     var seen: Set<ItemName> = []
     for entry in source.entries {
       if !seen.insert(entry.name).inserted {
@@ -48,7 +48,7 @@ package struct ItemImport: Sendable {
   ///   What was brought in before stays.
   package func bring(_ plan: ImportPlan) async throws -> ImportOutcome {
     var outcome = ImportOutcome(
-      alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)
+      alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable, leftOut: plan.leftOut)
     for entry in plan.coming {
       let items: [ImportedItem]
       do throws(ImportError) {

@@ -22,4 +22,7 @@ package struct ItemFileOutcome: Sendable {
   package internal(set) var alreadyThere: Listing<ItemName>
   package internal(set) var duplicates: Listing<ItemName>
   package internal(set) var unusable: Listing<UnusableEntry>
+
+  /// Whether no item of the file stayed behind.
+  package var isWhole: Bool { duplicates.count == 0 && unusable.count == 0 }
 }

@@ -19,7 +19,9 @@ struct Import: Command {
         csv             a CSV file of a browser or another password manager
         secret-service  the collections of the desktop: GNOME Keyring, KWallet
 
-      The first line of a CSV file names its columns. FILE '-' reads the file from standard input, so that it never lies on the disk:
+      The first line of a CSV file names its columns, as the export of every usual password manager and browser does; \
+      commas, semicolons and tabs separate them, and the text is in UTF-8 or UTF-16. FILE '-' reads the file from standard \
+      input, so that it never lies on the disk:
         keepassxc-cli export passwords.kdbx | whorl import --from keepassxc -
 
       It shows what it will do and asks first. An entry becomes an item SERVICE/ACCOUNT by its title and user; its \
@@ -28,7 +30,8 @@ struct Import: Command {
       and the lines after it are its notes.
 
       What the store has already stays as it is, so that an import can be run again. Of several entries of one name the \
-      first is brought in, and the others are listed. The other program keeps what it has.
+      first is brought in, and the others are listed. So is each entry that is not or not wholly brought in, with the \
+      reason, such as a password that is not in UTF-8; the exit status is 79 then. The other program keeps what it has.
 
       Examples:
         whorl import moving.age
@@ -111,6 +114,7 @@ struct Import: Command {
     if let path, from != .pass, path != EntryFile.standardInput, !options.json {
       StandardError.line("\(Visible.text(path)) holds its secrets unencrypted: remove it when you need it no more.")
     }
+    guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 
   private func bring(
@@ -142,7 +146,9 @@ struct Import: Command {
           "bind \(Spoken.plural(plan.binding.count, "item")) of \(Visible.text(file.path)) to the fingers enrolled here"
       ) { try await work.bring(plan, $0) }
     }
-    if let outcome { try ImportReport(outcome).print(json: options.json) }
+    guard let outcome else { return }
+    try ImportReport(outcome).print(json: options.json)
+    guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 
   /// Whether to carry out the plan. Prints it for --dry-run, and asks.

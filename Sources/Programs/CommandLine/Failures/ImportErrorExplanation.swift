@@ -7,7 +7,7 @@ extension Failure {
     case .missing(let path):
       self.init(.notFound, "there is nothing at \(path)", name: "errSecItemNotFound", advice: "name where it is")
     case .malformed(let why):
-      self.init(.damaged, why, name: "errSecDecode", advice: "nothing was brought in; export it again")
+      self.init(.damaged, why, name: "errSecDecode", advice: "nothing was brought in")
     case .unavailable(let why): self.init(.unavailable, why, advice: "install or start it, and try again")
     case .unreadable(let why): self.init(.damaged, "an entry \(why)", name: "errSecDecode", advice: "correct it")
     case .declined(let what):

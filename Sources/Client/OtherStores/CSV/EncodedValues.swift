@@ -1,0 +1,59 @@
+internal import SecureMemory
+
+// The encodings that some programs use within a field, undone in locked memory.
+
+extension SecretBytes {
+  /// Lines of a name, a colon and a value, as Zoho Vault has them. A line without a colon belongs to the value before it.
+  var namedLines: [(name: String, value: SharedSecret)] {
+    borrowing get {
+      withUnsafeBytes { bytes in
+        var lines: [(name: String, range: Range<Int>)] = []
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+          guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            if let last = lines.popLast() {
+              lines.append((last.name, last.range.lowerBound..<line.endIndex))
+            } else {
+              lines.append(("notes", line.startIndex..<line.endIndex))
+            }
+            continue
+          }
+          let name = String(decoding: line[..<colon], as: UTF8.self)
+          lines.append((name, (colon + 1)..<line.endIndex))
+        }
+        return lines.filter { !$0.range.isEmpty }.map { name, range in
+          (name, SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[range]))))
+        }
+      }
+    }
+  }
+
+  /// With the characters that Password Exporter writes as %22, %25, %26 and %3C.
+  var withoutPercents: SecretBytes {
+    borrowing get { replacing(["%22": "\"", "%25": "%", "%26": "&", "%3C": "<", "%3c": "<"]) }
+  }
+
+  /// With a line break for each », which Password Safe writes in its place.
+  var withLineBreaks: SecretBytes { borrowing get { replacing(["»": "\n"]) } }
+
+  /// With other texts in place of some. No text is longer than the one that it replaces.
+  private borrowing func replacing(_ texts: [String: String]) -> SecretBytes {
+    let pairs = texts.map { (Array($0.utf8), Array($1.utf8)) }
+    var result = copy()
+    var count = 0
+    withUnsafeBytes { source in
+      result.withUnsafeMutableBytes { target in
+        var index = 0
+        while index < source.count {
+          let pair = pairs.first { source[index...].starts(with: $0.0) }
+          for byte in pair?.1 ?? [source[index]] {
+            target[count] = byte
+            count += 1
+          }
+          index += pair?.0.count ?? 1
+        }
+      }
+    }
+    result.resize(to: count)
+    return result
+  }
+}

@@ -1,0 +1,113 @@
+internal import SecureMemory
+internal import Whorl
+
+/// The text of a file that another program has written, as UTF-8.
+enum FileText {
+  /// The bytes that some programs write in front of a text in UTF-8.
+  static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// The beginnings of files that hold no exported text, and what to do with such a file.
+  private static let others: [([UInt8], String)] = [
+    ([0x03, 0xD9, 0xA2, 0x9A], "it is a database of KeePass: export it there as XML or CSV"),
+    (Array("PWS3".utf8), "it is a database of Password Safe: export it there as plain text"),
+    (Array("PK\u{3}\u{4}".utf8), "it is a ZIP archive or a workbook: name a file of it in CSV"),
+    (Array("SQLite format 3".utf8), "it is a database: have its program export it as CSV"),
+    ([0xFF, 0xFE, 0, 0], "it is in UTF-32: save it in UTF-8"),
+    ([0, 0, 0xFE, 0xFF], "it is in UTF-32: save it in UTF-8"),
+  ]
+
+  /// The same for texts, which may have blanks in front of them.
+  private static let otherTexts: [(String, String)] = [
+    ("age-encryption.org/", "it is encrypted by age: leave --from out for an export of whorl"),
+    ("-----BEGIN AGE ", "it is encrypted by age, in its form for text: 'age --decrypt' opens it"),
+    ("-----BEGIN ", "it is encrypted, or a key, and no export: decrypt it first"),
+    ("{", "it is JSON: export it as CSV"),
+  ]
+
+  /// Converts a text in UTF-16, and returns every other text as it is.
+  ///
+  /// - Throws: `malformed` for a file that is no text.
+  static func utf8(_ bytes: consuming SecretBytes) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
+    let found = bytes.withUnsafeBytes { bytes in
+      let text = (bytes.starts(with: utf8Mark) ? bytes.dropFirst(utf8Mark.count) : bytes[...]).drop {
+        " \t\r\n".utf8.contains($0)
+      }
+      let other =
+        others.first { bytes.starts(with: $0.0) }?.1 ?? otherTexts.first { text.starts(with: $0.0.utf8) }?.1
+      return (other: other, order: UTF16Order(of: bytes))
+    }
+    if let other = found.other { throw .malformed(other) }
+    let text = try found.order.map { (order) throws(ImportError) in try order.utf8(bytes) } ?? bytes.copy()
+    let line = text.withUnsafeBytes { bytes in
+      bytes.firstIndex(of: 0).map { end in bytes[..<end].count { $0 == UInt8(ascii: "\n") } + 1 }
+    }
+    if let line { throw .malformed("line \(line) has a NUL in it, which no text has") }
+    return (SharedSecret(text), found.order != nil)
+  }
+}
+
+/// The order of the two bytes of a unit of UTF-16.
+private enum UTF16Order {
+  case bigEndian, littleEndian
+
+  private static let mark: UInt16 = 0xFEFF
+
+  /// Nil for a text that is not in UTF-16. A text without a mark is recognized by its first character, which is an ASCII
+  /// one in every export.
+  init?(of bytes: UnsafeRawBufferPointer) {
+    guard bytes.count >= 2 else { return nil }
+    switch (bytes[0], bytes[1]) {
+    case (0xFF, 0xFE): self = .littleEndian
+    case (0xFE, 0xFF): self = .bigEndian
+    case (1..., 0): self = .littleEndian
+    case (0, 1...): self = .bigEndian
+    default: return nil
+    }
+  }
+
+  private func unit(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> UInt16 {
+    let (first, second) = (UInt16(bytes[2 * place]), UInt16(bytes[2 * place + 1]))
+    return self == .bigEndian ? first << 8 | second : second << 8 | first
+  }
+
+  func utf8(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
+    let units = bytes.count / 2
+    // A unit has at most three bytes in UTF-8, and a pair of units has four.
+    var text = SecretBytes(count: units * 3)
+    var count = 0
+    var line = 1
+    var isBroken = bytes.count % 2 != 0
+    bytes.withUnsafeBytes { source in
+      text.withUnsafeMutableBytes { target in
+        func write(_ scalar: Unicode.Scalar) {
+          for byte in UTF8.encode(scalar)! {
+            target[count] = byte
+            count += 1
+          }
+          if scalar == "\n" { line += 1 }
+        }
+        var place = unit(source, 0) == Self.mark ? 1 : 0
+        while place < units, !isBroken {
+          let first = unit(source, place)
+          place += 1
+          if let scalar = Unicode.Scalar(UInt32(first)) {
+            write(scalar)
+            continue
+          }
+          let second = place < units ? unit(source, place) : 0
+          place += 1
+          guard UTF16.isLeadSurrogate(first), UTF16.isTrailSurrogate(second),
+            let scalar = Unicode.Scalar(0x10000 + UInt32(first & 0x3FF) << 10 + UInt32(second & 0x3FF))
+          else {
+            isBroken = true
+            break
+          }
+          write(scalar)
+        }
+      }
+    }
+    guard !isBroken else { throw .malformed("line \(line) is not in UTF-16 as the lines before it are") }
+    text.resize(to: count)
+    return text
+  }
+}

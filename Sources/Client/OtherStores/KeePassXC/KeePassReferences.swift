@@ -1,0 +1,89 @@
+internal import FoundationEssentials
+internal import SecureMemory
+
+/// The references between entries of KeePass, such as `{REF:P@I:…}` for the password of the entry with that identifier.
+/// KeePassXC writes them for clones.
+struct KeePassReferences {
+  /// A field that stands for something that is not in the file.
+  struct Unresolved: Error {
+    var field: String
+    /// In words that follow the field's name.
+    var why: String
+  }
+
+  private var entries: [String: PasswordEntry] = [:]
+
+  /// The most references that are followed from one field.
+  private static let longest = 8
+
+  /// - Parameter identifier: in base64, as the export has it.
+  mutating func add(_ entry: PasswordEntry, _ identifier: String) {
+    guard let bytes = Data(base64Encoded: identifier), bytes.count == 16 else { return }
+    entries[bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()] = entry
+  }
+
+  /// The entry with what its fields stand for.
+  func resolved(_ entry: PasswordEntry) -> Result<PasswordEntry, Unresolved> {
+    var result = entry
+    do throws(Unresolved) {
+      for (field, path) in [("title", \PasswordEntry.title), ("user", \.user), ("address", \.url)] {
+        result[keyPath: path] = try text(entry[keyPath: path], field)
+      }
+      for (name, value) in entry.fields { result.fields[name] = try text(value, name) }
+      result.secrets = []
+      for secret in entry.secrets {
+        let value = try value(secret.value, secret.label ?? "password", Self.longest)
+        result.secrets.append(PasswordEntry.Secret(label: secret.label, value: value))
+      }
+    } catch {
+      return .failure(error)
+    }
+    return .success(result)
+  }
+
+  private func text(_ text: String, _ field: String) throws(Unresolved) -> String {
+    guard text.contains("{") else { return text }
+    return try value(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), field, Self.longest).bytes.plainText
+      ?? ""
+  }
+
+  private func value(_ value: SharedSecret, _ field: String, _ left: Int) throws(Unresolved) -> SharedSecret {
+    let found = value.bytes.withUnsafeBytes { bytes in
+      (refers: FieldProblem.isReference(bytes), reference: Reference(bytes))
+    }
+    guard found.refers else { return value }
+    guard let reference = found.reference, left > 0 else {
+      throw Unresolved(field: field, why: "refers to another entry in a way that is not read here")
+    }
+    guard let entry = entries[reference.identifier] else {
+      throw Unresolved(field: field, why: "refers to another entry, which is not in the file")
+    }
+    let next =
+      switch reference.field {
+      case "P": entry.secrets.first { $0.label == nil }?.value
+      case "N": entry.secrets.first { $0.label == "notes" }?.value
+      case "U": SharedSecret(SecretBytes(copying: Array(entry.user.utf8).span))
+      case "T": SharedSecret(SecretBytes(copying: Array(entry.title.utf8).span))
+      default: SharedSecret(SecretBytes(copying: Array(entry.url.utf8).span))
+      }
+    return try self.value(next ?? SharedSecret(SecretBytes(count: 0)), field, left - 1)
+  }
+
+  /// `{REF:F@I:ID}`, as the whole value of a field.
+  private struct Reference {
+    /// P, N, U, T or A: password, notes, user, title, address.
+    let field: Character
+    /// 32 hexadecimal digits, in lower case.
+    let identifier: String
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      // Exactly as long, so that no secret but a reference becomes text.
+      guard bytes.count == 42, bytes.starts(with: "{REF:".utf8) || bytes.starts(with: "{ref:".utf8) else { return nil }
+      let text = String(decoding: bytes, as: UTF8.self).uppercased()
+      guard let parts = text.wholeMatch(of: /\{REF:([PNUTA])@I:([0-9A-F]{32})\}/), let field = parts.1.first else {
+        return nil
+      }
+      (self.field, identifier) = (field, parts.2.lowercased())
+    }
+  }
+}
