@@ -106,7 +106,10 @@ final class BackupDirectory: Sendable {
           .inputOutput, "cannot open \(path): \(String(cString: strerror(code)))", name: "errSecIO",
           advice: "name what 'whorl backup' has made")
       }
-      throw .usage("\(path) is not a backup", advice: "name what 'whorl backup' has made")
+      throw .usage(
+        code == ENOTDIR ? "\(path) is a file, and a backup is a directory" : "\(path) is not a backup",
+        advice: code == ENOTDIR
+          ? "'whorl import' reads what 'whorl export' has written" : "name what 'whorl backup' has made")
     }
   }
 

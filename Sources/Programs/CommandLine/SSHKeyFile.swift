@@ -16,6 +16,8 @@ struct SSHKeyFile {
   /// The numbers of the messages (draft-ietf-sshm-ssh-agent).
   private static let (failure, success, identities, noIdentities, add): (UInt8, UInt8, UInt8, UInt8, UInt8) =
     (5, 6, 11, 12, 17)
+  /// A key with constraints, as the provider of a security key is one.
+  private static let addConstrained: UInt8 = 25
   private static let messageLimit = 256 << 10
 
   private let path: String
@@ -44,15 +46,20 @@ struct SSHKeyFile {
       throw Failure(.unavailable, "\(program.path): \(error.words)")
     }
     Interruption.onSignal { _ = child.end(grace: .zero) }
-    let contents = await Task(executorPreference: BackgroundThread()) { Self.contents(from: listener, child) }.value
+    let offer = await Task(executorPreference: BackgroundThread()) { Self.offer(from: listener, child) }.value
     _ = await child.end(grace: .seconds(2)).value
     Interruption.onSignal(nil)
-    guard let contents else {
+    if offer.isOnDevice {
+      throw Failure(
+        .usage, "\(path) stands for a key on a security key or a card, which never leaves that", name: "errSecParam",
+        advice: "ssh uses it with that device, without Whorl")
+    }
+    guard let key = offer.key else {
       throw Failure(
         .notFound, "\(path): ssh-add has read no private key", name: "errSecItemNotFound",
         advice: "'ssh-keygen -y -f FILE' says whether it is one")
     }
-    return contents
+    return Contents(privateKey: key, certificate: offer.certificate)
   }
 
   /// Finds `ssh-add` on the user's path, where nobody but root and the user could have put it.
@@ -71,32 +78,42 @@ struct SSHKeyFile {
     throw Failure(.unavailable, problem, advice: "install OpenSSH's client")
   }
 
+  /// What `ssh-add` has given to the agent.
+  private struct Offer: Sendable {
+    var key: SharedSecret?
+    var certificate: [UInt8]?
+    /// Whether the file only says on which device the key is.
+    var isOnDevice = false
+  }
+
   /// Answers `ssh-add` as an agent without keys, until it ends. Blocks.
-  private static func contents(from listener: PrivateListener, _ child: ChildProcess) -> Contents? {
-    guard let socket = listener.accept(while: { !child.hasEnded }) else { return nil }
+  private static func offer(from listener: PrivateListener, _ child: ChildProcess) -> Offer {
+    var offer = Offer()
+    guard let socket = listener.accept(while: { !child.hasEnded }) else { return offer }
     defer { close(socket) }
-    var contents: Contents?
     while let message = message(from: socket) {
       let type = message.bytes.withUnsafeBytes { $0[0] }
       var answer = SSHWriter()
       switch type {
-      case add where contents == nil && !isCertificate(message):
-        let key = message.bytes.withUnsafeBytes {
+      case add where offer.key == nil && !isCertificate(message):
+        offer.key = message.bytes.withUnsafeBytes {
           SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[1...])))
         }
-        contents = Contents(privateKey: key)
         answer.append(string: [success])
-      case add where contents != nil && isCertificate(message):
-        contents?.certificate = certificate(in: message)
+      case add where offer.key != nil && isCertificate(message):
+        offer.certificate = certificate(in: message)
         answer.append(string: [success])
       case identities: answer.append(string: [noIdentities, 0, 0, 0, 0])
+      case addConstrained where name(in: message).hasPrefix("sk-"):
+        offer.isOnDevice = true
+        answer.append(string: [failure])
       default: answer.append(string: [failure])
       }
       guard answer.bytes.withUnsafeBytes({ write(socket, $0.baseAddress, $0.count) }) == answer.bytes.count else {
         break
       }
     }
-    return contents
+    return offer
   }
 
   private static func message(from socket: Int32) -> SharedSecret? {
@@ -111,13 +128,14 @@ struct SSHKeyFile {
     return message
   }
 
-  /// A certificate comes after its key, with the same private key once more.
-  private static func isCertificate(_ message: SharedSecret) -> Bool {
+  /// The name of the kind of key. A certificate comes after its key, with the same private key once more.
+  private static func name(in message: SharedSecret) -> String {
     message.bytes.withUnsafeBytes { bytes in
-      guard let name = SSHFormat.string(in: bytes, at: 1) else { return true }
-      return String(decoding: bytes[name], as: UTF8.self).contains("-cert-")
+      SSHFormat.string(in: bytes, at: 1).map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-cert-"
     }
   }
+
+  private static func isCertificate(_ message: SharedSecret) -> Bool { name(in: message).contains("-cert-") }
 
   /// The certificate, which follows its name.
   private static func certificate(in message: SharedSecret) -> [UInt8]? {

@@ -85,10 +85,18 @@ struct AgeHeader {
 
   private static func otherFormat(_ bytes: [UInt8]) -> String {
     if bytes.isEmpty { return "it is empty" }
-    if bytes.starts(with: Array("-----BEGIN AGE ENCRYPTED FILE-----".utf8)) {
+    // Programs that take a file for text put a mark of UTF-8 or blank lines in front of it.
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = (bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]).drop {
+      " \t\r\n".utf8.contains($0)
+    }
+    if text.starts(with: "-----BEGIN AGE ENCRYPTED FILE-----".utf8) {
       return "it is in age's form for text, and only the binary form is read"
     }
-    return "it is not in the format age-encryption.org/v1"
+    guard text.starts(with: version.utf8) else { return "it is not in the format \(version)" }
+    if text.count < bytes.count { return "blanks or a mark were put in front of it, as when a file is taken for text" }
+    return text.dropFirst(version.utf8.count).starts(with: "\r\n".utf8)
+      ? "its line breaks were changed, as when a file is taken for text" : "it is not in the format \(version)"
   }
 
   // MARK: Base64 without padding

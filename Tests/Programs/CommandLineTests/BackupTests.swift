@@ -73,6 +73,9 @@ struct BackupTests {
     try await TestStore.with { store in
       let nothing = try await store.unlocked("restore", "\(store.folder)/nothing", "--yes")
       #expect(nothing.status == 64 && nothing.failure.contains("is not a backup"), "\(nothing.failure)")
+      try writeFile("\(store.folder)/file.age", Array("age-encryption.org/v1\n".utf8))
+      let file = try await store.unlocked("restore", "\(store.folder)/file.age", "--yes")
+      #expect(file.status == 64 && file.failure.contains("'whorl import' reads"), "\(file.failure)")
       let copy = "\(store.folder)/copy"
       #expect(mkdir(copy, 0o700) == 0)
       try writeFile("\(copy)/store.whorl-backup", Array("something else".utf8))

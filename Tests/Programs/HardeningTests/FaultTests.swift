@@ -174,6 +174,14 @@ struct FaultTests {
         #expect(result.status == 74, "\(words): \(result.diagnostics)")
         #expect(result.diagnostics.split(separator: "\n").count == 1, "\(words): \(result.diagnostics)")
       }
+      // What needs no count is read.
+      for (words, text) in [
+        (["get", "open"], "open"), (["ls", "--json"], #""service":"open""#), (["status"], "store "),
+      ] {
+        let call = Invocation(arguments: store.arguments(words) + store.reader)
+        let result = try await readOnly(call, store).run()
+        #expect(result.status == 0 && result.text.contains(text), "\(words): \(result.diagnostics)")
+      }
       #expect(try await !store.status().isTrue("restoreDetected"))
       let get = try await store.run(store.call("get", "any-finger"), [.right])
       #expect(get.text == "any-finger")

@@ -33,7 +33,8 @@ struct KeyCommandTests {
     "refuses a rule for hosts or a lifetime that it cannot read",
     arguments: [
       ["--host", ""], ["--host", "a>b>c"], ["--host", "a b"], ["--host", "@a"], ["--lifetime", "0h"],
-      ["--lifetime", "soon"],
+      ["--lifetime", "soon"], ["--lifetime", "0"], ["--lifetime", ""], ["--lifetime", "1x"], ["--lifetime", "h"],
+      ["--lifetime", "1h-1"], ["--lifetime", "1 h"], ["--lifetime", "99999999999"], ["--lifetime", "9999999w"],
     ])
   func unreadable(_ options: [String]) async throws {
     try await TestStore.with { store in
@@ -41,6 +42,20 @@ struct KeyCommandTests {
       #expect(refused.status == 64)
       #expect(refused.failure.contains("\(options[0]) takes "))
       #expect(try await store.whorl("ssh", "list").output.isEmpty)
+    }
+  }
+
+  @Test(
+    "takes a lifetime as ssh-add does: seconds, or numbers with units",
+    arguments: [
+      ("10800", "3 h"), ("180m", "3 h"), ("1h30m", "90 min"), ("1H30", "61 min"), ("3d", "3 d"), ("1w", "7 d"),
+      ("90s", "2 min"),
+    ])
+  func lifetimes(_ time: String, _ left: String) async throws {
+    try await TestStore.with { store in
+      try await store.whorl("ssh", "add", "work", "--lifetime", time).mustSucceed()
+      let listed = try await store.whorl("ssh", "list").text
+      #expect(listed.contains("living for \(left)"), "\(listed)")
     }
   }
 

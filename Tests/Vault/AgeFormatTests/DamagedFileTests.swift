@@ -25,6 +25,28 @@ struct DamagedFileTests {
     return try age.read("file")
   }
 
+  @Test("a file that a program took for text, or of another form, is called what it is")
+  func takenForText() throws {
+    let bytes = try made(10)
+    let version = Array("age-encryption.org/v1".utf8)
+    let armour = "-----BEGIN AGE ENCRYPTED FILE-----"
+    let cases: [([UInt8], String)] = [
+      (Array("\n".utf8) + bytes, "blanks or a mark were put in front of it, as when a file is taken for text"),
+      ([0xEF, 0xBB, 0xBF] + bytes, "blanks or a mark were put in front of it, as when a file is taken for text"),
+      (
+        version + Array("\r\n".utf8) + bytes.dropFirst(version.count + 1),
+        "its line breaks were changed, as when a file is taken for text"
+      ),
+      (Array("\(armour)\r\nYQ==\r\n".utf8), "it is in age's form for text, and only the binary form is read"),
+      (Array("\r\n\(armour)\n".utf8), "it is in age's form for text, and only the binary form is read"),
+      (Array("hello\n".utf8), "it is not in the format age-encryption.org/v1"),
+    ]
+    for (bytes, why) in cases {
+      try age.write("file", bytes)
+      #expect(throws: VaultError.fileUnreadable(why)) { try opened() }
+    }
+  }
+
   @Test("another passphrase is told from damage")
   func wrongPassphrase() throws {
     _ = try made()

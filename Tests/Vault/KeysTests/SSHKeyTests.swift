@@ -57,6 +57,40 @@ struct SSHKeyTests {
     #expect(SSHSignature.scheme("ssh-dss", for: kind.algorithm) == nil)
   }
 
+  @Test(
+    "an RSA key of a size that is not taken is told its size and those that are", arguments: [1024, 2049, 4104, 8192])
+  func rsaSizes(_ bits: Int) throws {
+    // The size is looked at before anything else of the key.
+    var modulus = [UInt8](repeating: 0x55, count: (bits + 7) / 8)
+    modulus[0] = 1 << UInt8((bits - 1) % 8)
+    if modulus[0] >= 0x80 { modulus.insert(0, at: 0) }
+    let why = "RSA keys have 2048 to 4096 bits here, in whole bytes; this one has \(bits)"
+    var writer = SSHWriter()
+    writer.append(text: "ssh-rsa")
+    for number in [modulus, [3], modulus, [5], [7], [11], []] { writer.append(string: number) }
+    let bytes = SecretBytes(copying: writer.bytes.span)
+    #expect(throws: KeysError.badParameters(why)) { _ = try PrivateKey(ssh: bytes) }
+    #expect(throws: KeysError.badParameters(why)) { _ = try PrivateKey.generate(.rsa(bits: bits)) }
+    func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+      let count = [UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+      return [tag] + (content.count < 256 ? [0x81, count[1]] : [0x82] + count) + content
+    }
+    let external = element(0x30, element(0x02, modulus) + [0x02, 1, 3])
+    #expect(throws: KeysError.badParameters(why)) { _ = try PublicKey(external: external, family: .rsa) }
+  }
+
+  @Test("a private key of another kind is told its kind")
+  func otherKinds() throws {
+    for (name, told) in [("ssh-dss", "of the kind ssh-dss"), ("\n", "of no kind of SSH")] {
+      var writer = SSHWriter()
+      writer.append(text: name)
+      let bytes = SecretBytes(copying: writer.bytes.span)
+      #expect(throws: KeysError.badParameters("keys of Ed25519, ECDSA and RSA are taken; this one is \(told)")) {
+        _ = try PrivateKey(ssh: bytes)
+      }
+    }
+  }
+
   @Test("a signature of another algorithm or key is none")
   func crossed() throws {
     let first = try PrivateKey.generate(.ed25519)

@@ -13,7 +13,7 @@ package struct PrivateKey: ~Copyable, Sendable {
 
   /// Generates a key. RSA with 4096 bits takes a second or more.
   package static func generate(_ algorithm: KeyAlgorithm) throws(KeysError) -> PrivateKey {
-    guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
+    if case .rsa(let bits) = algorithm { _ = try RSAKeyForm.checkedAlgorithm(bits: bits) }
     let handle = try KeyHandle.generate(algorithm)
     let publicForm =
       switch algorithm {

@@ -5,8 +5,9 @@ internal import SecureMemory
 /// The PKCS #1 formats of RSA keys (RFC 8017, appendix A.1) in DER. A public key is n and e. A private key is 0 (for
 /// two primes), n, e, d, p, q, d mod (p - 1), d mod (q - 1) and 1/q mod p.
 enum RSAKeyForm {
-  /// The longest key accepted, in bytes. A private key of 4096 bits takes fewer than 2400.
-  private static let limit = 4096
+  /// The longest key that is read, in bytes. A private key of 4096 bits takes fewer than 2400; a longer one is read to
+  /// say how long it is.
+  private static let limit = 16_384
 
   static func publicKey(_ bytes: [UInt8]) throws(KeysError) -> (KeyAlgorithm, KeyHandle) {
     let numbers = try bytes.span.withUnsafeBytes { bytes throws(KeysError) in try read(bytes, count: 2) }
@@ -54,9 +55,17 @@ enum RSAKeyForm {
 
   /// The exponent must be odd, at least 3 and below 2^64. Larger ones are slow and not used in practice.
   private static func checkedAlgorithm(n: BigNumber, e: BigNumber) throws(KeysError) -> KeyAlgorithm {
-    let algorithm = KeyAlgorithm.rsa(bits: n.bitCount)
-    guard algorithm.isSupported else { throw .badParameters("an RSA key has 2048 to 4096 bits, in whole bytes") }
+    let algorithm = try checkedAlgorithm(bits: n.bitCount)
     guard n.isOdd, e.isOdd, (2...64).contains(e.bitCount) else { throw .badParameters("not an RSA public key") }
+    return algorithm
+  }
+
+  /// The algorithm of keys of this size.
+  static func checkedAlgorithm(bits: Int) throws(KeysError) -> KeyAlgorithm {
+    let algorithm = KeyAlgorithm.rsa(bits: bits)
+    guard algorithm.isSupported else {
+      throw .badParameters("RSA keys have 2048 to 4096 bits here, in whole bytes; this one has \(bits)")
+    }
     return algorithm
   }
 

@@ -116,10 +116,19 @@ extension PrivateKey {
     case "ssh-rsa": try self.init(sshRSA: bytes)
     default:
       guard let curve = Curve.allCases.first(where: { KeyAlgorithm.ec($0).sshName == name }) else {
-        throw .badParameters("not an SSH private key of a kind known here")
+        throw .badParameters(
+          "keys of Ed25519, ECDSA and RSA are taken; this one is \(Self.shown(name))")
       }
       try self.init(sshECDSA: bytes, curve)
     }
+  }
+
+  /// The name of a kind of key, where it is one: printable characters, and not many.
+  private static func shown(_ name: String?) -> String {
+    guard let name, (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      return "of no kind of SSH"
+    }
+    return "of the kind \(name)"
   }
 
   /// The name, the public key, the private key with the public key behind it, and the comment.
@@ -169,6 +178,8 @@ extension PrivateKey {
       var numbers: [BigNumber] = []
       for part in parts[1...6] { numbers.append(try BigNumber(UnsafeRawBufferPointer(rebasing: bytes[part]))) }
       let (n, e, d, coefficient, p, q) = (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+      // Refuse a size before anything is computed with it.
+      _ = try RSAKeyForm.checkedAlgorithm(bits: n.bitCount)
       guard p.bitCount > 1, q.bitCount > 1 else { throw .badParameters("not an RSA private key") }
       return try IntegerSequence.write([
         try BigNumber(), n, e, d, p, q, try d.exponent(for: p), try d.exponent(for: q), coefficient,

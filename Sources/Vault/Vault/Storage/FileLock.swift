@@ -11,8 +11,15 @@ final class FileLock: Sendable {
 
   /// Takes the lock. Returns nil at once if another process holds it.
   static func trying(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock? {
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
+    var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // Readers share the lock of a store that cannot be written to, so that nothing changes meanwhile through another mount.
+    if descriptor < 0, errno == EROFS, mode == .shared {
+      descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    }
+    guard descriptor >= 0 else {
+      if errno == EROFS { throw .readOnly(path) }
+      throw .inputOutput("cannot open \(path): \(errnoText())")
+    }
     while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
       let error = errno
       if error == EINTR { continue }

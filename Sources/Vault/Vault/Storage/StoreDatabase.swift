@@ -20,8 +20,10 @@ struct StoreDatabase {
       guard descriptor >= 0 else { throw .inputOutput("cannot make \(path): \(errnoText())") }
       Glibc.close(descriptor)
     }
+    let isReadOnly = !creating && StoreDirectory.isReadOnly(path)
     do {
       var configuration = Configuration()
+      configuration.readonly = isReadOnly
       configuration.busyMode = .timeout(10)
       configuration.label = "whorl"
       configuration.prepareDatabase { db in
@@ -30,6 +32,7 @@ struct StoreDatabase {
         guard whorl_sqlite3_set_defensive(db.sqliteConnection) == SQLITE_OK else { throw DatabaseError() }
         // Not through GRDB's journal mode, which sets `synchronous` to NORMAL, so that a power cut could undo counted
         // failures, and writes into the database at each opening.
+        guard !isReadOnly else { return try db.execute(sql: "PRAGMA trusted_schema = OFF") }
         try db.execute(
           sql: """
             PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL
@@ -39,7 +42,8 @@ struct StoreDatabase {
           try db.execute(sql: "PRAGMA max_page_count = \(quota / pageSize)")
         }
       }
-      queue = try DatabaseQueue(path: path, configuration: configuration)
+      let place = try isReadOnly ? Self.readOnlyPlace(of: path) : path
+      queue = try DatabaseQueue(path: place, configuration: configuration)
       if creating {
         try Self.migrator.migrate(queue)
       } else {
@@ -50,6 +54,23 @@ struct StoreDatabase {
     } catch {
       throw VaultError(storage: error)
     }
+  }
+
+  /// The URI under which SQLite reads a database without making the files of a write-ahead log beside it. It would not see
+  /// a log that is there: changes that are only in the log are refused, and not left out.
+  private static func readOnlyPlace(of path: String) throws(VaultError) -> String {
+    var log = stat()
+    guard stat(path + "-wal", &log) != 0 || log.st_size == 0 else {
+      throw .inputOutput(
+        "the store is on a read-only file system, with changes that no program has finished: use it once where it can be "
+          + "written to")
+    }
+    var place = "file:"
+    for byte in path.utf8 {
+      let isPlain = byte.isASCIILetterOrDigit || "/-_.".utf8.contains(byte)
+      place += isPlain ? String(UnicodeScalar(byte)) : "%" + String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }
+    return place + "?immutable=1"
   }
 
   /// Versioned, so that a later format can migrate an earlier store.
@@ -106,6 +127,12 @@ struct StoreDatabase {
     } catch {
       throw VaultError(storage: error)
     }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIILetterOrDigit: Bool {
+    (0x30...0x39).contains(self) || (0x41...0x5A).contains(self & ~0x20)
   }
 }
 

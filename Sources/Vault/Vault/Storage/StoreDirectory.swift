@@ -92,6 +92,18 @@ struct StoreDirectory: Sendable {
   }
 }
 
+extension StoreDirectory {
+  /// Whether the folder is on a file system that cannot be written to now.
+  static func isReadOnly(_ path: String) -> Bool { access(path, W_OK) != 0 && errno == EROFS }
+}
+
+extension VaultError {
+  /// - Parameter path: of the file that would have to be written.
+  static func readOnly(_ path: String) -> VaultError {
+    .inputOutput("the store is on a read-only file system (\(path)), and this has to be written there")
+  }
+}
+
 /// The system's message for the last failed call.
 func errnoText() -> String { String(cString: strerror(errno)) }
 

@@ -24,7 +24,8 @@ struct SSHAdd: Command {
       certificate, and by its name in ~/.ssh/known_hosts. As for ssh-add -h, 'user@host' names the only user, and 'a>b' \
       allows b from a, a host that the agent was handed on to with ssh -A; a itself needs a --host of its own.
 
-      With --lifetime, whorl-agent stops using the key after that time, and removes it.
+      With --lifetime, whorl-agent stops using the key after that time, and removes it. The time is written as for \
+      ssh-add -t.
 
       Examples:
         whorl ssh add
@@ -64,7 +65,8 @@ struct SSHAdd: Command {
   var host: [SSHHostRule] = []
 
   @Option(
-    help: ArgumentHelp("Remove the key after this time, such as 30m, 8h or 3d.", valueName: "time"),
+    help: ArgumentHelp(
+      "Remove the key after this time: seconds, or with units such as 30m, 1h30m or 3d.", valueName: "time"),
     transform: Self.lifetime)
   var lifetime: Int64?
 
@@ -76,8 +78,8 @@ struct SSHAdd: Command {
   }
 
   private static func lifetime(_ word: String) throws -> Int64 {
-    guard let seconds = TimeSpan.seconds(word), seconds > 0 else {
-      throw ValidationError("--lifetime takes 30m, 8h or 3d.")
+    guard let seconds = TimeSpan.sshSeconds(word), seconds > 0 else {
+      throw ValidationError("--lifetime takes seconds, or a time such as 30m, 1h30m or 3d.")
     }
     return seconds
   }
@@ -109,8 +111,15 @@ struct SSHAdd: Command {
       end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) },
       certificate: contents?.certificate)
     let source: KeySource = if let contents { .ssh(contents.privateKey) } else { .generated(type ?? .ed25519) }
-    let stored = try await session.explained { () async throws(VaultError) in
-      try await store.addKey(item, from: source)
+    let stored: Item
+    do throws(VaultError) {
+      stored = try await store.addKey(item, from: source)
+    } catch .invalidRequest(let why) where file != nil {
+      throw Failure(
+        .usage, "\(file ?? "") is not taken: \(why)", name: "errSecParam",
+        advice: "'whorl ssh add' without --import makes a key of a kind that is")
+    } catch {
+      throw session.explained(error)
     }
     guard let key = SSHKey(stored) else {
       throw Failure(.internalError, "the vault made another key", name: "errSecInternalError", advice: "report it")
