@@ -30,6 +30,15 @@ struct DockerCredentialTests {
     return try JSONDecoder().decode([String: String].self, from: Data(result.output))
   }
 
+  @Test("says its name and version, without a store")
+  func version() async throws {
+    let result = try await Invocation(
+      arguments: ["docker-credential", "version", "--store", "/nonexistent"]
+    ).run()
+    #expect(result.status == 0)
+    #expect(result.text.wholeMatch(of: /docker-credential-whorl [0-9]+\.[0-9]+\.[0-9]+\n/) != nil, "\(result.text)")
+  }
+
   @Test("gives back what docker has stored, with every escape of JSON")
   func roundTrip() async throws {
     try await TestStore.with { store in

@@ -14,6 +14,26 @@ package enum Visible {
     return shown
   }
 
+  /// How many columns of a terminal a text takes that ``text(_:)`` has made safe.
+  static func columns(of text: String) -> Int {
+    text.unicodeScalars.reduce(0) { count, scalar in
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .enclosingMark, .format: count
+      default: count + (isWide(scalar) ? 2 : 1)
+      }
+    }
+  }
+
+  /// Whether the scalar is in one of the blocks whose characters take two columns (East Asian Width W and F).
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+      true
+    default: false
+    }
+  }
+
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     // C0, DEL and C1 controls; marks, embeddings and isolates of reading direction; line and paragraph separators.

@@ -27,7 +27,7 @@ struct DockerCredential: Command {
       Some commands of docker, such as 'docker build', read the credentials of all registries: each item with a rule \
       then asks. "credHelpers" in the place of "credsStore" names the helper of each registry.
 
-      ACTION is get, store, erase or list; list needs no finger. What docker has to know goes to standard output, as the \
+      ACTION is get, store, erase, list or version; list needs no finger. What docker has to know goes to standard output, as the \
       protocol of these helpers has it: for a registry without credentials "credentials not found in native keychain", \
       with the exit status 1.
 
@@ -47,7 +47,7 @@ struct DockerCredential: Command {
   var action: Action
 
   enum Action: String, ExpressibleByArgument, CaseIterable {
-    case get, store, erase, list
+    case get, store, erase, list, version
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -56,6 +56,8 @@ struct DockerCredential: Command {
     case .store: try await store(session)
     case .erase: try await erase(session)
     case .list: try await list(session)
+    // The name under which docker runs it.
+    case .version: try StandardOutput.line("docker-credential-whorl \(Version.text)")
     }
   }
 
