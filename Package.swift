@@ -143,7 +143,7 @@ let package = Package(
     // Layer 7 and 8: what other programs keep secrets in, and the Apple-shaped API
     .target(
       name: "OtherStores",
-      dependencies: ["CExpat", "Processes", "SDBus", "SecretModel", "SecureMemory", "VaultBus", "Whorl"],
+      dependencies: ["CExpat", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory", "VaultBus", "Whorl"],
       path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
     .target(
       name: "KeychainServices",

@@ -102,7 +102,7 @@ struct LoginCommandTests {
         }
         program.signal(SIGTERM)
         let result = program.finish { _, _ in }
-        #expect(result.status == 77, "\(result.diagnostics)")
+        #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
         #expect(processes(with: "--control-directory=\(trial)/").isEmpty)
         #expect(access(trial, F_OK) != 0)
         #expect(try await daemon.fileOpens(with: KeyringDaemon.password))

@@ -96,6 +96,28 @@ struct KeyCommandTests {
     }
   }
 
+  @Test("of a file that only names a security key, says that the key never leaves that")
+  func securityKey() async throws {
+    try await TestStore.with { store in
+      // A key of sk-ssh-ed25519@openssh.com with an invented handle, as ssh-keygen writes it without a passphrase.
+      let file = "\(store.folder)/security-key"
+      let text = """
+        -----BEGIN OPENSSH PRIVATE KEY-----
+        b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAASgAAABpzay1zc2gtZWQy
+        NTUxOUBvcGVuc3NoLmNvbQAAACAAAQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHwAAAARz
+        c2g6AAAAaAAAAAcAAAAHAAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIAABAgMEBQYH
+        CAkKCwwNDg8QERITFBUWFxgZGhscHR4fAAAABHNzaDoBAAAABmhhbmRsZQAAAAAAAAABYwEC
+        -----END OPENSSH PRIVATE KEY-----
+
+        """
+      try writeFile(file, Array(text.utf8))
+      let refused = try await store.whorl("ssh", "add", "work", "--import", file)
+      #expect(refused.status == 64, "\(refused.diagnostics)")
+      #expect(refused.failure.contains("stands for a key on a security key or a card"), "\(refused.failure)")
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
+    }
+  }
+
   @Test("of a file that is no private key, brings in nothing")
   func noKey() async throws {
     try await TestStore.with { store in

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import Primitives
 internal import SecureMemory
 
 /// The references between entries of KeePass, such as `{REF:P@I:…}` for the password of the entry with that identifier.
@@ -18,8 +18,22 @@ struct KeePassReferences {
 
   /// - Parameter identifier: in base64, as the export has it.
   mutating func add(_ entry: PasswordEntry, _ identifier: String) {
-    guard let bytes = Data(base64Encoded: identifier), bytes.count == 16 else { return }
-    entries[bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()] = entry
+    guard let bytes = Self.bytes(base64: identifier), bytes.count == 16 else { return }
+    entries[Hexadecimal.text(of: bytes)] = entry
+  }
+
+  /// Nil for what is not base64. Identifiers are no secrets.
+  private static func bytes(base64 text: String) -> [UInt8]? {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var (bytes, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
+    for character in text.utf8 where character != UInt8(ascii: "=") {
+      guard let value = alphabet.firstIndex(of: character) else { return nil }
+      (bits, count) = (bits << 6 | UInt32(value), count + 6)
+      guard count >= 8 else { continue }
+      count -= 8
+      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+    }
+    return bytes
   }
 
   /// The entry with what its fields stand for.
@@ -80,10 +94,11 @@ struct KeePassReferences {
       // Exactly as long, so that no secret but a reference becomes text.
       guard bytes.count == 42, bytes.starts(with: "{REF:".utf8) || bytes.starts(with: "{ref:".utf8) else { return nil }
       let text = String(decoding: bytes, as: UTF8.self).uppercased()
-      guard let parts = text.wholeMatch(of: /\{REF:([PNUTA])@I:([0-9A-F]{32})\}/), let field = parts.1.first else {
-        return nil
-      }
-      (self.field, identifier) = (field, parts.2.lowercased())
+      let parts = text.dropFirst("{REF:".count).dropLast()
+      guard let field = parts.first, "PNUTA".contains(field), parts.dropFirst().hasPrefix("@I:"), text.hasSuffix("}"),
+        parts.dropFirst(4).allSatisfy(\.isHexDigit)
+      else { return nil }
+      (self.field, identifier) = (field, parts.dropFirst(4).lowercased())
     }
   }
 }
