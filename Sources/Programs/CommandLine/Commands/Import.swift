@@ -148,7 +148,8 @@ struct Import: Command {
     }
     guard let outcome else { return }
     try ImportReport(outcome).print(json: options.json)
-    guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
+    // What the person has left out is not missing.
+    guard skipBound || outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 
   /// Whether to carry out the plan. Prints it for --dry-run, and asks.

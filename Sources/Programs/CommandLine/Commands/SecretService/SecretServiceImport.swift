@@ -16,8 +16,7 @@ struct SecretServiceImport: Command {
       What is copied opens with the session, as before, unless --access says otherwise or its collection has a rule \
       here. What is there stays as it is: an import can be run again. It compares the secrets of items without a rule, \
       and tells which are others here, such as one that a sandboxed program was given anew and cannot open its files \
-      with. --replace takes the other program's secret for these, and for items with a rule, which keep it. The exit status \
-      is 79 where an item could not be copied.
+      with. --replace takes the other program's secret for these, and for items with a rule, which keep it.
 
       Examples:
         whorl secret-service import --dry-run
@@ -54,7 +53,6 @@ struct SecretServiceImport: Command {
       throw session.explained(error)
     }
     try report.print(json: options.json)
-    guard report.isWhole else { throw .incomplete(isTold: options.json) }
   }
 }
 
@@ -120,9 +118,6 @@ private struct SecretServiceImportReport: Encodable {
     uncompared = kept(plan.uncompared)
     staying = unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
   }
-
-  /// Whether no item of the other program stayed behind.
-  var isWhole: Bool { dryRun || staying.isEmpty }
 
   func print(json: Bool) throws(Failure) {
     if json { return try JSON.print(self) }
