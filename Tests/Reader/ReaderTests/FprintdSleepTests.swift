@@ -54,6 +54,30 @@ struct FprintdSleepTests {
     }
   }
 
+  @Test("a scan goes on after one that fprintd does not stop, over a new connection")
+  func nextScan() async throws {
+    try await withReaders([.init(answersStop: false)]) { fprintd, process, id in
+      _ = try await process.open(id)
+      for number in 1...2 {
+        async let answer = process.verify(Self.print, nonce: nonce(1)) { _ in }
+        // The second one starts when this process has given up the first, after ten seconds.
+        var hasStarted = try await eventually { fprintd.calls(of: "VerifyStart") == number }
+        if !hasStarted { hasStarted = try await eventually { fprintd.calls(of: "VerifyStart") == number } }
+        try #require(hasStarted)
+        fprintd.endScan("verify-no-match")
+        #expect(try await answer.outcome == .noMatch)
+      }
+    }
+  }
+
+  @Test("a reader whose fingers fprintd does not tell is not used, and does not keep another from being opened")
+  func untoldFingers() async throws {
+    try await withReaders([.init(), .init(fingers: ["toe"])]) { fprintd, process, id in
+      _ = try await process.open(id)
+      #expect(fprintd.calls(of: "Claim", reader: 0) == 1)
+    }
+  }
+
   @Test("the sleep does not wait for an fprintd that stops no scan, and the next opening uses another connection")
   func stopsNoScan() async throws {
     try await withReaders([.init(answersStop: false)]) { fprintd, process, id in

@@ -70,12 +70,12 @@ struct UnitTests {
 
   @Test("ends when nobody uses it, not while a reader is open, and is started again by the next request")
   func idle() async throws {
-    try await withImageUnit(idleSeconds: 1) { reader, unit in
+    try await withImageUnit(idleSeconds: 3) { reader, unit in
       _ = try await reader.process.readers()
       #expect(try await eventually { unit.starts == 1 && unit.process == nil })
       try await reader.open()
       #expect(unit.starts == 2)
-      try await Task.sleep(for: .milliseconds(2_500))
+      try await Task.sleep(for: .milliseconds(4_500))
       let print = enrolled(try await reader.enroll(Self.finger).template)
       #expect(unit.starts == 2)
       try await reader.process.close()

@@ -63,19 +63,19 @@ extension FprintdConnection {
   }
 
   /// The readers that may be used in place of this one while another program has it, itself first: those of the same
-  /// name with the same fingers.
+  /// name with the same fingers. A reader whose fingers fprintd does not tell is none of them.
   ///
   /// While the machine sleeps, a port can lose power. Its reader then comes back as a new one, and fprintd keeps the old
   /// one until the program that has claimed it lets go, or for ever, where libfprint waits for an answer of the reader
   /// that is gone.
   func namesakes(
     of device: FprintdDevice, among devices: [FprintdDevice], for user: ReaderUser
-  ) async throws(ReaderError) -> [FprintdDevice] {
+  ) async -> [FprintdDevice] {
     let others = devices.filter { $0.name == device.name && $0.path != device.path }
-    guard !others.isEmpty else { return [device] }
-    let fingers = Set(try await fingers(on: device.path, of: user))
+    guard !others.isEmpty, let own = try? await fingers(on: device.path, of: user) else { return [device] }
     var namesakes = [device]
-    for other in others where Set(try await self.fingers(on: other.path, of: user)) == fingers {
+    for other in others {
+      guard let fingers = try? await fingers(on: other.path, of: user), Set(fingers) == Set(own) else { continue }
       namesakes.append(other)
     }
     return namesakes

@@ -53,16 +53,16 @@ package actor FprintdReader: FingerprintReader {
     let name = if case .named(let name) = user { name.text } else { ownUser }
     let templates = FprintdTemplates(of: name, in: place.templates)
     watch(templates)
+    await released()
     let link = try await connected()
     let devices = try await link.devices(place.nature)
     guard let device = devices.first(where: { $0.description.id == id }) else { throw .absent }
     do throws(ReaderError) {
-      // Some readers report the number of stages only while claimed.
-      await released()
-      let namesakes = try await link.namesakes(of: device, among: devices, for: user)
+      let namesakes = await link.namesakes(of: device, among: devices, for: user)
       let claim = try await FprintdClaim.takeFirstFree(
         of: namesakes.map { FprintdClaim(path: $0.path, user: user, link: link) }
       ) { false }
+      // Some readers report the number of stages only while claimed.
       let properties = try await link.properties(of: claim.path)
       await claim.release()
       let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
@@ -100,8 +100,8 @@ package actor FprintdReader: FingerprintReader {
   /// Claims the reader for one call.
   private func callClaimed(_ member: String, _ arguments: [BusValue] = []) async throws(ReaderError) {
     let device = try openDevice()
-    let link = try await connected()
     await released()
+    let link = try await connected()
     let claim = device.claim(over: link)
     try await claim.take { false }
     do throws(ReaderError) {
@@ -291,16 +291,14 @@ package actor FprintdReader: FingerprintReader {
     isLast: @escaping @Sendable (FprintdStatus) -> Bool
   ) async throws(ReaderError) -> FprintdAction.Status {
     let device = try openDevice()
-    let link = try await connected()
-    // Another call may have started an action in the meantime.
-    _ = try openDevice()
     let action = FprintdAction(kind, isLast: isLast)
     running = action
     fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
       await released()
-      let claim = device.claim(over: link)
+      let claim: FprintdClaim
       do throws(ReaderError) {
+        claim = device.claim(over: try await connected())
         try await claim.take { action.hasEnded }
       } catch {
         return action.endedBefore ?? (error == .cancelled ? .cancelled : .failed(error))
@@ -316,7 +314,7 @@ package actor FprintdReader: FingerprintReader {
     switch end {
     case .status(let status):
       // For a reader that was unplugged, fprintd often reports only an unknown error.
-      if case .failed(.device) = status.word { try await checkPresence(link) }
+      if case .failed(.device) = status.word { try await checkPresence() }
       return status
     case .failed(let error): throw error
     case .cancelled: throw .cancelled
@@ -326,8 +324,9 @@ package actor FprintdReader: FingerprintReader {
 
   /// Throws if the reader was unplugged. fprintd still lists such a reader while it is claimed, because libfprint keeps
   /// it until it is closed.
-  private func checkPresence(_ link: FprintdConnection) async throws(ReaderError) {
-    guard let device = opened, await !link.isOver else { return }
+  private func checkPresence() async throws(ReaderError) {
+    guard let device = opened, let link, await !link.isOver else { return }
+    // Where the reader is gone, fprintd refuses to release it, and the connection is closed.
     await released()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
     guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
@@ -360,7 +359,7 @@ package actor FprintdReader: FingerprintReader {
   }
 
   /// Waits until the last action is stopped and its claim released. Hangs up if that takes too long: fprintd then ends
-  /// the action and the claim, if it can, and lets other programs and other readers go on.
+  /// the action and the claim, if it can, and the next call connects anew.
   private func released(within limit: Duration = .seconds(10)) async {
     guard let releasing else { return }
     let hangUp = Task {
@@ -375,7 +374,8 @@ package actor FprintdReader: FingerprintReader {
 
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
-    guard opened == nil else { throw .processDied(FprintdConnection.ended) }
+    // Where this process has hung up itself, nothing was claimed over the connection.
+    guard opened == nil || link == nil else { throw .processDied(FprintdConnection.ended) }
     let task = connecting ?? Task { await connect() }
     connecting = task
     return try await task.value.get()
@@ -400,8 +400,12 @@ package actor FprintdReader: FingerprintReader {
   }
 
   private func drop(_ link: FprintdConnection) async {
+    if self.link === link {
+      self.link = nil
+      // Ignore its end.
+      if connecting == nil { connections += 1 }
+    }
     await link.close()
-    if self.link === link { self.link = nil }
   }
 
   private func receive(_ event: FprintdConnection.Event) {
