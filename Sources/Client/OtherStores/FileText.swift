@@ -80,7 +80,7 @@ private enum UTF16Order {
     bytes.withUnsafeBytes { source in
       text.withUnsafeMutableBytes { target in
         func write(_ scalar: Unicode.Scalar) {
-          for byte in UTF8.encode(scalar)! {
+          for byte in scalar.utf8 {
             target[count] = byte
             count += 1
           }
