@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Where one of Whorl's helper programs is looked for. `PATH` and other environment variables are not used.
