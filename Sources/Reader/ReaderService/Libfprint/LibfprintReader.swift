@@ -22,6 +22,10 @@ package actor LibfprintReader: FingerprintReader {
   private static let searches = 12
   private static let pause = Duration.milliseconds(250)
   private var watch: FingerWatch?
+  /// How long a list of readers is kept for an opening that follows.
+  private static let listingLife = Duration.seconds(1)
+  /// The number of lists made.
+  private var listings = 0
 
   /// - Parameter nature: how the readers of this process are driven. With `.virtual` only libfprint's virtual drivers are
   ///   used, otherwise never.
@@ -36,7 +40,21 @@ package actor LibfprintReader: FingerprintReader {
   // MARK: Readers
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
-    try devices().map { $0.device.describe(id: $0.id, nature: nature) }
+    let readers = try devices().map { $0.device.describe(id: $0.id, nature: nature) }
+    forgetDevices(after: Self.listingLife)
+    return readers
+  }
+
+  /// Lets libfprint forget the machine's own readers where none is opened. Otherwise this process would open each reader
+  /// that is plugged in, at the same moment as fprintd, and fprintd would not have that reader until it ends.
+  private func forgetDevices(after time: Duration) {
+    guard nature == .physical else { return }
+    listings += 1
+    let listing = listings
+    Task {
+      try? await Task.sleep(for: time)
+      if listing == listings, opened == nil, running == nil { catalogue = nil }
+    }
   }
 
   /// The devices by their ids. If libfprint lists none although a reader is attached, the error says why.
@@ -68,6 +86,7 @@ package actor LibfprintReader: FingerprintReader {
         _ = await closed(device)
       }
     } catch {
+      forgetDevices(after: .zero)
       throw error.explained(opening: device)
     }
     opened = (device, id)
@@ -91,6 +110,7 @@ package actor LibfprintReader: FingerprintReader {
     defer { endAction() }
     try? await wake(device)
     let result = await closed(device)
+    forgetDevices(after: .zero)
     // An unplugged device is closed by the call that fails with "removed".
     if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
   }
