@@ -132,7 +132,14 @@ struct SessionLogTests {
     _ = try await session.problems()
     _ = try await session.log(AuditSearch())
     await #expect(throws: VaultError.interactionNotAllowed) { _ = try await session.secrets(.ids([id]), .nobody) }
+    let open = ItemSelection.open([name], group: AccessGroup.commandLine)
+    #expect(try await session.secrets(open, .nobody).isEmpty)
+    let other = ItemSearch(.genericPassword, [.service: .text("other")])
+    #expect(try await session.secrets(.search(other), .nobody).isEmpty)
     #expect(log.take().isEmpty)
+    let free = try await add(.none)
+    #expect(try await session.secrets(open, .nobody).count == 1)
+    #expect(log.take().map(\.items) == [[free], [free]])
   }
 
   @Test("says which items, what the person was asked for, how often the passcode was wrong, and how it ended")

@@ -61,6 +61,8 @@ package final class VaultSession: VaultService {
     do throws(VaultError) {
       let answer = try await call()
       let items = if let ids = before ?? found(answer) { ids } else { await ids(of: selection) }
+      // Nothing was read where nothing was found: programs try this way whether an item is there and asks for nothing.
+      if request == .read, items.isEmpty { return answer }
       sessionLog.record(request, since: start, items: items, nil)
       return answer
     } catch {
