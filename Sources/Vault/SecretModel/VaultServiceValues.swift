@@ -27,7 +27,7 @@ package enum ItemSelection: Sendable, Hashable {
   /// The command line's items of these names, in this order.
   case names([ItemName])
   /// The generic passwords of these names in an access group, in this order. Leaves out those that are not there, that
-  /// ask for anything, or whose accessibility is closed.
+  /// ask for anything or are damaged, or whose accessibility is closed.
   case open([ItemName], group: String)
   /// The items that a search finds.
   case search(ItemSearch)

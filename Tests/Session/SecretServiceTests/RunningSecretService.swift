@@ -48,9 +48,11 @@ struct RunningSecretService {
   func python(_ script: String) async throws -> Invocation.Result { try await run("/usr/bin/python3", "-c", script) }
 
   /// What `GetSecrets` gives for the items of these paths, as texts.
-  func secrets(of paths: [String]) async throws -> [String] {
-    let result = try await python(
-      """
+  func secrets(of paths: [String]) async throws -> [String] { try await Self.secrets(of: paths, on: bus) }
+
+  /// The same of a service on any bus.
+  static func secrets(of paths: [String], on bus: PrivateBus) async throws -> [String] {
+    let script = """
       from secretstorage import dbus_init
       from secretstorage.util import DBusAddressWrapper
       from secretstorage.defines import SS_PATH
@@ -58,7 +60,10 @@ struct RunningSecretService {
       (_, session) = service.call('OpenSession', 'sv', 'plain', ('s', ''))
       (found,) = service.call('GetSecrets', 'aoo', \(paths), session)
       print(*sorted(bytes(value[2]).decode() for value in found.values()), sep='\\n')
-      """)
+      """
+    let result = try await Invocation(
+      program: "/usr/bin/python3", arguments: ["-c", script], environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+    ).run()
     try result.mustSucceed()
     return result.text.split(separator: "\n").map(String.init)
   }

@@ -143,4 +143,29 @@ struct ItemTests {
     #expect(try await vault.items(.everything).count == 200)
     #expect(try await vault.integrityProblems() == [])
   }
+
+  @Test("an item that never leaves the vault is left out of the open ones that are read together")
+  func openItems() async throws {
+    let store = try await ScratchStore()
+    let session = VaultSession(of: try store.open())
+    for (name, flags) in [("a", AccessControl.Flags.privateKeyUsage), ("b", [])] {
+      let item = NewItem(named: try ItemName(parsing: name), access: AccessControl(unchecked: flags))
+      _ = try await session.add(item, secret: SecretBytes(text: "secret of \(name)"), replacing: false, .nobody)
+    }
+    let names = try ["a", "b"].map { try ItemName(parsing: $0) }
+    let released = try await session.secrets(.open(names, group: AccessGroup.commandLine), .nobody)
+    #expect(released.map(\.text) == ["secret of b"])
+  }
+
+  @Test("an open item that has ended with the passcode is left out of the open ones that are read together")
+  func endedItems() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a", "secret of a", accessibility: .passcodeSet)
+    try await vault.put("b", "secret of b")
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.removePasscode(in: $0) }
+    let names = try ["a", "b"].map { try ItemName(parsing: $0) }
+    let released = try await VaultSession(of: vault).secrets(.open(names, group: AccessGroup.commandLine), .nobody)
+    #expect(released.map(\.text) == ["secret of b"])
+  }
 }

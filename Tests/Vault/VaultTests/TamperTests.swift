@@ -42,13 +42,17 @@ struct TamperTests {
     }
   }
 
-  @Test("a damaged item is left out of the open ones that are read together")
-  func openItems() async throws {
+  @Test(
+    "a damaged item is left out of the open ones that are read together",
+    arguments: [
+      "attributes = x'00'", "secret = x'00'", "secret = zeroblob(length(secret))", "item_key = x'00'", "dead = 1",
+    ])
+  func openItems(damage: String) async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
     for name in ["a", "b"] { try await vault.put(name, "secret of \(name)") }
-    try await store.edit("UPDATE item SET attributes = x'00' WHERE row = (SELECT min(row) FROM item)")
-    let names = try ["a", "b"].map { try ItemName(parsing: $0) }
+    try await store.edit("UPDATE item SET \(damage) WHERE row = (SELECT min(row) FROM item)")
+    let names = try ["a", "b", "a"].map { try ItemName(parsing: $0) }
     let released = try await VaultSession(of: vault).secrets(.open(names, group: AccessGroup.commandLine), .nobody)
     #expect(released.map(\.text) == ["secret of b"])
   }

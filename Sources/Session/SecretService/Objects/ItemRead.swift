@@ -38,8 +38,12 @@ struct ItemRead {
       }
       for read in some where !given.contains(.item(collection: read.collection, name: read.name)) {
         do throws(ServiceError) {
-          try take(try await read.released(waits: false))
-        } catch .isLocked, .noSuchObject {
+          // The vault has just left it out of the open ones.
+          try take(
+            try await read.unlessLocked { () async throws(VaultError) in
+              try await read.gated(hasRule: hasRule, waits: false)
+            })
+        } catch .isLocked, .noSuchObject, .unreadable {
           continue
         }
       }
@@ -51,10 +55,17 @@ struct ItemRead {
   /// - Parameter waits: whether to ask the person where the item has a rule.
   /// - Throws: `isLocked` where the person did not answer in time.
   func released(waits: Bool) async throws(ServiceError) -> ReleasedItem {
+    try await unlessLocked { () async throws(VaultError) in try await read(waits: waits) }
+  }
+
+  /// What `read` gives, unless a program has locked the item.
+  private func unlessLocked(
+    _ read: () async throws(VaultError) -> ReleasedItem
+  ) async throws(ServiceError) -> ReleasedItem {
     guard !call.locks.isLocked(collection: collection) else { throw .isLocked }
     let released: ReleasedItem
     do throws(VaultError) {
-      released = try await read(waits: waits)
+      released = try await read()
     } catch {
       throw ServiceError(error)
     }
@@ -69,13 +80,16 @@ struct ItemRead {
     return try await gated(hasRule: hasRule, waits: waits)
   }
 
-  /// Reads an item that has a rule, or whose program has one.
+  /// Reads an item that has a rule, or whose program has one, after it was not found among those that are open.
   private func gated(hasRule: Bool, waits: Bool) async throws(VaultError) -> ReleasedItem {
     let search = SecretServiceItem.search(named: name, in: collection)
     let found = try await call.keeper.store.items(search).first
     guard let item = found.flatMap(SecretServiceItem.init) else { throw .itemGone }
-    // An item without a rule that could not be read is in a vault that is locked.
-    guard hasRule || item.isGated else { throw .interactionNotAllowed }
+    guard hasRule || item.isGated else {
+      // Its vault is locked, or the vault says why the item cannot be read.
+      guard waits, try await !call.keeper.store.awaitsFirstUnlock() else { throw .interactionNotAllowed }
+      return try await secret(of: item, call.keeper.silentContext())
+    }
     return try await call.touched(item, waits: waits) { context throws(VaultError) in
       try await secret(of: item, context)
     }
@@ -89,5 +103,4 @@ struct ItemRead {
     }
     return released
   }
-
 }

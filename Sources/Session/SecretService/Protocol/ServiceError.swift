@@ -8,6 +8,8 @@ enum ServiceError: Error, Sendable, Hashable {
   case vaultEnded
   /// The vault's process ended during a change, which it may have made or not.
   case outcomeUnknown
+  /// The item is there, and its secret can never be released as it is.
+  case unreadable(String)
   case noSession
   case noSuchObject
   case unknownMethod(String)
@@ -30,6 +32,13 @@ enum ServiceError: Error, Sendable, Hashable {
     // A context is invalid when the vault that had it has ended: the service closes none that it still uses.
     case .systemCancelled, .contextInvalidated, .serviceUnavailable: self = .vaultEnded
     case .outcomeUnknown: self = .outcomeUnknown
+    case .itemDamaged:
+      self = .unreadable(
+        "the item was damaged or tampered with, and its secret is not released: put it back from a backup, or delete it"
+      )
+    case .itemInvalidated:
+      self = .unreadable(
+        "the fingers or the passcode that the item requires are gone, and it can never be read: delete it")
     case .secretTooLong(let limit): self = .invalidArguments("a secret has at most \(limit) bytes")
     case .invalidRequest(let why): self = .invalidArguments(why)
     default: self = .failed("\(error)")
@@ -52,7 +61,7 @@ enum ServiceError: Error, Sendable, Hashable {
     case .notSupported: "org.freedesktop.DBus.Error.NotSupported"
     case .limitsExceeded: "org.freedesktop.DBus.Error.LimitsExceeded"
     case .accessDenied: "org.freedesktop.DBus.Error.AccessDenied"
-    case .failed: "org.freedesktop.DBus.Error.Failed"
+    case .failed, .unreadable: "org.freedesktop.DBus.Error.Failed"
     }
   }
 
@@ -68,7 +77,7 @@ enum ServiceError: Error, Sendable, Hashable {
     case .unknownMethod(let name), .unknownInterface(let name), .unknownProperty(let name): "there is no \(name) here"
     case .readOnly(let property): "\(property) cannot be set"
     case .invalidArguments(let why), .notSupported(let why), .limitsExceeded(let why), .accessDenied(let why),
-      .failed(let why):
+      .failed(let why), .unreadable(let why):
       why
     }
   }

@@ -29,7 +29,8 @@ struct ItemCatalogue {
       let wanted = try moment.wanted(selection, Shown(in: context, at: moment))
       for item in wanted { try item.requireReleasable() }
       if wanted.allSatisfy(\.isOpen) {
-        return .released(try moment.release(wanted, Evidence(), wereJustRead: true))
+        let skips = if case .open = selection { true } else { false }
+        return .released(try moment.release(wanted, Evidence(), wereJustRead: true, skippingDamaged: skips))
       }
       for item in wanted { try moment.requireOpen(item) }
       return .protected(wanted)

@@ -5,10 +5,11 @@ extension Moment {
   /// The only place where an item's key is unwrapped. It reads the rows again: row, revision and set must be those that
   /// the evidence was given for.
   ///
-  /// - Parameter wereJustRead: whether the items were read in this very transaction, so that their rows are the current
-  ///   ones.
+  /// - Parameters:
+  ///   - wereJustRead: whether the items were read in this very transaction, so that their rows are the current ones.
+  ///   - skippingDamaged: whether to leave out damaged items, instead of releasing none.
   func release(
-    _ wanted: [WantedItem], _ evidence: Evidence, wereJustRead: Bool = false
+    _ wanted: [WantedItem], _ evidence: Evidence, wereJustRead: Bool = false, skippingDamaged skips: Bool = false
   ) throws -> [ReleasedItem] {
     if let grant = evidence.grant {
       guard try set(of: grant) != nil else { throw VaultError.setChanged }
@@ -18,10 +19,14 @@ extension Moment {
     var room = ReleasedItem.sizeLimit
     // An item that is named again is the same object, and takes memory once here.
     var before: [[UInt8]: ReleasedItem] = [:]
-    return try wanted.map { item in
-      let known = before[item.row.id]
-      let released =
-        if let known { known } else { try release(item, wereJustRead ? item.row : current(item), evidence, keys) }
+    return try wanted.compactMap { item in
+      let released: ReleasedItem
+      do {
+        released =
+          try before[item.row.id] ?? release(item, wereJustRead ? item.row : current(item), evidence, keys)
+      } catch VaultError.itemDamaged where skips {
+        return nil
+      }
       before[item.row.id] = released
       room -= released.secret.count
       guard room >= 0 else {

@@ -77,18 +77,20 @@ extension Moment {
     }
   }
 
-  /// The item of this name in an access group; nil unless it can be released now without asking.
+  /// The item of this name in an access group; nil unless its secret may be released now without asking.
   private func open(_ name: ItemName, in group: String) throws -> WantedItem? {
     var wanted = ItemRecord(named: name)
     wanted.attributes[.accessGroup] = .text(group)
     do {
       // Items that ask are left out before their sets are looked at, which may be gone.
       guard let (row, record) = try found(like: wanted), let access = row.accessControl,
-        Requirement(access).isOpen, !access.applicationPassword
+        Requirement(access).isOpen, !access.applicationPassword, !access.flags.contains(.privateKeyUsage)
       else { return nil }
       let item = try self.wanted(row, record)
       return try closed(item.accessibility) == nil ? item : nil
     } catch VaultError.itemDamaged {
+      return nil
+    } catch VaultError.itemInvalidated {
       return nil
     }
   }
