@@ -396,8 +396,8 @@ let package = Package(
     .testTarget(
       name: "SecretServiceTests",
       dependencies: [
-        "Keys", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SecureMemory", "SessionPrompts", "Vault",
-        "VaultDriver", "Whorl",
+        "Fingerprint", "Keys", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SecureMemory",
+        "SessionPrompts", "Vault", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/SecretServiceTests", swiftSettings: strict),
     // The wallets of a desktop, with the real gnome-keyring-daemon.

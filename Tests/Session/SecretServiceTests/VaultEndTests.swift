@@ -111,6 +111,30 @@ struct VaultEndTests {
     }
   }
 
+  @Test("is started again where it asked the person to unlock, who is asked once more and has dismissed nothing")
+  func unlocks() async throws {
+    // A signal answers no prompt.
+    try await RunningSecretService.with([.signal(SIGCONT), .right, .signal(SIGCONT), .signal(SIGCONT)]) { service in
+      let (client, login) = (try await ServiceClient(service.bus), ServiceClient.login)
+      /// Unlocks what was locked, and kills the vault at this many prompts.
+      func unlock(killing count: Int) async throws -> (dismissed: Bool, paths: [String]) {
+        _ = try await client.change("Lock", [login])
+        let prompt = try await client.change("Unlock", [login]).prompt
+        let before = service.agent.prompts.count
+        try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+        for number in 1...count {
+          try await service.agent.waits { _ in service.agent.prompts.count == before + number }
+          for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+        }
+        return try await client.completed(prompt)
+      }
+      #expect(try await unlock(killing: 1) == (false, [login]))
+      #expect(try await client.property(login, "Collection", "Locked") == .boolean(false))
+      #expect(try await unlock(killing: 2) == (false, []))
+      #expect(try await client.property(login, "Collection", "Locked") == .boolean(true))
+    }
+  }
+
   @Test("leaves nothing open in the service, however often it is started again")
   func descriptors() async throws {
     try await RunningSecretService.with { service in

@@ -66,14 +66,17 @@ struct ItemKeeper: Sendable {
         name = "\(part)_\(number)"
       }
       let folder = SecretServiceFolder(.collection, name, label: label)
-      try await settled { () throws(ServiceError) in try await keep(folder) }
+      try await keep(folder)
       return try await collection(name)
     }
   }
 
+  /// Stores the record of a collection, in the place of the one that it has.
   func keep(_ folder: SecretServiceFolder) async throws(ServiceError) {
-    try await explained { () async throws(VaultError) in
-      _ = try await store.put(folder.item, secret: SharedSecret(SecretBytes(count: 0)))
+    try await settled { () throws(ServiceError) in
+      try await explained { () async throws(VaultError) in
+        _ = try await store.put(folder.item, secret: SharedSecret(SecretBytes(count: 0)))
+      }
     }
   }
 
@@ -195,7 +198,8 @@ struct ItemKeeper: Sendable {
           contentType: new.contentType,
           access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
           grant: old?.grant ?? rule?.grant ?? collection.grant)
-        return (try await put(item, new.secret), old == nil)
+        // Made a second time, the change finds the item that it has stored itself.
+        return (try await put(item, new.secret), old == nil || old?.name == name)
       }
     }
   }

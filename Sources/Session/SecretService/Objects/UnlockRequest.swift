@@ -70,7 +70,9 @@ struct UnlockRequest {
         try await Self.unlock(collections, items, call)
         return CallContext.paths(paths)
       } catch {
-        return nil
+        // If the vault has ended, nothing is unlocked, and the person has dismissed nothing.
+        let hasEnded = [.vaultEnded, .outcomeUnknown].contains(ServiceError(error)) && !Task.isCancelled
+        return hasEnded ? CallContext.paths([]) : nil
       }
     } completed: { prompt, dismissed, result in
       call.client.remove(prompt)
@@ -95,7 +97,10 @@ struct UnlockRequest {
   ) async throws(VaultError) {
     let rule = try await call.client.rule.current()
     func needsRule(_ item: SecretServiceItem) -> Bool { item.isGated || rule != nil }
-    let lockedCollections = collections.filter { call.locks.isLocked(collection: $0.name) }
+    var namedCollections = Set<String>()
+    let lockedCollections = collections.filter {
+      call.locks.isLocked(collection: $0.name) && namedCollections.insert($0.name).inserted
+    }
     // The collection of an item is unlocked with it.
     func isLockedAlone(_ item: SecretServiceItem) -> Bool {
       call.locks.isLocked(item) && !call.locks.isLocked(collection: item.collection)

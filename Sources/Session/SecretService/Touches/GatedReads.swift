@@ -94,15 +94,18 @@ final class GatedReads: Sendable {
   func show(
     _ reason: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
   ) async throws(VaultError) {
-    let context = try openStore().makeContext(prompt: desk.prompt(program))
-    context.options.offersFallbackAtOnce = true
-    defer { context.invalidate() }
+    let (store, desk, program) = (try openStore(), desk, program)
     // A prompt may block its thread, so it gets a thread of its own.
-    let (desk, program) = (desk, program)
     let asking = Task(executorPreference: BackgroundThread()) { () -> Result<Void, VaultError>? in
       await desk.turns.run(for: program.program) {
         do throws(VaultError) {
-          return .success(try await body(context, reason))
+          return .success(
+            try await Self.askingAgain { () async throws(VaultError) in
+              let context = store.makeContext(prompt: desk.prompt(program))
+              context.options.offersFallbackAtOnce = true
+              defer { context.invalidate() }
+              try await body(context, reason)
+            })
         } catch {
           desk.log("refused to \(reason), asked by \(program.words): \(error)")
           return .failure(error)
@@ -225,7 +228,10 @@ final class GatedReads: Sendable {
     }
     let result: Result<AuthenticationContext, VaultError>
     do throws(VaultError) {
-      result = .success(try await askAgain(for: items, batch.flatMap(\.unlocked)))
+      result = .success(
+        try await Self.askingAgain { () async throws(VaultError) in
+          try await ask(for: items, batch.flatMap(\.unlocked))
+        })
     } catch {
       result = .failure(error)
     }
@@ -238,14 +244,16 @@ final class GatedReads: Sendable {
   }
 
   /// Asks the person, and once more if the vault ends meanwhile: the person has refused nothing.
-  private func askAgain(
-    for items: [SecretServiceItem], _ unlocked: [String]
-  ) async throws(VaultError) -> AuthenticationContext {
+  ///
+  /// - Parameter ask: asks in a context of its own, for a read or an unlock: made twice, it is the same as made once.
+  private static func askingAgain<Value>(
+    _ ask: () async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
     do throws(VaultError) {
-      return try await ask(for: items, unlocked)
-    } catch .systemCancelled, .contextInvalidated {
+      return try await ask()
+    } catch .systemCancelled, .contextInvalidated, .outcomeUnknown {
       guard !Task.isCancelled else { throw .appCancelled }
-      return try await ask(for: items, unlocked)
+      return try await ask()
     }
   }
 

@@ -1,0 +1,132 @@
+import ProgramDriver
+import SDBus
+import SecretModel
+import SecretService
+import SecureMemory
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+/// The Secret Service in this process, over a vault that ends during the calls that a test chooses.
+@Suite("A vault that ends before it answers the Secret Service")
+struct UnansweredChangeTests {
+  /// Types the right passcode.
+  private struct Typist: AuthenticationPrompt {
+    func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+      if case .secretWanted = event { await session.answer(SecretBytes(text: ScratchStore.passcode)) }
+    }
+  }
+
+  private func with(
+    firstUnlock: FirstUnlock = .none, _ body: (PrivateBus, EndingVault, SecretStore) async throws -> Void
+  ) async throws {
+    try await PrivateBus.with { bus in
+      let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: firstUnlock))
+      let vault = EndingVault(VaultSession(of: try scratch.open(classKeys: ClassKeys(firstUnlock: firstUnlock))))
+      let beginning = try await SecretServiceServer.begin(
+        .init(
+          bus: bus.address, openStore: { SecretStore(service: vault, prompt: Typist()) },
+          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
+      guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
+      try await body(bus, vault, SecretStore(service: vault))
+    }
+  }
+
+  @Test(
+    "is asked again for a new item, which is announced as new, and for a replaced one, which is announced as changed")
+  func items() async throws {
+    try await with { bus, vault, _ in
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      vault.end(during: .add)
+      let item = try await client.create("s", label: "l", ["a": "b"], replace: true, session: session)
+      #expect(vault.count(of: .add) == 2)
+      #expect(try await client.signal("ItemCreated", of: ServiceClient.login).arguments == [.objectPath(item)])
+      #expect(try await client.changed("Items", of: ServiceClient.login) == .array(of: "o", [.objectPath(item)]))
+      #expect(!client.hasSignal("ItemChanged", of: ServiceClient.login))
+      vault.end(during: .add)
+      #expect(try await client.create("t", label: "l", ["a": "b"], replace: true, session: session) == item)
+      #expect(try await client.signal("ItemChanged", of: ServiceClient.login).arguments == [.objectPath(item)])
+      #expect(try await client.secret(item, session: session).text == "t")
+    }
+  }
+
+  @Test("is asked again for the alias and the label of a collection")
+  func collections() async throws {
+    try await with { bus, vault, _ in
+      let client = try await ServiceClient(bus)
+      let root = ServiceClient.root
+      func alias(_ name: String) async throws -> String? {
+        try await client.call(root, "Service", "ReadAlias", [.string(name)]).first?.asObjectPath
+      }
+      let label = "org.freedesktop.Secret.Collection.Label"
+      let made = try await client.call(
+        root, "Service", "CreateCollection", [.dictionary([label: .string("Mine")]), .string("")])
+      let mine = try #require(made.first?.asObjectPath)
+      vault.end(during: .add)
+      #expect(await client.error(root, "Service", "SetAlias", [.string("own"), .objectPath(mine)]) == nil)
+      #expect(try await alias("own") == mine)
+      vault.end(during: .add)
+      try await client.set(mine, "Collection", "Label", .string("Ours"))
+      #expect(try await client.property(mine, "Collection", "Label") == .string("Ours"))
+      // The label of the collection that has the alias already.
+      vault.end(during: .add)
+      let again = try await client.call(
+        root, "Service", "CreateCollection", [.dictionary([label: .string("Theirs")]), .string("own")])
+      #expect(again.first?.asObjectPath == mine)
+      #expect(try await client.property(mine, "Collection", "Label") == .string("Theirs"))
+      vault.end(during: .add, times: 2)
+      let error = await client.error(root, "Service", "SetAlias", [.string("other"), .objectPath(mine)])
+      #expect(error == "OutcomeUnknown")
+    }
+  }
+
+  @Test("is asked again for the first unlock, and a person who is asked twice in vain has dismissed nothing")
+  func unlock() async throws {
+    try await with(firstUnlock: .passcode) { bus, vault, store in
+      let client = try await ServiceClient(bus)
+      let login = ServiceClient.login
+      vault.end(during: .unlock, times: 2)
+      let inVain = try await client.show(try await client.change("Unlock", [login]).prompt)
+      #expect(inVain == (false, []))
+      #expect(vault.count(of: .unlock) == 2)
+      #expect(try await client.property(login, "Collection", "Locked") == .boolean(true))
+      vault.end(during: .unlock)
+      #expect(try await client.show(try await client.change("Unlock", [login]).prompt) == (false, [login]))
+      #expect(try await store.awaitsFirstUnlock() == false)
+    }
+  }
+
+  @Test("is not asked for the secret of an open item while it is locked, which it would log as a read that failed")
+  func locked() async throws {
+    try await with(firstUnlock: .passcode) { bus, vault, _ in
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      try await vault.lock()
+      #expect(await client.error(item, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      #expect(vault.count(of: .openSecrets) == 1 && vault.count(of: .secrets) == 0)
+    }
+  }
+
+  @Test("is asked once for the open ones of several items, whatever it leaves out")
+  func leftOut() async throws {
+    try await with { bus, vault, store in
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      var paths: [String] = []
+      for number in 0..<10 {
+        paths.append(try await client.create("\(number)", label: "l", ["n": "\(number)"], session: session))
+      }
+      let gated = try await store.items(SecretServiceItem.search()).prefix(8).map(\.id)
+      for id in gated {
+        try await store.update([id], SecretServiceItem.change(access: AccessControl(.passcode), grant: .brief))
+      }
+      #expect(try await RunningSecretService.secrets(of: paths, on: bus) == ["8", "9"])
+      #expect(vault.count(of: .openSecrets) == 1)
+    }
+  }
+}
