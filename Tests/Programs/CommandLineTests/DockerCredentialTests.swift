@@ -173,7 +173,7 @@ struct DockerCredentialTests {
           "\(request): \(refused.failure)")
         #expect(refused.output.isEmpty)
       }
-      let unknown = try await docker("version", "", in: store)
+      let unknown = try await docker("rename", "", in: store)
       #expect(unknown.status == 64)
       #expect(try await docker("get", "c.test two", in: store).status == 64)
       #expect(try await store.whorl("ls").output.isEmpty)
