@@ -388,8 +388,8 @@ let package = Package(
     .testTarget(
       name: "SSHAgentTests",
       dependencies: [
-        "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SecureMemory", "SessionPrompts",
-        "Whorl",
+        "Executors", "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SecureMemory",
+        "SessionPrompts", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
@@ -424,8 +424,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "Primitives", "Confinement", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault", "SecureMemory",
-        "ReaderClient", "VaultDriver",
+        "Primitives", "Confinement", "Executors", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault",
+        "SecureMemory", "ReaderClient", "VaultDriver",
       ],
       path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
     // Attacks on the security promises: kills, faults, restores, many clients at once.

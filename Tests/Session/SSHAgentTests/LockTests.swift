@@ -1,9 +1,11 @@
+import Executors
 import Foundation
 import Glibc
 import KeySchemes
 import ProgramDriver
 import SSHAgent
 import SecureMemory
+import SessionPrompts
 import Synchronization
 import Testing
 
@@ -18,33 +20,66 @@ struct LockTests {
   // MARK: The lock itself
 
   @Test("opens with its password alone, and is locked once")
-  func password() {
+  func password() async {
     let lock = AgentLock { _ in }
     #expect(!lock.isLocked)
-    #expect(!lock.unlock(with: secret("word")), "an agent that is not locked")
-    #expect(!lock.lock(with: secret("")))
+    #expect(await !lock.unlock(with: secret("word"), by: 1), "an agent that is not locked")
+    #expect(await !lock.lock(with: secret(""), by: 1))
     #expect(!lock.isLocked)
-    #expect(lock.lock(with: secret("word")))
+    #expect(await lock.lock(with: secret("word"), by: 1))
     #expect(lock.isLocked)
-    #expect(!lock.lock(with: secret("other")))
-    for wrong in ["", "wor", "words", "Word", "other"] { #expect(!lock.unlock(with: secret(wrong))) }
+    #expect(await !lock.lock(with: secret("other"), by: 1))
+    for wrong in ["", "wor", "words", "Word", "other"] { #expect(await !lock.unlock(with: secret(wrong), by: 1)) }
     #expect(lock.isLocked)
-    #expect(lock.unlock(with: secret("word")))
+    #expect(await lock.unlock(with: secret("word"), by: 1))
     #expect(!lock.isLocked)
   }
 
   @Test("answers each wrong password a tenth of a second later than the one before, and after ten seconds at most")
-  func delays() {
+  func delays() async {
     let waits = Mutex<[Duration]>([])
     let lock = AgentLock { time in waits.withLock { $0.append(time) } }
-    #expect(lock.lock(with: secret("word")))
-    for _ in 1...102 { #expect(!lock.unlock(with: secret("wrong"))) }
+    #expect(await lock.lock(with: secret("word"), by: 1))
+    for _ in 1...102 { #expect(await !lock.unlock(with: secret("wrong"), by: 1)) }
     #expect(
       waits.withLock { $0 } == (1...100).map { .milliseconds(100 * $0) } + [.seconds(10), .seconds(10)])
-    #expect(lock.unlock(with: secret("word")))
-    #expect(lock.lock(with: secret("word")))
-    #expect(!lock.unlock(with: secret("wrong")))
+    #expect(await lock.unlock(with: secret("word"), by: 1))
+    #expect(await lock.lock(with: secret("word"), by: 1))
+    #expect(await !lock.unlock(with: secret("wrong"), by: 1))
     #expect(waits.withLock { $0.last } == .milliseconds(100))
+  }
+
+  @Test("gives processes turns, so that one that tries many passwords at once does not keep the right one waiting")
+  func turns() async throws {
+    let goesOn = DispatchSemaphore(value: 0)
+    let waits = Mutex(0)
+    let lock = AgentLock { _ in
+      waits.withLock { $0 += 1 }
+      goesOn.wait()
+    }
+    /// Tries a password on a thread of its own, as each client has one.
+    func unlock(_ password: String, by process: pid_t) -> Task<Bool, Never> {
+      let password = secret(password)
+      return Task(executorPreference: BackgroundThread()) { await lock.unlock(with: password, by: process) }
+    }
+    func eventually(_ holds: () -> Bool) async throws {
+      for _ in 0..<6_000 where !holds() { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(holds())
+    }
+    #expect(await lock.lock(with: secret("word"), by: 1))
+    var wrong = [unlock("wrong", by: 1)]
+    try await eventually { waits.withLock { $0 } == 1 }
+    for count in 1...5 {
+      wrong.append(unlock("wrong", by: 1))
+      try await eventually { lock.tries.count == count }
+    }
+    let right = unlock("word", by: 2)
+    try await eventually { lock.tries.count == 6 }
+    for _ in wrong { goesOn.signal() }
+    #expect(await right.value)
+    for each in wrong { #expect(await !each.value) }
+    // The one that waited longer came first, and the others find it unlocked.
+    #expect(waits.withLock { $0 } == 2)
   }
 
   // MARK: The agent
@@ -120,7 +155,7 @@ struct LockTests {
         #expect(try await agent.client("ssh", server.arguments("true")).status == 0)
         #expect(agent.prompts.count == 2, "\(agent.lines)")
         let signing = Task { try await agent.sign(key) }
-        try await agent.waits { $0.contains { $0.contains(" to sign a file with the SSH key work ") } }
+        try await agent.waits { $0.contains { $0.contains(": Swipe the reader (virtual reader) to sign a file ") } }
         #expect(client.change(lock: true, "word") == Self.success)
         #expect(try await signing.value.status != 0)
         try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }
@@ -137,10 +172,10 @@ struct LockTests {
       let (first, second) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
       let known = "host.test ssh-ed25519 \(Data(try host.publicKey).base64EncodedString())\n"
       try await RunningAgent.with(store, knownHosts: known) { agent in
-        let client = try RawClient(agent.socket)
-        #expect(client.change(lock: true, "word") == Self.success)
+        let (client, owner) = (try RawClient(agent.socket), try RawClient(agent.socket))
+        #expect(owner.change(lock: true, "word") == Self.success)
         #expect(client.bind(try SessionBind(relay, session: first, isForwarding: true)) == Self.success)
-        #expect(client.change(lock: false, "word") == Self.success)
+        #expect(owner.change(lock: false, "word") == Self.success)
         #expect(client.bind(try SessionBind(host, session: second)) == Self.success)
         let request = signIn(session: second, key: key, hostKey: try host.publicKey)
         #expect(client.sign(key, request) == Self.failure)
@@ -148,6 +183,34 @@ struct LockTests {
         let direct = try RawClient(agent.socket)
         #expect(direct.bind(try SessionBind(host, session: second)) == Self.success)
         #expect(direct.sign(key, request) == Self.signature)
+      }
+    }
+  }
+
+  @Test("is not locked or unlocked by a host that it is forwarded to, or may be")
+  func forwarded() async throws {
+    try await TestStore.with { store in
+      let (relay, session) = (try TestKey(), [UInt8](repeating: 1, count: 32))
+      let known = try SessionBind(relay, session: session, isForwarding: true)
+      var (unknown, wrong) = (known, known)
+      unknown.hostKey = [0, 0, 0, 1, 1]
+      wrong.signature = try relay.signature(of: [1])
+      try await RunningAgent.with(store) { agent in
+        let owner = try RawClient(agent.socket)
+        for (bind, answer) in [(known, Self.success), (unknown, Self.failure), (wrong, Self.failure)] {
+          let client = try RawClient(agent.socket)
+          #expect(client.bind(bind) == answer)
+          #expect(client.change(lock: true, "word") == Self.failure)
+          #expect(owner.change(lock: true, "word") == Self.success)
+          #expect(client.change(lock: false, "word") == Self.failure)
+          #expect(owner.change(lock: false, "word") == Self.success)
+        }
+        try await agent.waits { $0.contains { $0.contains("unlock the agent: it was forwarded to another machine") } }
+        // The session that the client signs in to is no way for its host to the agent.
+        let direct = try RawClient(agent.socket)
+        #expect(direct.bind(try SessionBind(relay, session: session)) == Self.success)
+        #expect(direct.change(lock: true, "word") == Self.success)
+        #expect(direct.change(lock: false, "word") == Self.success)
       }
     }
   }

@@ -27,6 +27,10 @@ package struct SessionBinds: Sendable {
 
   package init() {}
 
+  /// Whether a program on another machine may send the requests, because the agent was forwarded there or it is unknown
+  /// whether it was.
+  package var mayBeForwarded: Bool { isBroken || hasUnknownHop || verified.contains { $0.isForwarding } }
+
   package mutating func add(_ bind: SessionBind) throws(Refusal) {
     do throws(Refusal) {
       try check(bind)

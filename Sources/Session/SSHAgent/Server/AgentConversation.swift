@@ -68,7 +68,7 @@ final class AgentConversation {
     // A message for the other agent may hold a private key, so only its type is read here.
     let type = message.bytes.withUnsafeBytes { $0[0] }
     if type == AgentMessage.lock || type == AgentMessage.unlock {
-      return changeLock(message, isLocking: type == AgentMessage.lock)
+      return await changeLock(message, isLocking: type == AgentMessage.lock)
     }
     // A locked agent goes on to take sessions: otherwise it would not know of hosts that it is forwarded to meanwhile.
     if signer.lock.isLocked, type != AgentMessage.extension {
@@ -84,18 +84,30 @@ final class AgentConversation {
     case .list: return await identities(message)
     case .sign(let request): return await signature(request) ?? handedOn(message)
     case .bind(let bind): return take(bind, message)
-    case .other: return signer.lock.isLocked ? AgentAnswer.failure : handedOn(message)
+    case .other: return handedOn(message)
     }
   }
 
   /// Locks or unlocks the agent (`ssh-add -x` and `-X`). The other agent is not told: its keys are hidden here while this
-  /// agent is locked.
-  private func changeLock(_ message: SharedSecret, isLocking: Bool) -> [UInt8] {
+  /// agent is locked. A host that the agent is forwarded to cannot do it: it would shut out the person, or guess.
+  private func changeLock(_ message: SharedSecret, isLocking: Bool) async -> [UInt8] {
+    guard !binds.mayBeForwarded else {
+      signer.log(
+        "\(peer.words) is refused to \(isLocking ? "lock" : "unlock") the agent: it was forwarded to another machine")
+      return AgentAnswer.failure
+    }
     let password: SharedSecret? = message.bytes.withUnsafeBytes { bytes in
       guard let fields = SSHFormat.strings(in: bytes, from: 1, count: 1) else { return nil }
       return SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[fields[0]])))
     }
-    guard let password, isLocking ? signer.lock.lock(with: password) : signer.lock.unlock(with: password) else {
+    let isChanged =
+      if let password {
+        await isLocking
+          ? signer.lock.lock(with: password, by: peer.process) : signer.lock.unlock(with: password, by: peer.process)
+      } else {
+        false
+      }
+    guard isChanged else {
       signer.log("\(peer.words) is refused to \(isLocking ? "lock" : "unlock") the agent")
       return AgentAnswer.failure
     }
@@ -104,15 +116,36 @@ final class AgentConversation {
     return AgentAnswer.success
   }
 
-  /// Forwards the message and returns the other agent's answer, or a failure if there is no answer.
-  ///
-  /// - Parameter limit: how long to wait for the answer; nil where the other agent may ask the person first. The wait
-  ///   ends also when the client disconnects.
-  private func handedOn(_ message: SharedSecret, within limit: Duration? = nil) -> [UInt8] {
+  /// The connection to the other agent, made for the first message; nil where there is none.
+  private func otherAgent() -> AgentSocket? {
     if case .awaited(let path) = upstream {
       upstream = AgentSocket(connectingTo: path, within: Self.upstreamLimit).map { .connected($0) } ?? .none
     }
-    guard case .connected(let connection) = upstream else { return AgentAnswer.failure }
+    guard case .connected(let connection) = upstream else { return nil }
+    return connection
+  }
+
+  /// Forwards a message that a locked agent refuses, and returns the other agent's answer; a failure where the agent is
+  /// locked before the answer is there. The other agent may ask the person first, so the wait has no limit: it ends when
+  /// the agent is locked or the client disconnects, and the connection to the other agent with it.
+  private func handedOn(_ message: SharedSecret) -> [UInt8] {
+    guard !signer.lock.isLocked, let connection = otherAgent(),
+      let number = signer.lock.begin({ connection.end() })
+    else { return AgentAnswer.failure }
+    let answer = answer(of: connection, to: message)
+    guard signer.lock.end(number) else { return AgentAnswer.failure }
+    return answer
+  }
+
+  /// Forwards a message also while the agent is locked, and returns the other agent's answer; a failure if there is none
+  /// in time.
+  private func handedOnAtOnce(_ message: SharedSecret) -> [UInt8] {
+    otherAgent().map { answer(of: $0, to: message, within: Self.upstreamLimit) } ?? AgentAnswer.failure
+  }
+
+  private func answer(
+    of connection: AgentSocket, to message: SharedSecret, within limit: Duration? = nil
+  ) -> [UInt8] {
     let watch = HangupWatch(socket) { connection.end() }
     let timer = limit.map { LoopTimer(after: $0) { connection.end() } }
     defer {
@@ -131,14 +164,16 @@ final class AgentConversation {
     let own = await keys().flatMap { key in
       [key.publicKey, key.certificate].compactMap { $0 }.map { (key: $0, comment: Array(key.name.utf8)) }
     }
-    let theirs = AgentAnswer.keys(in: handedOn(message, within: Self.upstreamLimit))
+    let theirs = AgentAnswer.keys(in: handedOnAtOnce(message))
     let others = theirs.filter { other in !own.contains { $0.key == other.key } }
+    // It may have been locked during the wait for the vault and for the other agent.
+    guard !signer.lock.isLocked else { return AgentAnswer.identities([]) }
     return AgentAnswer.identities(own + others)
   }
 
   private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
     // The other agent checks the bind itself, for its own keys.
-    _ = handedOn(message, within: Self.upstreamLimit)
+    _ = handedOnAtOnce(message)
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
     } catch {

@@ -1,6 +1,7 @@
-internal import Glibc
+package import Glibc
 internal import Keys
 package import SecureMemory
+package import SessionPrompts
 internal import Synchronization
 
 /// The lock of the agent (`ssh-add -x`): while it is locked, the agent lists no key and signs nothing. It ends with the
@@ -29,7 +30,9 @@ package final class AgentLock: Sendable {
   private struct State {
     /// Nil while the agent is not locked.
     var password: Password?
-    /// What cancels the signatures that are being made.
+    /// The wrong passwords since the agent was locked.
+    var failures = 0
+    /// What cancels the signatures that are being made, here and by the other agent.
     var signatures: [UInt64: @Sendable () -> Void] = [:]
     var lastNumber: UInt64 = 0
   }
@@ -39,8 +42,9 @@ package final class AgentLock: Sendable {
 
   private let wait: @Sendable (Duration) -> Void
   private let state = Mutex(State())
-  /// The wrong passwords since the agent was locked. Held during a try, so that no two are made at a time.
-  private let failures = Mutex(0)
+  /// No two tries are made at a time. Processes take turns, so that one that guesses on many connections does not keep
+  /// another's right password waiting for all of them.
+  package let tries = PromptTurns()
 
   /// - Parameter wait: blocks for a time; tests do not wait.
   package init(wait: @escaping @Sendable (Duration) -> Void = AgentLock.sleep) { self.wait = wait }
@@ -52,36 +56,38 @@ package final class AgentLock: Sendable {
   package var isLocked: Bool { state.withLock { $0.password != nil } }
 
   /// Locks the agent and cancels the signatures that are being made. False where it is locked already, and for an empty
-  /// password. Blocks.
-  package func lock(with password: SharedSecret) -> Bool {
-    failures.withLock { failures in
+  /// password. Blocks its thread.
+  package func lock(with password: SharedSecret, by process: pid_t) async -> Bool {
+    await tries.run(for: "\(process)") { () async -> Bool in
       guard password.bytes.count > 0, !isLocked, let kept = try? Password(password) else { return false }
-      failures = 0
       let signatures = state.withLock { state in
         defer { state.signatures = [:] }
-        state.password = kept
+        (state.password, state.failures) = (kept, 0)
         return state.signatures.values
       }
       for cancel in signatures { cancel() }
       return true
-    }
+    } ?? false
   }
 
-  /// Unlocks the agent. False where it is not locked, and for a wrong password. Blocks.
-  package func unlock(with password: SharedSecret) -> Bool {
-    failures.withLock { failures in
+  /// Unlocks the agent. False where it is not locked, and for a wrong password. Blocks its thread.
+  package func unlock(with password: SharedSecret, by process: pid_t) async -> Bool {
+    await tries.run(for: "\(process)") { () async -> Bool in
       guard let kept = state.withLock({ $0.password }) else { return false }
       guard kept.equals(password) else {
-        failures = min(failures + 1, Self.mostCounted)
+        let failures = state.withLock { state in
+          state.failures = min(state.failures + 1, Self.mostCounted)
+          return state.failures
+        }
         wait(.milliseconds(100 * failures))
         return false
       }
       state.withLock { $0.password = nil }
       return true
-    }
+    } ?? false
   }
 
-  /// Registers a signature that is being made. Nil where the agent is locked.
+  /// Registers a signature that is being made, here or by the other agent. Nil where the agent is locked.
   ///
   /// - Parameter cancel: called when the agent is locked.
   func begin(_ cancel: @escaping @Sendable () -> Void) -> UInt64? {
