@@ -27,8 +27,10 @@ struct SSHKeyFile {
   /// What `ssh-add` gives to an agent.
   struct Contents {
     var privateKey: SharedSecret
-    /// The certificate in the file beside it (`NAME-cert.pub`); nil where there is none.
+    /// The user's certificate of the key in the file beside it (`NAME-cert.pub`); nil where there is none.
     var certificate: [UInt8]?
+    /// Whether there is another certificate in that file, such as a host's.
+    var hasOtherCertificate: Bool
   }
 
   func read(_ session: Session) async throws(Failure) -> Contents {
@@ -59,7 +61,10 @@ struct SSHKeyFile {
         .notFound, "\(path): ssh-add has read no private key", name: "errSecItemNotFound",
         advice: "'ssh-keygen -y -f FILE' says whether it is one")
     }
-    return Contents(privateKey: key, certificate: offer.certificate)
+    guard let certificate = offer.certificate, let publicKey = Self.publicKey(of: key),
+      SSHKey.isCertificate(certificate, of: publicKey)
+    else { return Contents(privateKey: key, certificate: nil, hasOtherCertificate: offer.certificate != nil) }
+    return Contents(privateKey: key, certificate: certificate, hasOtherCertificate: false)
   }
 
   /// Finds `ssh-add` on the user's path, where nobody but root and the user could have put it.
@@ -136,6 +141,32 @@ struct SSHKeyFile {
   }
 
   private static func isCertificate(_ message: SharedSecret) -> Bool { name(in: message).contains("-cert-") }
+
+  /// The public key in SSH's form, from the fields of a private key as agents get it. Nil for other kinds of keys.
+  private static func publicKey(of privateKey: SharedSecret) -> [UInt8]? {
+    privateKey.bytes.withUnsafeBytes { bytes in
+      var fields: [[UInt8]] = []
+      var next = 0
+      // The kind, and at most two fields of the public key: those behind them are secret.
+      while fields.count < 3, let field = SSHFormat.string(in: bytes, at: next) {
+        let isPublic =
+          switch (fields.first.map { String(decoding: $0, as: UTF8.self) }, fields.count) {
+          case (nil, _), ("ssh-ed25519", 1), ("ssh-rsa", 1...2): true
+          case (let kind?, 1...2): kind.hasPrefix("ecdsa-sha2-")
+          default: false
+          }
+        guard isPublic else { break }
+        fields.append(Array(bytes[field]))
+        next = field.upperBound
+      }
+      // An agent gets the modulus of an RSA key first, and a public key has the exponent first.
+      if fields.count == 3, fields[0] == Array("ssh-rsa".utf8) { fields.swapAt(1, 2) }
+      guard fields.count > 1 else { return nil }
+      var writer = SSHWriter()
+      for field in fields { writer.append(string: field) }
+      return writer.bytes
+    }
+  }
 
   /// The certificate, which follows its name.
   private static func certificate(in message: SharedSecret) -> [UInt8]? {

@@ -1,8 +1,11 @@
 import Foundation
+import Glibc
 import Keys
 import ProgramDriver
 import SSHAgent
+import SecretModel
 import Testing
+import Whorl
 
 @Suite("Certificates of the vault's keys", .serialized)
 struct CertificateTests {
@@ -106,29 +109,39 @@ struct CertificateTests {
 
   @Test("a prompt names the certificate, its users and its authority, and says when it is not valid")
   func shown() async throws {
-    #expect(try await words("-n", "alice") == "the certificate “laptop” for alice, signed by SHA256:…")
-    #expect(try await words("-n", "alice,bob") == "the certificate “laptop” for alice and bob, signed by SHA256:…")
+    #expect(try await words("-n", "alice") == "the certificate “laptop” for “alice”, signed by SHA256:…")
     #expect(
-      try await words("-n", "a,b,c,d,e") == "the certificate “laptop” for a, b, c and 2 more, signed by SHA256:…")
+      try await words("-n", "alice,bob") == "the certificate “laptop” for “alice”, “bob”, signed by SHA256:…")
+    #expect(
+      try await words("-n", "a,b,c,d,e") == "the certificate “laptop” for “a”, “b”, “c” and 2 more, signed by SHA256:…")
     #expect(try await words() == "the certificate “laptop” for every user, signed by SHA256:…")
     #expect(
       try await words("-n", "alice", "-V", "-2h:-1h")
-        == "the certificate “laptop” for alice, signed by SHA256:…, which has expired")
+        == "the certificate “laptop” for “alice”, signed by SHA256:…, which has expired")
     #expect(
       try await words("-n", "alice", "-V", "+1h:+2h")
-        == "the certificate “laptop” for alice, signed by SHA256:…, which is not valid yet")
+        == "the certificate “laptop” for “alice”, signed by SHA256:…, which is not valid yet")
   }
 
   @Test("names in a certificate cannot imitate a prompt, and are cut")
   func imitation() async throws {
     #expect(
       try await words("-n", "alice) [“bob”]\u{202E}", name: "x” for root (asked by \"ssh\")\n\u{2066}<b>")
-        == "the certificate “x for root asked by ssh b” for alice bob, signed by SHA256:…")
+        == "the certificate “x for root asked by ssh b” for “alice bob”, signed by SHA256:…")
     let long = String(repeating: "n", count: 80)
     let cut = String(repeating: "n", count: 32) + "…" + String(repeating: "n", count: 31)
     #expect(
-      try await words("-n", long, name: long) == "the certificate “\(cut)” for \(cut), signed by SHA256:…")
-    #expect(try await words("-n", "alice", name: "“”") == "the certificate for alice, signed by SHA256:…")
+      try await words("-n", long, name: long) == "the certificate “\(cut)” for “\(cut)”, signed by SHA256:…")
+    #expect(try await words("-n", "alice", name: "“”") == "the certificate for “alice”, signed by SHA256:…")
+    // A comma ends a name for ssh-keygen, but not in a certificate.
+    let authority = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU"
+    for (name, shown) in [
+      ("alice\u{FF0C} signed by \(authority)", "alice\u{FF0C} signed by \(authority)"),
+      ("root and 2 more", "root and 2 more"), ("\u{202E}", "a user without a name"), ("”", "a user without a name"),
+    ] {
+      let cut = PromptLabel.text(shown)
+      #expect(try await words("-n", name) == "the certificate “laptop” for “\(cut)”, signed by SHA256:…")
+    }
   }
 
   // MARK: OpenSSH
@@ -160,7 +173,7 @@ struct CertificateTests {
         try await agent.waits {
           $0.contains {
             $0.contains(
-              "to sign in to host.test as \(SSHServer.user) with the SSH key work and the certificate “id” for \(SSHServer.user), signed by SHA256:"
+              "to sign in to host.test as \(SSHServer.user) with the SSH key work and the certificate “id” for “\(SSHServer.user)”, signed by SHA256:"
             )
           }
         }
@@ -201,7 +214,7 @@ struct CertificateTests {
       try await RunningAgent.with(store, knownHosts: server.knownHost) { agent in
         let signed = try await agent.sign(file)
         try signed.mustSucceed()
-        try await agent.waits { $0.contains { $0.contains(", which has expired (asked by") } }
+        try await agent.waits { $0.contains { $0.contains(", which has expired, asked by") } }
         let refused = try await agent.client(
           "ssh", server.arguments("true", ["-o", "CertificateFile=\(file)", "-i", key]))
         #expect(refused.status != 0)
@@ -246,6 +259,51 @@ struct CertificateTests {
       #expect(try await store.whorl("ssh", "certificate", "work").status == 64)
       #expect(try await store.whorl("ssh", "certificate", "work", file, "--remove").status == 64)
       #expect(try await !store.whorl("ssh", "list").text.contains("certified"))
+    }
+  }
+
+  @Test("what counts as no certificate of the key is removed with --remove all the same")
+  func removed() async throws {
+    try await TestStore.with { store in
+      _ = try await store.addKey("work", "--access", "none")
+      let configuration = "\(store.folder)/in-process.json"
+      try writeFile(configuration, Array(#"{"vaultProgram":"\#(try Programs.path("whorld"))"}"#.utf8))
+      let opened = try SecretStore.open(at: store.directory, reader: "auto", configuration: configuration)
+      func key() async throws -> Item { try #require(try await opened.items(SSHKey.search()).first) }
+      func isKept() async throws -> Bool {
+        try await key().attributes[AttributeName(rawValue: "whorl.ssh.certificate")] != nil
+      }
+      try await opened.update([key().id], SSHKey.change(certificate: [1, 2, 3]))
+      #expect(try await isKept())
+      #expect(try await !store.whorl("ssh", "list").text.contains("certified"))
+      try await store.whorl("ssh", "certificate", "work", "--remove").mustSucceed()
+      #expect(try await !isKept())
+    }
+  }
+
+  @Test(
+    "a key that is brought in does not bring a host's certificate, and the command says so",
+    arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048"])
+  func hostsCertificate(_ options: String) async throws {
+    try await TestStore.with { store in
+      let file = "\(store.folder)/key"
+      try await Invocation(
+        program: "/usr/bin/ssh-keygen",
+        arguments: ["-q", "-N", "", "-C", "x", "-f", file] + options.split(separator: " ").map(String.init)
+      ).run().mustSucceed()
+      let authority = try await TestAuthority(at: "\(store.folder)/authority")
+      try await authority.certify(file, ["-h", "-n", "host.test"])
+      let added = try await store.whorl("ssh", "add", "host", "--import", file, "--access", "none")
+      try added.mustSucceed()
+      #expect(added.diagnostics.contains("The certificate beside \(file) is not kept"), "\(added.diagnostics)")
+      #expect(try await !store.whorl("ssh", "list").text.contains("certified"))
+      try await store.whorl("ssh", "rm", "host", "--yes").mustSucceed()
+      // With a user's certificate the same key brings it, and nothing is said.
+      remove("\(file)-cert.pub")
+      try await authority.certify(file, ["-n", "alice"])
+      let user = try await store.whorl("ssh", "add", "user", "--import", file, "--access", "none")
+      #expect(!user.diagnostics.contains("is not kept"), "\(user.diagnostics)")
+      #expect(try await store.whorl("ssh", "list").text.contains(", certified\t"))
     }
   }
 

@@ -98,6 +98,14 @@ struct KnownHostsTests {
     let long = nobody.text(of: .signIn(user: String(repeating: "x", count: 100_000), host: nil, via: []))
     #expect(long.count < 200)
     #expect(nobody.text(of: .file(namespace: "git")) == "sign for git")
+    // What is more than a word cannot go on as the prompt does.
+    #expect(
+      nobody.text(of: .signIn(user: "root, via a.test", host: nil, via: []))
+        == "sign in to an unknown host as “root, via a.test”")
+    #expect(
+      nobody.text(of: .file(namespace: "mail with the SSH key test"))
+        == "sign a file for “mail with the SSH key test”")
+    #expect(nobody.text(of: .file(namespace: "\u{202E}")) == "sign a file for “”")
     #expect(nobody.text(of: .unknown) == "sign data of an unknown kind")
   }
 }

@@ -23,11 +23,20 @@ package enum PromptLabel {
   }
 
   /// All of these names, each between quotation marks.
-  package static func names(_ names: [String]) -> String {
+  ///
+  /// - Parameter unnamed: what stands for a name of which nothing can be shown.
+  package static func names(_ names: [String], unnamed: String = "a secret without a name") -> String {
     names.map { name in
       let shown = text(name)
-      return "“\(shown.isEmpty ? "a secret without a name" : shown)”"
+      return "“\(shown.isEmpty ? unnamed : shown)”"
     }.joined(separator: ", ")
+  }
+
+  /// The name as it is where it is one word, else between quotation marks: a name of several words could go on as the
+  /// prompt does.
+  package static func word(_ name: String) -> String {
+    let shown = text(name)
+    return shown.isEmpty || shown.contains(where: { $0 == " " || $0 == "," }) ? "“\(shown)”" : shown
   }
 
   /// Spaces and line ends of all kinds, and letters that look like spaces.

@@ -6,7 +6,7 @@ package enum CertificateWords {
   /// The most names of users that are shown.
   private static let most = 3
 
-  /// Such as "the certificate “laptop” for alice and bob, signed by SHA256:…".
+  /// Such as "the certificate “laptop” for “alice”, “bob”, signed by SHA256:…".
   ///
   /// - Parameter time: in seconds since 1970.
   package static func text(of certificate: SSHCertificate, at time: UInt64) -> String {
@@ -23,9 +23,9 @@ package enum CertificateWords {
 
   private static func users(_ certificate: SSHCertificate) -> String {
     guard !certificate.principals.isEmpty else { return "every user" }
-    let names = certificate.principals.prefix(most).map { PromptLabel.text($0) }
-    let rest = certificate.principals.count - names.count
-    guard rest == 0 else { return "\(names.joined(separator: ", ")) and \(rest) more" }
-    return names.joined(separator: " and ")
+    // Between quotation marks, so that no name can go on as the prompt does.
+    let names = PromptLabel.names(Array(certificate.principals.prefix(most)), unnamed: "a user without a name")
+    let rest = certificate.principals.count - most
+    return rest > 0 ? "\(names) and \(rest) more" : names
   }
 }

@@ -14,10 +14,10 @@ package struct PurposeWords: Sendable {
     case .signIn(let user, let host, let via):
       let place = host.map(name) ?? "an unknown host"
       let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
-      return "sign in to \(place) as \(PromptLabel.text(user))\(way)"
+      return "sign in to \(place) as \(PromptLabel.word(user))\(way)"
     case .file("git"): return "sign for git"
     case .file("file"): return "sign a file"
-    case .file(let namespace): return "sign a file for \(PromptLabel.text(namespace))"
+    case .file(let namespace): return "sign a file for \(PromptLabel.word(namespace))"
     case .unknown: return "sign data of an unknown kind"
     }
   }

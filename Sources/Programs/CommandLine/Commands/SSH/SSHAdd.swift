@@ -15,7 +15,7 @@ struct SSHAdd: Command {
       never leaves it, so make a second key as a way back. Without a name it is USER@HOST, as ssh-keygen names keys.
 
       --import brings in a private key of a file, once ssh-add has read it and asked for its passphrase, and the \
-      certificate in FILE-cert.pub. The file stays; delete it when the key works.
+      user's certificate in FILE-cert.pub. The file stays; delete it when the key works.
 
       --access says what a signature needs, as in 'whorl set'. Each signature needs a touch of its own, unless --minutes \
       lets a touch hold for the same program, host and user.
@@ -123,6 +123,10 @@ struct SSHAdd: Command {
     }
     guard let key = SSHKey(stored) else {
       throw Failure(.internalError, "the vault made another key", name: "errSecInternalError", advice: "report it")
+    }
+    if let file, contents?.hasOtherCertificate == true {
+      StandardError.line(
+        "The certificate beside \(Visible.text(file)) is not kept: it is no user's certificate of this key.")
     }
     if options.json { return try JSON.print(SSHKeyRow(key)) }
     try StandardOutput.line(key.line)

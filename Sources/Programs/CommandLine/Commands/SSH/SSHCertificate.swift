@@ -44,7 +44,8 @@ struct SSHCertificate: Command {
     let store = try await session.store()
     let key = try await session.sshKeys(named: [name], in: store)[0]
     let certificate: [UInt8]? = if let file { try Self.certificate(in: file, of: key) } else { nil }
-    guard certificate != key.certificate else { return }
+    // The item may hold bytes that do not count as a certificate of the key, so they are always removed.
+    guard remove || certificate != key.certificate else { return }
     let change = SSHKey.change(certificate: certificate)
     let name = Visible.text(key.name)
     _ = try await session.asking(
