@@ -163,17 +163,19 @@ extension VaultInterface.Method {
     }
   }
 
-  /// Whether the call changes what is stored. If the connection is lost during such a call, it is unknown whether the
-  /// change was made.
+  /// Whether the call changes what is stored, so that it makes a difference whether it is made once or twice. If the
+  /// connection is lost during such a call, it is unknown whether the change was made.
   package var isChange: Bool {
     switch self {
     case .keep, .rebuildDeviceKey, .makeStoreOfBackup, .restoreBackup, .add, .addAll, .addKey, .update, .delete,
-      .enroll, .unenroll, .unlock, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover,
+      .enroll, .unenroll, .changePasscode, .reseal, .setFirstUnlock, .removePasscode, .recover,
       .keepRecoveryKey, .acceptRestore,
       .useAdapter:
       true
     // A new store that was not kept is removed when its connection ends.
     case .create: false
+    // What it opens ends with the vault, and like every right passcode it clears the counts of wrong ones.
+    case .unlock: false
     case .hello, .cancel, .open, .openCopy, .lendReader, .walletKey, .encryptFile, .fileKey, .decryptFile,
       .makeKeyPair, .sealCopy, .openContext, .respond,
       .setApplicationPassword, .closeContext, .items, .secrets, .firstSecrets, .useKey, .evaluate, .biometry, .losses,

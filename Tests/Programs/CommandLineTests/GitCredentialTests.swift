@@ -1,8 +1,10 @@
+import Executors
 import Foundation
 import Glibc
 import ProgramDriver
 import Synchronization
 import Testing
+import VaultDriver
 
 @Suite("whorl git-credential")
 struct GitCredentialTests {
@@ -175,6 +177,45 @@ struct GitCredentialTests {
       try got.mustSucceed()
       #expect(got.text == (action == "get" ? "username=ann\npassword=one\n" : ""))
       #expect(try await store.whorl("ls").text.contains("example.com/ann") == (action == "get"))
+    }
+  }
+
+  @Test("asks for the passcode once more where the vault ends while a store that waits for it is unlocked")
+  func vaultEndsAtFirstUnlock() async throws {
+    try await PrivateBus.with { bus in
+      try await TestStore.with { store in
+        try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
+        try await makeWaitForPasscode(storeAt: store.directory, passcode: TestStore.passcode)
+        // The first question is not answered.
+        let script = """
+          #!/bin/sh
+          echo OK
+          while read -r word rest; do
+            case $word in
+              GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
+            esac
+            echo OK
+          done
+
+          """
+        let program = "\(store.folder)/pinentry"
+        try writeFile(program, Array(script.utf8))
+        chmod(program, 0o700)
+        let getting = try Invocation(
+          arguments: store.arguments(["git-credential", "get"] + store.reader), input: Array(Self.place.utf8),
+          environment: [
+            "DBUS_SESSION_BUS_ADDRESS": bus.address, "DISPLAY": ":7", "PATH": "\(store.folder):/usr/bin:/bin",
+          ]
+        ).start()
+        let asked = "\(store.folder)/asked"
+        let killing = Task {
+          for _ in 0..<6_000 where access(asked, F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }
+          for vault in vaults(of: getting.pid) { kill(vault, SIGKILL) }
+        }
+        let got = await Task(executorPreference: BackgroundThread()) { getting.finish { _, _ in } }.value
+        try await killing.value
+        #expect(got.text == "username=ann\npassword=one\n", "\(got.diagnostics)")
+      }
     }
   }
 

@@ -3,13 +3,13 @@ import ProgramDriver
 import SDBus
 import SecretModel
 import Testing
+import VaultDriver
 
 @Suite("A vault that is killed beside the Secret Service", .serialized)
 struct VaultEndTests {
   /// The vaults that the service has started and that run.
   private func vaults(of service: RunningSecretService) -> [pid_t] {
-    let running = processes(with: "whorld\0--private\0")
-    return children(of: service.agent.pid).filter { running.contains($0) }
+    ProgramDriver.vaults(of: service.agent.pid)
   }
 
   /// Kills every vault of the service while it is to answer a call.
@@ -132,6 +132,32 @@ struct VaultEndTests {
       #expect(try await client.property(login, "Collection", "Locked") == .boolean(false))
       #expect(try await unlock(killing: 2) == (false, []))
       #expect(try await client.property(login, "Collection", "Locked") == .boolean(true))
+    }
+  }
+
+  @Test("is started again where it asked for the passcode that a store waits for, and asks once more")
+  func firstUnlock() async throws {
+    // The first question is not answered.
+    let pinentry = """
+      #!/bin/sh
+      echo OK
+      while read -r word rest; do
+        case $word in
+          GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
+        esac
+        echo OK
+      done
+
+      """
+    try await RunningSecretService.with(pinentry: pinentry) { service in
+      let client = try await ServiceClient(service.bus)
+      try await makeWaitForPasscode(storeAt: service.store.directory, passcode: TestStore.passcode)
+      let change = try await client.change("Unlock", [ServiceClient.login])
+      let shown = Task { try await client.show(change.prompt) }
+      let asked = "\(service.store.folder)/asked"
+      for _ in 0..<6_000 where access(asked, F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }
+      for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
+      #expect(try await !shown.value.dismissed, "\(service.agent.lines)")
     }
   }
 

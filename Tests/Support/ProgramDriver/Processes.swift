@@ -24,6 +24,11 @@ package func children(of pid: pid_t) -> [pid_t] {
   ((try? folderEntries("/proc")) ?? []).compactMap { pid_t($0) }.filter { parent(of: $0) == pid }
 }
 
+/// The vaults that this process has started.
+package func vaults(of pid: pid_t) -> [pid_t] {
+  children(of: pid).filter { (try? readFile("/proc/\($0)/comm")) == Array("whorld\n".utf8) }
+}
+
 /// The children of this process, their children, and so on.
 package func descendants(of pid: pid_t) -> [pid_t] {
   children(of: pid).flatMap { [$0] + descendants(of: $0) }

@@ -30,8 +30,10 @@ struct HostileVaultTests {
     let reading = Task { try await vault.items(ItemSearch(), .nobody) }
     let asking = Task { try await vault.secrets(Self.ids, Asking(in: handle)).count }
     let changing = Task { try await vault.delete(Self.ids) }
-    #expect(try await eventually { held.all.count == 3 })
+    let unlocking = Task { try await vault.unlock(Asking(in: handle)) }
+    #expect(try await eventually { held.all.count == 4 })
     raw.connection.close()
+    await #expect(throws: VaultError.systemCancelled) { try await unlocking.value }
     await #expect(throws: VaultError.systemCancelled) { _ = try await reading.value }
     await #expect(throws: VaultError.systemCancelled) { _ = try await asking.value }
     await #expect(throws: VaultError.outcomeUnknown) { _ = try await changing.value }

@@ -45,7 +45,7 @@ struct Signer: Sendable {
     let certificate = purpose.certificate.map {
       " and \(CertificateWords.text(of: $0, at: SystemClock.calendar.nanoseconds / 1_000_000_000))"
     }
-    let means = "with the SSH key \(PromptLabel.text(key.name))\(certificate ?? "")"
+    let means = "with the SSH key \(PromptLabel.word(key.name))\(certificate ?? "")"
     let reason = "\(words) \(means)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
@@ -55,6 +55,14 @@ struct Signer: Sendable {
       log("A touch from before holds to \(reason), asked by \(peer.words)")
       return earlier
     }
+    /// The signature, after the first unlock where the store waits for it.
+    func opened() async throws(VaultError) -> [UInt8] {
+      if try await store.awaitsFirstUnlock() {
+        try await unlock(store, to: reason, for: peer)
+        if let signature = try await unasked(use, key, store) { return signature }
+      }
+      return try await asked(use, reason, key, granted, store, by: peer)
+    }
     do throws(VaultError) {
       // Outside of the turns: what needs nobody does not wait for another program's prompt.
       var signature = try await early()
@@ -63,16 +71,7 @@ struct Signer: Sendable {
         signature = try await turns.run(for: peer.program) { () throws(VaultError) in
           // A request of the same program may have had its touch meanwhile.
           if let earlier = try await early() { return earlier }
-          if try await store.awaitsFirstUnlock() {
-            try await unlock(store, to: reason, for: peer)
-            if let signature = try await unasked(use, key, store) { return signature }
-          }
-          do throws(VaultError) {
-            return try await asked(use, reason, key, granted, store, by: peer)
-          } catch .systemCancelled, .contextInvalidated {
-            // The vault has ended while the person was asked, who has refused nothing.
-            return try await asked(use, reason, key, granted, store, by: peer)
-          }
+          return try await askAgainWhereVaultEnds { () async throws(VaultError) in try await opened() }
         }
       }
       guard let signature else { throw .cancelled }

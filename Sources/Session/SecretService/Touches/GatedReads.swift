@@ -100,7 +100,7 @@ final class GatedReads: Sendable {
       await desk.turns.run(for: program.program) {
         do throws(VaultError) {
           return .success(
-            try await Self.askingAgain { () async throws(VaultError) in
+            try await askAgainWhereVaultEnds { () async throws(VaultError) in
               let context = store.makeContext(prompt: desk.prompt(program))
               context.options.offersFallbackAtOnce = true
               defer { context.invalidate() }
@@ -229,7 +229,7 @@ final class GatedReads: Sendable {
     let result: Result<AuthenticationContext, VaultError>
     do throws(VaultError) {
       result = .success(
-        try await Self.askingAgain { () async throws(VaultError) in
+        try await askAgainWhereVaultEnds { () async throws(VaultError) in
           try await ask(for: items, batch.flatMap(\.unlocked))
         })
     } catch {
@@ -241,20 +241,6 @@ final class GatedReads: Sendable {
       return state.asked.filter { numbers.contains($0.number) }
     }
     for waiting in answered { resume(waiting, result) }
-  }
-
-  /// Asks the person, and once more if the vault ends meanwhile: the person has refused nothing.
-  ///
-  /// - Parameter ask: asks in a context of its own, for a read or an unlock: made twice, it is the same as made once.
-  private static func askingAgain<Value>(
-    _ ask: () async throws(VaultError) -> Value
-  ) async throws(VaultError) -> Value {
-    do throws(VaultError) {
-      return try await ask()
-    } catch .systemCancelled, .contextInvalidated, .outcomeUnknown {
-      guard !Task.isCancelled else { throw .appCancelled }
-      return try await ask()
-    }
   }
 
   /// Asks the person for all of the items at once.

@@ -1,0 +1,45 @@
+import Glibc
+import ProgramDriver
+import Testing
+import VaultDriver
+
+@Suite("whorl-agent over a store that waits for its passcode", .serialized)
+struct FirstUnlockTests {
+  @Test("asks for the passcode once more where the vault ends while it asks")
+  func vaultEnds() async throws {
+    try await PrivateBus.with { bus in
+      try await TestStore.with { store in
+        let key = try await store.addKey("work", "--access", "none")
+        try await makeWaitForPasscode(storeAt: store.directory, passcode: TestStore.passcode)
+        // The first question is not answered.
+        let script = """
+          #!/bin/sh
+          echo OK
+          while read -r word rest; do
+            case $word in
+              GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
+            esac
+            echo OK
+          done
+
+          """
+        let program = "\(store.folder)/pinentry"
+        try writeFile(program, Array(script.utf8))
+        chmod(program, 0o700)
+        let environment = [
+          "DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "\(store.folder):/usr/bin:/bin", "DISPLAY": ":7",
+        ]
+        try await RunningAgent.with(store, environment: environment) { agent in
+          async let signed = agent.sign(key)
+          let asked = "\(store.folder)/asked"
+          for _ in 0..<6_000 where access(asked, F_OK) != 0 { try await Task.sleep(for: .milliseconds(5)) }
+          let running = vaults(of: agent.pid)
+          #expect(!running.isEmpty)
+          for vault in running { kill(vault, SIGKILL) }
+          let result = try await signed
+          #expect(result.status == 0, "\(result.diagnostics) \(agent.lines)")
+        }
+      }
+    }
+  }
+}
