@@ -1,4 +1,5 @@
 import Executors
+import Foundation
 import Glibc
 import KeySchemes
 import ProgramDriver
@@ -95,5 +96,38 @@ struct LockedUpstreamTests {
     keys.append(number: 1)
     for field: [UInt8] in [try TestKey().publicKey, [1]] { keys.append(string: field) }
     #expect(try await answer(to: [11], with: keys.bytes) == [Self.identities, 0, 0, 0, 0])
+  }
+
+  @Test("passes on no request that came before it and still waits for the vault")
+  func waitingForVault() async throws {
+    try await TestStore.with { store in
+      let line = String(decoding: try readFile(try await store.addKey("work", "--access", "none")), as: UTF8.self)
+      let key = Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
+      let stranger = try TestKey().publicKey
+      let socket = "\(store.folder)/other"
+      let other = try HeldAgent(socket)
+      try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
+        let (client, owner) = (try RawClient(agent.socket), try RawClient(agent.socket))
+        #expect(client.sign(key, [1]) == Self.signature)
+        let running = vaults(of: agent.pid)
+        #expect(!running.isEmpty)
+        for vault in running { kill(vault, SIGSTOP) }
+        let isOver = Mutex(false)
+        let answer = Task(executorPreference: BackgroundThread()) {
+          defer { isOver.withLock { $0 = true } }
+          return client.sign(stranger, [1])
+        }
+        // The request goes to the vault, which has stopped.
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(owner.change(lock: true, "word") == Self.success)
+        for vault in running { kill(vault, SIGCONT) }
+        for _ in 0..<6_000 where other.requests == 0 && !isOver.withLock({ $0 }) {
+          try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(other.requests == 0)
+        // Otherwise there would be no answer.
+        if other.requests == 0 { #expect(await answer.value == Self.failure) }
+      }
+    }
   }
 }
