@@ -57,7 +57,7 @@ struct GuessingTests {
       #expect(recovered.status == 0, "\(recovered.diagnostics)")
       #expect(recovered.diagnostics.contains("right index"))
       #expect(recovered.diagnostics.contains("Lost: current-set"))
-      let found = try await store.call("get", "presence", passcode: ["found"]).run()
+      let found = try await store.call("get", "presence", passcode: ["found it again"]).run()
       #expect(found.text == "presence", "\(found.diagnostics)")
       #expect(try await store.run(store.call("get", "any-finger"), [.right]).output.isEmpty, "the finger is forgotten")
     }
@@ -79,7 +79,7 @@ struct GuessingTests {
   }
 
   private func recover(_ store: TestStore) async throws -> Invocation.Result {
-    var call = store.call("recover", "--accept-restore", "--recovery-fd", "4", passcode: ["found"])
+    var call = store.call("recover", "--accept-restore", "--recovery-fd", "4", passcode: ["found it again"])
     call.descriptors.append(store.recoveryKey + "\n")
     return try await call.run()
   }
