@@ -35,7 +35,7 @@ INTERFACES = "/usr/share/dbus-1/interfaces/"
 # What a connection may do without asking anybody: look at its own user's store and add to it. Nothing releases a secret.
 HARMLESS = (
     "Add AddAll AddKey Biometry Cancel CloseContext DetectedRestore DraftRecoveryKey Items Log Losses MakeKeyPair "
-    "OpenContext Problems Readers Respond SetApplicationPassword Status"
+    "OpenClasses OpenContext Problems Readers Respond SetApplicationPassword Status"
 ).split()
 
 
