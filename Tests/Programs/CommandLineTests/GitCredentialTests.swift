@@ -186,21 +186,7 @@ struct GitCredentialTests {
       try await TestStore.with { store in
         try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
         try await makeWaitForPasscode(storeAt: store.directory, passcode: TestStore.passcode)
-        // The first question is not answered.
-        let script = """
-          #!/bin/sh
-          echo OK
-          while read -r word rest; do
-            case $word in
-              GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
-            esac
-            echo OK
-          done
-
-          """
-        let program = "\(store.folder)/pinentry"
-        try writeFile(program, Array(script.utf8))
-        chmod(program, 0o700)
+        try LatePinentry.write(in: store.folder)
         let getting = try Invocation(
           arguments: store.arguments(["git-credential", "get"] + store.reader), input: Array(Self.place.utf8),
           environment: [

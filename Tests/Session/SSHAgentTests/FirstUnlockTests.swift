@@ -11,21 +11,7 @@ struct FirstUnlockTests {
       try await TestStore.with { store in
         let key = try await store.addKey("work", "--access", "none")
         try await makeWaitForPasscode(storeAt: store.directory, passcode: TestStore.passcode)
-        // The first question is not answered.
-        let script = """
-          #!/bin/sh
-          echo OK
-          while read -r word rest; do
-            case $word in
-              GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
-            esac
-            echo OK
-          done
-
-          """
-        let program = "\(store.folder)/pinentry"
-        try writeFile(program, Array(script.utf8))
-        chmod(program, 0o700)
+        try LatePinentry.write(in: store.folder)
         let environment = [
           "DBUS_SESSION_BUS_ADDRESS": bus.address, "PATH": "\(store.folder):/usr/bin:/bin", "DISPLAY": ":7",
         ]

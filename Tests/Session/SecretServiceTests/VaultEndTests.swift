@@ -137,19 +137,7 @@ struct VaultEndTests {
 
   @Test("is started again where it asked for the passcode that a store waits for, and asks once more")
   func firstUnlock() async throws {
-    // The first question is not answered.
-    let pinentry = """
-      #!/bin/sh
-      echo OK
-      while read -r word rest; do
-        case $word in
-          GETPIN) mkdir "${PATH%%:*}/asked" 2>/dev/null && exec sleep 60; echo "D \(TestStore.passcode)" ;;
-        esac
-        echo OK
-      done
-
-      """
-    try await RunningSecretService.with(pinentry: pinentry) { service in
+    try await RunningSecretService.with(pinentry: LatePinentry.script) { service in
       let client = try await ServiceClient(service.bus)
       try await makeWaitForPasscode(storeAt: service.store.directory, passcode: TestStore.passcode)
       let change = try await client.change("Unlock", [ServiceClient.login])
