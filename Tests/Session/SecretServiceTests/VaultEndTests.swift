@@ -16,7 +16,12 @@ struct VaultEndTests {
   private func kill<Answer: Sendable>(
     _ service: RunningSecretService, during call: @Sendable @escaping () async throws -> Answer
   ) async throws -> Answer {
-    let vaults = vaults(of: service)
+    var vaults = vaults(of: service)
+    // The next vault may be starting, and has its name only then.
+    for _ in 0..<400 where vaults.isEmpty {
+      try await Task.sleep(for: .milliseconds(5))
+      vaults = self.vaults(of: service)
+    }
     #expect(!vaults.isEmpty)
     for vault in vaults { Glibc.kill(vault, SIGSTOP) }
     let answer = Task { try await call() }
