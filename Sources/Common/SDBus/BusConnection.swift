@@ -188,7 +188,7 @@ package actor BusConnection: BusLoopSource {
   private func sendAnswer(_ id: BusCall.ID, _ result: WaitingCalls.Answer) {
     guard let call = openCalls.removeValue(forKey: id), call.wantsAnswer else { return }
     sendOrClose { connection throws(BusError) in
-      guard let bus = connection.bus else { throw .disconnected }
+      guard let bus = connection.bus else { throw .notSent }
       var answer = try call.answer(result, on: bus)
       if connection.kind == .member, connection.unread.bytes + answer.values.cost > connection.limits.unreadBytes {
         // The connection is that of all other members, too, and is not ended because of one of them.
@@ -233,7 +233,7 @@ package actor BusConnection: BusLoopSource {
   }
 
   private func send(_ values: [BusValue], _ make: Maker) throws(BusError) -> UInt64 {
-    guard let bus else { throw .disconnected }
+    guard let bus else { throw .notSent }
     var pointer: OpaquePointer?
     // transfer full: the new message is ours
     try checked(make(bus, &pointer))
@@ -244,7 +244,8 @@ package actor BusConnection: BusLoopSource {
     var cookie: UInt64 = 0
     // sd-bus takes its own reference to the message
     let result = sd_bus_send(bus, message.pointer, &cookie)
-    guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .disconnected : .system(-result) }
+    // The loop has not seen the end of the connection yet.
+    guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .notSent : .system(-result) }
     if queuedMessages > unread.count { unread.add(size: values.cost) }
     if endIfUnread() {
       // The connection is closed, so an answer to this call would never come.

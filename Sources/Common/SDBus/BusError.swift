@@ -2,8 +2,10 @@
 package enum BusError: Error, Sendable, Hashable {
   /// The peer answered with this D-Bus error. `message` is its first argument, and `details` are the arguments after it.
   case remote(name: String, message: String, details: [BusValue] = [])
-  /// The connection ended before an answer came, or was closed already.
+  /// The connection ended before an answer came.
   case disconnected
+  /// The connection had ended already, and the message was not sent.
+  case notSent
   /// The caller's task was cancelled. A later answer is dropped.
   case cancelled
   /// A message is larger than the connection's ``BusConnection/Limits`` allow.

@@ -263,7 +263,7 @@ package actor ReaderProcess: FingerprintReader {
         request, number: number, observer: observer, within: observer == nil ? nextLimit : nil)
     } catch {
       // The unit was about to end. Try again, since no reader was open there.
-      if error == .disconnected, case .unit = origin, session === wasRunning, request.needsNoOpenReader {
+      if [.disconnected, .notSent].contains(error), case .unit = origin, session === wasRunning, request.needsNoOpenReader {
         return try await perform(request, observer: observer)
       }
       throw await explained(error, of: request, session, number)
@@ -288,7 +288,7 @@ package actor ReaderProcess: FingerprintReader {
       settle(request, session, number)
       return .cancelled
     case .remote(let name, let text, _): return ReaderError(busName: name, text: text)
-    case .disconnected: return .processDied(await end(session))
+    case .disconnected, .notSent: return .processDied(await end(session))
     case .system(ETIMEDOUT):
       await end(session, grace: .zero)
       return .processDied("it did not answer in time, and was ended")

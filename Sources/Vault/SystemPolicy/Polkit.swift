@@ -107,7 +107,7 @@ extension BusError {
   fileprivate var asPolkitWords: String {
     switch self {
     case .remote(let name, let message, _): "polkit: \(message.isEmpty ? name : message)"
-    case .disconnected: "polkit has ended"
+    case .disconnected, .notSent: "polkit has ended"
     case .cancelled: "the question was cancelled"
     case .tooLarge, .malformed: "polkit gave no answer of use"
     case .system: "polkit gave no answer"

@@ -220,7 +220,23 @@ struct ConnectionTests {
       await #expect(throws: BusError.disconnected) { _ = try await call.value }
     }
     #expect(ends.elements.count == 1)
-    await #expect(throws: BusError.disconnected) { _ = try await bus.client.call(target, "Ask") }
+    await #expect(throws: BusError.notSent) { _ = try await bus.client.call(target, "Ask") }
+    bus.close()
+  }
+
+  @Test("says that a call was not sent where the peer has gone and the loop has not seen it yet")
+  func unsentCall() async throws {
+    let bus = try Loopback(server: .init(call: { $0.answer() }))
+    // Until the handshake is over, since what is sent before it waits in this process.
+    _ = try await bus.client.call(target, "Ask")
+    let isQueued = DispatchSemaphore(value: 0)
+    BusLoop.shared.post { isQueued.wait() }
+    bus.server.close()
+    let answer = await withCheckedContinuation { answered in
+      bus.client.call(target, "Ask", []) { answered.resume(returning: $0) }
+      isQueued.signal()
+    }
+    #expect(answer == .failure(.notSent))
     bus.close()
   }
 

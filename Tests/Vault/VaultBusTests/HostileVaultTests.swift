@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 import SDBus
 import SecretModel
@@ -152,6 +153,20 @@ struct HostileVaultTests {
     var numbers: [Int] = []
     for await event in events { numbers.append(event.number) }
     #expect(numbers == [2, 3])
+  }
+
+  @Test("changed nothing where it had ended before the call, even if the loop has not seen that yet")
+  func endedBefore() async throws {
+    let raw = try RawVault { $0.answer() }
+    let vault = try await raw.open()
+    let isCalled = DispatchSemaphore(value: 0)
+    BusLoop.shared.post { isCalled.wait() }
+    raw.connection.close()
+    let change = Task { try await vault.delete(Self.ids) }
+    // Until the call stands behind the closing.
+    try await Task.sleep(for: .milliseconds(100))
+    isCalled.signal()
+    await #expect { _ = try await change.value } throws: { Self.isUnavailable($0) }
   }
 
   @Test("whose answers are not those of the method is given up")

@@ -238,14 +238,14 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Makes a change, and makes it again if the vault ended before it said whether it was made.
+  /// Makes a change, and makes it again if the vault ended before the change or during it.
   ///
   /// - Parameter body: looks at what is stored and gives items that it names the same values each time, so that the
   ///   change made twice is the same as the change made once.
   func settled<Value>(_ body: () async throws(ServiceError) -> Value) async throws(ServiceError) -> Value {
     do throws(ServiceError) {
       return try await body()
-    } catch .outcomeUnknown {
+    } catch .outcomeUnknown, .vaultEnded {
       return try await body()
     }
   }

@@ -83,9 +83,7 @@ final class VaultWire: Sendable {
       guard await slots.take() else { throw .cancelled }
     }
     defer { if isCounted { slots.give() } }
-    guard !contexts.isLost else {
-      throw context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
-    }
+    guard !contexts.isLost else { throw Self.ended(context) }
     let number = numbers.next()
     let arguments = [.uint64(number)] + arguments
     // The vault would close the connection for a larger message.
@@ -100,10 +98,15 @@ final class VaultWire: Sendable {
       isAnswered(number)
     } catch {
       isAnswered(number)
-      throw VaultError(error, of: method)
+      throw error == .notSent ? Self.ended(context) : VaultError(error, of: method)
     }
     guard values.signature == method.results else { throw unreadableAnswer(of: method) }
     return values
+  }
+
+  /// The error of a call that was not sent because the connection had ended.
+  private static func ended(_ context: ContextHandle?) -> VaultError {
+    context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
   }
 
   /// Makes a call that must reach the vault even if the task is cancelled. Ignores errors: if the connection is lost,
@@ -189,6 +192,7 @@ extension VaultError {
         VaultError(busName: name, message: message, details: details)
       // The call was not sent.
       case .cancelled: .cancelled
+      case .notSent: .serviceUnavailable("the connection to the vault has ended")
       case .disconnected: method.isChange ? .outcomeUnknown : .systemCancelled
       case .tooLarge, .malformed: .invalidRequest("it does not fit into a message to the vault")
       case .system(let code): .inputOutput("a message to the vault: \(String(cString: strerror(code)))")
