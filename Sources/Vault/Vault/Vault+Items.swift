@@ -15,10 +15,10 @@ extension Vault {
     await sessionLock.follow()
     switch try catalogue.find(selection, context) {
     case .released(let items): return items
-    case .protected(let wanted):
-      return try await authorized(wanted, request) { wanted, evidence throws(VaultError) in
-        try self.catalogue.release(wanted, evidence)
-      }
+    case .protected(var wanted):
+      let turn = try await self.turn(of: request)
+      let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
+      return try catalogue.release(wanted, evidence)
     }
   }
 
@@ -44,9 +44,8 @@ extension Vault {
     await sessionLock.follow()
     return try await catalogue.add(item, secret: secret, replacing: replacing) { name throws(VaultError) in
       if let password = try self.contexts.context(of: request)?.applicationPassword { return password }
-      return try await self.asking(request) { context throws(VaultError) in
-        try await self.passwords.new(for: name, context)
-      }
+      let turn = try await self.turn(of: request)
+      return try await self.passwords.new(for: name, turn.context)
     }
   }
 
@@ -58,11 +57,15 @@ extension Vault {
     let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
     let context = try contexts.context(of: request)
     await sessionLock.follow()
-    let wanted = try catalogue.toChange(selection, context)
+    var wanted = try catalogue.toChange(selection, context)
     guard !wanted.isEmpty else { return 0 }
     let protection = try await catalogue.protection(after: change, context)
-    try await authorized(wanted, request) { wanted, evidence throws(VaultError) in
-      try self.catalogue.rewrite(wanted, evidence, change, secret: fresh, protection)
+    if wanted.allSatisfy(\.isOpen) {
+      try catalogue.rewrite(wanted, Evidence(), change, secret: fresh, protection)
+    } else {
+      let turn = try await self.turn(of: request)
+      let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
+      try catalogue.rewrite(wanted, evidence, change, secret: fresh, protection)
     }
     store.database.forgetOldPages()
     return wanted.count
@@ -78,33 +81,26 @@ extension Vault {
   /// Uses a private key, after asking for what its access control requires.
   package func useKey(_ id: ItemID, _ use: KeyUse, _ request: Request) async throws(VaultError) -> SecretBytes {
     await sessionLock.follow()
-    let (wanted, family) = try catalogue.key(id, for: use)
-    let answer = try await authorized(wanted, request) { wanted, evidence throws(VaultError) in
-      try self.catalogue.use(wanted, evidence, family, use)
-    }
-    return answer.secret.copy()
+    var (wanted, family) = try catalogue.key(id, for: use)
+    guard !wanted.allSatisfy(\.isOpen) else { return try catalogue.use(wanted, Evidence(), family, use) }
+    let turn = try await self.turn(of: request)
+    let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
+    return try catalogue.use(wanted, evidence, family, use)
   }
 
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the evidence.
   /// Returns the digest of the enrolment set at that moment.
   package func evaluate(_ proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
-    let evidence = try await asking(request) { context throws(VaultError) in
-      try await self.authorizer.evaluate(proof, reason: request.asking.reason, context)
-    }
-    if let grant = evidence.grant { return grant.setDigest }
+    let grant = try await grant(for: proof, request)
+    if let grant { return grant.setDigest }
     // The evaluation has succeeded, even if the reader's state cannot be read now.
     return try? await fingers.biometry().state
   }
 
-  /// Runs `body` with the evidence that the items require. `body` runs while the reader is still open, so that the
-  /// caller does not wait for it to close.
-  private func authorized<T: Sendable>(
-    _ wanted: [WantedItem], _ request: Request, _ body: ([WantedItem], Evidence) throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
-    guard wanted.contains(where: { !$0.isOpen }) else { return try body(wanted, Evidence()) }
-    return try await asking(request) { context throws(VaultError) in
-      try await self.authorizer.authorized(wanted, reason: request.asking.reason, context, body)
-    }
+  /// The touch that satisfies a policy or an access control; nil where the passcode does.
+  private func grant(for proof: Proof, _ request: Request) async throws(VaultError) -> PresenceGrant? {
+    let turn = try await self.turn(of: request)
+    return try await authorizer.evaluate(proof, reason: request.asking.reason, turn.context).grant
   }
 
   /// Empties the write-ahead log a moment later, once for many changes, without making the caller wait.

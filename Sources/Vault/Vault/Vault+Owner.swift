@@ -19,11 +19,13 @@ extension Vault {
   }
 
   package func enroll(_ finger: Finger, _ request: Request) async throws(VaultError) -> SetChange {
-    try await asking(request) { context throws(VaultError) in try await self.enrolment.enroll(finger, context) }
+    let turn = try await self.turn(of: request)
+    return try await enrolment.enroll(finger, turn.context)
   }
 
   package func unenroll(_ finger: Finger?, _ request: Request) async throws(VaultError) -> SetChange {
-    try await asking(request) { context throws(VaultError) in try await self.enrolment.unenroll(finger, context) }
+    let turn = try await self.turn(of: request)
+    return try await enrolment.unenroll(finger, turn.context)
   }
 
   /// Opens the classes of items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery
@@ -31,7 +33,8 @@ extension Vault {
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back; ``acceptRestore(_:_:)`` accepts it.
   package func unlock(_ request: Request) async throws(VaultError) {
-    try await asking(request) { context throws(VaultError) in try await self.passcodes.authorizeChange(context) }
+    let turn = try await self.turn(of: request)
+    try await passcodes.authorizeChange(turn.context)
   }
 
   /// Closes the classes that ``unlock(_:)`` has opened, until the passcode is given again.
@@ -52,34 +55,35 @@ extension Vault {
   package func sessionsLocked() { store.classKeys.sessionsLocked() }
 
   package func changePasscode(_ request: Request) async throws(VaultError) {
-    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.change(context) }
+    let turn = try await self.turn(of: request)
+    try await passcodeChanges.change(turn.context)
   }
 
   package func removePasscode(_ request: Request) async throws(VaultError) -> [ItemName] {
-    try await asking(request) { context throws(VaultError) in try await self.passcodeChanges.remove(context) }
+    let turn = try await self.turn(of: request)
+    return try await passcodeChanges.remove(turn.context)
   }
 
   /// Recovers the store with the recovery key: sets a new passcode, clears lockout and delays, and accepts a restore.
   package func recover(accepting restore: DetectedRestore.ID?, _ request: Request) async throws(VaultError)
     -> [ItemName]
   {
-    try await asking(request) { context throws(VaultError) in
-      try await self.passcodeChanges.recover(accepting: restore, context)
-    }
+    let turn = try await self.turn(of: request)
+    return try await passcodeChanges.recover(accepting: restore, turn.context)
   }
 
   /// Replaces the recovery key. Asks for the passcode (the previous recovery key where none is set).
   package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
-    try await asking(request) { context throws(VaultError) in
-      try await self.passcodeChanges.replaceRecoveryKey(by: text, context)
-    }
+    let turn = try await self.turn(of: request)
+    try await passcodeChanges.replaceRecoveryKey(by: text, turn.context)
   }
 
   /// What a detected restore would bring back; nil where none was detected.
   package func detectedRestore() throws(VaultError) -> DetectedRestore? { try restores.detected() }
 
   package func acceptRestore(_ id: DetectedRestore.ID, _ request: Request) async throws(VaultError) -> [ItemName] {
-    try await asking(request) { context throws(VaultError) in try await self.restores.accept(id, context) }
+    let turn = try await self.turn(of: request)
+    return try await restores.accept(id, turn.context)
   }
 
   /// Writes a backup of the store into an empty file. Asks nobody.
@@ -92,9 +96,8 @@ extension Vault {
   package func restore(_ file: Int32, accepting id: BackupContents.ID, _ request: Request) async throws(VaultError)
     -> [ItemName]
   {
-    try await asking(request) { context throws(VaultError) in
-      try await self.backups.restore(file, accepting: id, context)
-    }
+    let turn = try await self.turn(of: request)
+    return try await backups.restore(file, accepting: id, turn.context)
   }
 
   /// The attached readers, and the one that this store would use.
@@ -111,11 +114,10 @@ extension Vault {
   /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
   package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
     guard try self.adapter() != adapter || adapter == .fprintd else { return }
-    try await asking(request) { context throws(VaultError) in
-      try await self.passcodes.authorizeChange(context)
-      try self.store.commit { change in change.authority.adapter = adapter }
-      if adapter == .fprintd { try await self.fprintd.accept(context) }
-    }
+    let turn = try await self.turn(of: request)
+    try await passcodes.authorizeChange(turn.context)
+    try store.commit { change in change.authority.adapter = adapter }
+    if adapter == .fprintd { try await fprintd.accept(turn.context) }
   }
 
   /// The recorded adapter; nil before any finger was enrolled.

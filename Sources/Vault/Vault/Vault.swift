@@ -167,9 +167,8 @@ package actor Vault {
       seal = .credential(credential)
     }
     let rollback = storage.rollback(of: seal)
-    try await asking(request) { context throws(VaultError) in
-      try await self.passcodeChanges.reseal(in: seal, rollback, context)
-    }
+    let turn = try await self.turn(of: request)
+    try await passcodeChanges.reseal(in: seal, rollback, turn.context)
   }
 
   /// The problems of the store as a whole; empty when there are none.

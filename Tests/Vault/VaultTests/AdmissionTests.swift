@@ -70,7 +70,7 @@ extension Vault {
     let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: 3)
     let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: 4)
     return try store.read { moment in
-      try moment.release(moment.wanted(.ids([item]), Shown()), Evidence(grant: grant))[0].text
+      try moment.release(moment.wanted(.ids([item]), Shown()), ShownFactors(grant: grant))[0].text
     }
   }
 

@@ -12,11 +12,17 @@ struct Authenticator {
 
   private var store: Store { readers.store }
 
-  /// Waits for an enrolled finger, for up to three touches, and runs `body` with the grant while the reader is still
-  /// open. Nil if the passcode is to be used instead: the person chose it, or no finger can be used now.
-  func byTouch<T: Sendable>(
-    _ touching: Touching, passcodeSuffices: Bool, _ context: Context, _ body: (PresenceGrant) throws(VaultError) -> T
-  ) async throws(VaultError) -> T? {
+  /// An accepted touch, and the reader, which is still held.
+  struct Touched: ~Copyable {
+    let grant: PresenceGrant
+    let reader: HeldReader
+  }
+
+  /// Waits for an enrolled finger, for up to three touches. Nil if the passcode is to be used instead: the person chose
+  /// it, or no finger can be used now.
+  func touched(
+    _ touching: Touching, passcodeSuffices: Bool, _ context: Context
+  ) async throws(VaultError) -> Touched? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     let store = store
     let passcodeInstead = passcodeSuffices ? try store.read { moment in try moment.slot(.passcode) != nil } : false
@@ -26,17 +32,15 @@ struct Authenticator {
     }
     defer { context.fallback = .none }
     do throws(VaultError) {
-      return try await readers.withReader(for: touching.purpose, context, unlessLockedOut: true) {
-        lease throws(VaultError) in
-        guard let presence = try await touches(touching, lease, context) else { return nil }
-        // The reader may report a match before the cancel reaches it.
-        try context.requireRunning()
-        let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: touchClock())
-        if context.options.keepsEvidence {
-          context.client.lastMatch = Client.Match(grant: grant.forContexts, at: store.clock.now())
-        }
-        return try body(grant)
+      let reader = try await readers.take(for: touching.purpose, context, unlessLockedOut: true)
+      let presence = try await touches(touching, reader.lease, context)
+      // The reader may report a match before the cancel reaches it.
+      try context.requireRunning()
+      let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: touchClock())
+      if context.options.keepsEvidence {
+        context.client.lastMatch = Client.Match(grant: grant.forContexts, at: store.clock.now())
       }
+      return Touched(grant: grant, reader: reader)
     } catch {
       if case .cancelled = error, context.fallbackIsChosen {
         guard passcodeInstead else { throw .userFallback }
@@ -49,7 +53,7 @@ struct Authenticator {
   }
 
   private func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
-    async throws(VaultError) -> VerifiedPresence?
+    async throws(VaultError) -> VerifiedPresence
   {
     let (current, gallery) = try await gallery(for: touching, lease, context)
     var failed = 0

@@ -12,12 +12,11 @@ struct Authorizer {
   private var store: Store { passcodes.store }
   private var fprintd: FprintdSets { authenticator.fprintd }
 
-  /// Runs `body` with the evidence that the items require: from the context, and asked for now. `body` checks
-  /// everything again. It runs while the reader is still open, so that the caller does not wait for it to close.
-  func authorized<T: Sendable>(
-    _ wanted: [WantedItem], reason: String?, _ context: Context,
-    _ body: ([WantedItem], Evidence) throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
+  /// The evidence that the items require: from the context, and asked for now. Adds the keys of application passwords to
+  /// the items. The release checks everything again.
+  func evidence(for wanted: inout [WantedItem], reason: String?, _ context: Context)
+    async throws(VaultError) -> Evidence
+  {
     let given = try await passwords.given(for: wanted, context)
     let purpose = TouchRequest.Purpose.read(items: wanted.map(\.record.name), reason: reason)
     let scope: Challenge.Scope =
@@ -25,25 +24,20 @@ struct Authorizer {
     let touching = Touching(
       purpose: purpose, scope: scope, bound: wanted.filter { $0.requirement.mentions(.boundFinger) },
       onlyBound: wanted.contains { $0.requirement.always(.boundFinger) })
-    let plan = { (evidence: Evidence) in
-      AuthenticationPlan(wanted.filter { !$0.isSatisfied(by: evidence) }.map(\.requirement))
+    let evidence = try await gather(touching, context) { [wanted] shown in
+      AuthenticationPlan(wanted.filter { !$0.isSatisfied(by: shown) }.map(\.requirement))
     }
-    guard given.contains(where: { $0 != nil }) else {
-      return try await gathering(touching, context, plan: plan) { evidence throws(VaultError) in
-        try context.requireRunning()
-        return try body(wanted, evidence)
-      }
-    }
-    let evidence = try await gathering(touching, context, plan: plan) { evidence throws(VaultError) in evidence }
-    try context.requireRunning()
-    let items = try await passwords.unlocked(wanted, with: given, evidence)
-    try context.requireRunning()
-    return try body(items, evidence)
+    guard given.contains(where: { $0 != nil }) else { return evidence }
+    let shown = try evidence.current()
+    // Others can have the reader while scrypt runs.
+    evidence.succeed()
+    try await passwords.unlock(&wanted, with: given, shown)
+    return Evidence(shown, in: context)
   }
 
-  /// Evaluates a policy or an access control. The evidence serves the context's later calls and releases nothing by
+  /// Evaluates a policy or an access control. What is shown serves the context's later calls and releases nothing by
   /// itself.
-  func evaluate(_ proof: Proof, reason: String?, _ context: Context) async throws(VaultError) -> Evidence {
+  func evaluate(_ proof: Proof, reason: String?, _ context: Context) async throws(VaultError) -> ShownFactors {
     let requirement = try await requirement(of: proof, reason, context)
     // Restored fingers and passcodes satisfy nothing before the restore is accepted.
     let passcodeSet = try store.read { moment in
@@ -67,8 +61,9 @@ struct Authorizer {
       guard !moment.authority.restored else { throw VaultError.restoreDetected }
     }
     let touching = Touching(purpose: .evaluate(reason: nil), scope: .items([]), bound: [], onlyBound: false)
-    let match: PresenceGrant? = try await authenticator.byTouch(touching, passcodeSuffices: false, context) { $0 }
-    guard match != nil else { throw .authenticationFailed }
+    let touched = try await authenticator.touched(touching, passcodeSuffices: false, context)
+    guard let touched else { throw .authenticationFailed }
+    touched.reader.succeed()
   }
 
   private func requirement(of proof: Proof, _ reason: String?, _ context: Context) async throws(VaultError)
@@ -88,56 +83,56 @@ struct Authorizer {
   }
 
   private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
-    -> Evidence
+    -> ShownFactors
   {
     let touching = Touching(
       purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
-    return try await gathering(touching, context) { evidence in
+    let evidence = try await gather(touching, context) { shown in
       let satisfied = requirement.alternatives.contains { alternative in
         alternative.allSatisfy { factor in
           switch factor {
-          case .finger: evidence.grant != nil
-          case .boundFinger: evidence.grant.map { !$0.isReused } ?? false
-          case .passcode, .passcodeGate: evidence.passcode != nil
+          case .finger: shown.grant != nil
+          case .boundFinger: shown.grant.map { !$0.isReused } ?? false
+          case .passcode, .passcodeGate: shown.passcode != nil
           }
         }
       }
       return AuthenticationPlan(satisfied ? [] : [requirement])
-    } then: { evidence throws(VaultError) in
-      try context.requireRunning()
-      return evidence
     }
+    let shown = try evidence.current()
+    evidence.succeed()
+    return shown
   }
 
   /// Asks for what the plan still lacks: the passcode if nothing else is enough, else a finger first.
-  private func gathering<T: Sendable>(
-    _ touching: Touching, _ context: Context, plan: (Evidence) -> AuthenticationPlan,
-    then body: (Evidence) throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
-    var evidence = try store.read { moment in try Evidence(of: context, at: moment) }
-    if let grant = evidence.grant, try await !fprintd.stillHolds(grant) { evidence.grant = nil }
-    var open = plan(evidence)
+  private func gather(_ touching: Touching, _ context: Context, plan: (ShownFactors) -> AuthenticationPlan)
+    async throws(VaultError) -> Evidence
+  {
+    var shown = try store.read { moment in try ShownFactors(of: context, at: moment) }
+    if let grant = shown.grant, try await !fprintd.stillHolds(grant) { shown.grant = nil }
+    var open = plan(shown)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
-    if evidence.passcode == nil, open.needsPasscode || preferred {
-      evidence.passcode = try await passcodes.prove(context)
-      // Keep only the passcode, which was given now. A reused match must not become the context's own.
-      context.keep(Evidence(passcode: evidence.passcode))
-      open = plan(evidence)
+    if shown.passcode == nil, open.needsPasscode || preferred {
+      shown.passcode = try await passcode(context)
+      open = plan(shown)
     }
-    guard !open.isSatisfied else { return try body(evidence) }
-    let shown = evidence
-    let answer = try await authenticator.byTouch(touching, passcodeSuffices: open.passcodeSuffices, context) {
-      grant throws(VaultError) in
-      var evidence = shown
-      evidence.grant = grant
-      store.classKeys.noteFinger(store.clock)
-      context.keep(Evidence(grant: grant))
-      return try body(evidence)
+    guard !open.isSatisfied else { return Evidence(shown, in: context) }
+    let touched = try await authenticator.touched(touching, passcodeSuffices: open.passcodeSuffices, context)
+    guard let touched else {
+      shown.passcode = try await passcode(context)
+      return Evidence(shown, in: context)
     }
-    if let answer { return answer }
-    evidence.passcode = try await passcodes.prove(context)
-    context.keep(Evidence(passcode: evidence.passcode))
-    return try body(evidence)
+    shown.grant = touched.grant
+    store.classKeys.noteFinger(store.clock)
+    context.keep(grant: touched.grant)
+    return Evidence(shown, in: context, reader: touched.reader)
+  }
+
+  /// Asks for the passcode, and keeps it for later calls of the context.
+  private func passcode(_ context: Context) async throws(VaultError) -> ProvenPasscode {
+    let passcode = try await passcodes.prove(context)
+    context.keep(passcode: passcode)
+    return passcode
   }
 }
 
@@ -145,17 +140,17 @@ extension Shown {
   /// What a context has shown; nothing without a context.
   init(in context: Context?, at moment: Moment) throws {
     guard let context else { return }
-    evidence = try Evidence(of: context, at: moment)
+    factors = try ShownFactors(of: context, at: moment)
     hasApplicationPassword = context.applicationPassword != nil
   }
 }
 
-extension Evidence {
-  /// The context's evidence that is still valid: the set and the passcode have not changed since. Adds a recent match
+extension ShownFactors {
+  /// What was shown in the context and is still valid: the set and the passcode have not changed since. Adds a recent match
   /// of the client if the context accepts one and biometry is not locked out.
   init(of context: Context, at moment: Moment) throws {
     guard context.options.keepsEvidence else { return }
-    self = context.evidence
+    self = context.shown
     if grant == nil, !moment.authority.lockout.lockedOut { grant = context.recentMatch(moment.store.clock) }
     if let shown = grant, try moment.set(of: shown) == nil { grant = nil }
     if let shown = passcode, try moment.slot(.passcode)?.digest() != shown.slot { passcode = nil }

@@ -26,7 +26,7 @@ final class Context {
   private var queue: [(number: UInt64, turn: CheckedContinuation<Void, Never>)] = []
   private var lastWaiting: UInt64 = 0
   /// What the person has shown in this context, for its later calls.
-  var evidence = Evidence()
+  var shown = ShownFactors()
   /// Set by the program, so that the person is not asked.
   var applicationPassword: SecretBox?
   /// The wanted prompt, and the stream that reports that it is shown.
@@ -64,12 +64,19 @@ final class Context {
       events: EventSource(continuation))
   }
 
-  var isCancelled: Bool { if case .cancelled = course { true } else { false } }
+  /// The reason why the running call ends early; nil where it goes on.
+  private var cancellation: VaultError? {
+    if case .cancelled(let reason) = course { return reason }
+    return Task.isCancelled ? .cancelled : nil
+  }
+
+  /// Whether the call was given up: by the program, by the person, or by another request.
+  var isGivenUp: Bool { cancellation != nil }
   var fallbackIsChosen: Bool { if case .fallbackChosen = course { true } else { false } }
 
   /// Throws if the call was cancelled, or its context closed, since the last answer.
   func requireRunning() throws(VaultError) {
-    guard !isCancelled, !Task.isCancelled else { throw .cancelled }
+    if let cancellation { throw cancellation }
   }
 
   /// The running call, or the last one.
@@ -81,6 +88,12 @@ final class Context {
     calls += 1
     readerPlace = .inReach
     course = .running
+  }
+
+  /// Ends the running call, and lets the next one run.
+  func finish() {
+    running = false
+    giveTurn()
   }
 
   /// Ends the running call with `reason`, if it has not ended yet.
@@ -97,11 +110,14 @@ final class Context {
     cancelAction?()
   }
 
-  /// Keeps evidence for later calls, if the context's options say so.
-  func keep(_ shown: Evidence) {
-    guard options.keepsEvidence, !isCancelled else { return }
-    if let grant = shown.grant { evidence.grant = grant.forContexts }
-    if let passcode = shown.passcode { evidence.passcode = passcode }
+  /// Keeps a touch for later calls, if the context's options say so.
+  func keep(grant: PresenceGrant) {
+    if options.keepsEvidence, !isGivenUp { shown.grant = grant.forContexts }
+  }
+
+  /// Keeps the passcode for later calls, if the context's options say so.
+  func keep(passcode: ProvenPasscode) {
+    if options.keepsEvidence, !isGivenUp { shown.passcode = passcode }
   }
 
   /// Resumes the next waiting call, which checks whether it can run.
@@ -127,7 +143,7 @@ final class Context {
   /// Ends the context. A running call throws `reason`, the evidence is forgotten, and the event stream finishes.
   func end(_ reason: VaultError) {
     cancel(because: reason)
-    evidence = Evidence()
+    shown = ShownFactors()
     applicationPassword = nil
     events.finish()
     // Resume all waiting calls: none of them will run and resume the next.
@@ -141,19 +157,22 @@ final class Context {
     let supplied = if case .passcode = request { options.passcodeSupplied } else { false }
     guard supplied || !options.interactionNotAllowed else { throw .interactionNotAllowed }
     try requireRunning()
-    let answer: SecretBox? = await withCheckedContinuation { continuation in
-      // A cancel may have come before there was a continuation to resume.
-      guard !isCancelled else { return continuation.resume(returning: nil) }
-      question = .init(number: events.yield(.secretWanted(request)), call: continuation)
+    let answer = PendingAnswer()
+    question = Question(number: events.yield(.secretWanted(request)), answer: answer)
+    defer { question = nil }
+    let secret = await withTaskCancellationHandler {
+      await answer.wait()
+    } onCancel: {
+      answer.give(nil)
     }
-    guard !isCancelled else { throw .cancelled }
-    return answer
+    try requireRunning()
+    return secret
   }
 
-  /// A question for a secret: its number, and the call that waits for the answer.
+  /// A question for a secret: its number, and its answer.
   struct Question {
     let number: Int
-    let call: CheckedContinuation<SecretBox?, Never>
+    let answer: PendingAnswer
   }
 
   /// Answers the question with this number; nil declines it. Does nothing where it is no longer open.
@@ -163,8 +182,7 @@ final class Context {
 
   /// Answers the open question, if there is one.
   private func answerQuestion(with secret: SecretBox?) {
-    question?.call.resume(returning: secret)
-    question = nil
+    question?.answer.give(secret)
   }
 
   /// Asks for a prompt for a touch, and waits until the listener reports that it is shown.
@@ -219,8 +237,8 @@ final class Context {
     }
   }
 
-  /// Waits for an action of the reader, and maps its errors to the vault's. A cancel and a chosen fallback end the wait
-  /// with `cancelled`; a limit ends it when nothing has happened for that long.
+  /// Waits for an action of the reader, and maps its errors to the vault's. A cancel ends the wait with its reason, and a
+  /// chosen fallback with `cancelled`; a limit ends it when nothing has happened for that long.
   ///
   /// - Parameters:
   ///   - activity: when something last happened.
@@ -234,7 +252,7 @@ final class Context {
     let ending = EarlyEnding { action.cancel() }
     cancelAction = { action.cancel() }
     // If the cancel came before `cancelAction` was set, cancel the action here.
-    if isCancelled || Task.isCancelled { action.cancel() }
+    if isGivenUp { action.cancel() }
     let timeout = [awaited.limit(options), limit].compactMap { $0 }.min()
     let timer = timeout.map { IdleTimer($0, activity) { ending.end(awaited.tooLong) } }
     let watch = gate.map { gate in
@@ -255,8 +273,51 @@ final class Context {
     case .success(let value): return value
     case .failure(let error):
       let failure = VaultError(reader: error)
-      guard case .cancelled = failure, case .running = course, !Task.isCancelled, let reason else { throw failure }
+      guard case .cancelled = failure else { throw failure }
+      try requireRunning()
+      guard case .running = course, let reason else { throw failure }
       throw reason
+    }
+  }
+}
+
+/// The answer to a question for a secret, of which the first counts.
+final class PendingAnswer: Sendable {
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<SecretBox?, Never>)
+    case given(SecretBox?)
+  }
+
+  private let state = Mutex(State.open)
+
+  /// Gives the answer; nil declines. Does nothing after the first answer.
+  func give(_ secret: SecretBox?) {
+    let waiting: CheckedContinuation<SecretBox?, Never>? = state.withLock { state in
+      switch state {
+      case .open:
+        state = .given(secret)
+        return nil
+      case .awaited(let waiting):
+        state = .given(secret)
+        return waiting
+      case .given: return nil
+      }
+    }
+    waiting?.resume(returning: secret)
+  }
+
+  /// Waits for the answer. Call it once.
+  nonisolated(nonsending) func wait() async -> SecretBox? {
+    await withCheckedContinuation { waiting in
+      let given: SecretBox?? = state.withLock { state in
+        guard case .given(let secret) = state else {
+          state = .awaited(waiting)
+          return nil
+        }
+        return .some(secret)
+      }
+      if let given { waiting.resume(returning: given) }
     }
   }
 }

@@ -57,16 +57,11 @@ final class ContextTable {
     contexts[call.context].flatMap { $0.running && $0.call == call ? $0 : nil }
   }
 
-  /// Cancels a call. The cancel of a task may arrive late, when the context already runs another call.
-  func cancel(_ handle: ContextHandle, call: UInt64) {
-    if let context = contexts[handle], context.running, context.calls == call { context.cancel() }
-  }
-
   /// Ends the wait of a cancelled call for its turn in a context.
   func withdraw(_ waiting: UInt64, from handle: ContextHandle) { contexts[handle]?.withdraw(waiting) }
 
-  /// Removes the passcode from the evidence of every context.
+  /// Removes the passcode from what every context has shown.
   func forgetPasscodes() {
-    for context in contexts.values { context.evidence.passcode = nil }
+    for context in contexts.values { context.shown.passcode = nil }
   }
 }

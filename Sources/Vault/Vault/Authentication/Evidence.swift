@@ -1,7 +1,41 @@
 /// What the person has shown so far: a finger, the passcode, or both.
-struct Evidence {
+struct ShownFactors {
   var grant: PresenceGrant?
   var passcode: ProvenPasscode?
+}
+
+/// What the person has shown for one call, and the reader that the call has meanwhile. It is consumed by what it permits.
+struct Evidence: ~Copyable {
+  private let shown: ShownFactors
+  private let reader: HeldReader?
+  /// The context of the call; nil for a call that asks for nothing.
+  private let context: Context?
+
+  /// Evidence for items that ask for nothing.
+  init() {
+    shown = ShownFactors()
+    reader = nil
+    context = nil
+  }
+
+  init(_ shown: ShownFactors, in context: Context, reader: consuming HeldReader? = nil) {
+    self.shown = shown
+    self.reader = reader
+    self.context = context
+  }
+
+  /// What was shown, for use at this moment.
+  ///
+  /// - Throws: the reason where the call was cancelled, or its context was closed, since.
+  func current() throws(VaultError) -> ShownFactors {
+    try context?.requireRunning()
+    return shown
+  }
+
+  /// Gives the reader back after what was wanted was done. Destroying the evidence otherwise counts as a failure.
+  consuming func succeed() {
+    if let reader { reader.succeed() }
+  }
 }
 
 /// What a verified touch permits, after the presence was consumed.

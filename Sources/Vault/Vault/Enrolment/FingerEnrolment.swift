@@ -16,9 +16,10 @@ struct FingerEnrolment {
   /// the set changed: it gets a new generation, and every item bound to the old one dies.
   func enroll(_ finger: Finger, _ context: Context) async throws(VaultError) -> SetChange {
     try await passcodes.authorizeChange(context)
-    return try await readers.withReader(for: .enroll(finger), context) { lease throws(VaultError) in
-      try await enroll(finger, on: lease, context)
-    }
+    let reader = try await readers.take(for: .enroll(finger), context)
+    let change = try await enroll(finger, on: reader.lease, context)
+    reader.succeed()
+    return change
   }
 
   /// Removes one finger, or all of them, from the set. The reader is needed only to clear its chip.
@@ -247,9 +248,10 @@ struct FingerEnrolment {
   private func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
     async throws(VaultError)
   {
-    try await readers.withReader(for: nil, context) { lease throws(VaultError) in
-      guard set.isOn(lease.description) else { throw .reader(.absent) }
-      try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
-    }
+    let reader = try await readers.take(for: nil, context)
+    let lease = reader.lease
+    guard set.isOn(lease.description) else { throw .reader(.absent) }
+    try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
+    reader.succeed()
   }
 }

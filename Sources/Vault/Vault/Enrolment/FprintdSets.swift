@@ -108,10 +108,10 @@ struct FprintdSets {
   func look() async throws(VaultError) -> StoredSet? {
     guard try await readers.attached().printKeeper == .service else { return nil }
     let context = Context(askingNobodyFor: store.owner)
-    return try await readers.withReader(for: nil, context) { lease throws(VaultError) in
-      guard lease.description.printKeeper == .service else { return nil }
-      return try await follow(on: lease, context).set
-    }
+    let reader = try await readers.take(for: nil, context)
+    let set = reader.lease.description.printKeeper == .service ? try await follow(on: reader.lease, context).set : nil
+    reader.succeed()
+    return set
   }
 
   /// Takes over the attached reader's current fingers, after the passcode, if they need its approval.
@@ -124,12 +124,11 @@ struct FprintdSets {
       return
     }
     guard attached.printKeeper == .service, attached.nature != .physical else { return }
-    try await readers.withReader(for: nil, context) { lease throws(VaultError) in
-      guard lease.description.identity == attached.identity, lease.description.nature == attached.nature else {
-        throw .reader(.absent)
-      }
-      try await takeOver(on: lease, context)
-    }
+    let reader = try await readers.take(for: nil, context)
+    let taken = reader.lease.description
+    guard taken.identity == attached.identity, taken.nature == attached.nature else { throw .reader(.absent) }
+    try await takeOver(on: reader.lease, context)
+    reader.succeed()
   }
 
   /// Follows fprintd's fingers after the passcode was given. It is no error if none is enrolled yet.

@@ -37,24 +37,22 @@ struct ApplicationPasswords {
   /// Adds the keys of the application passwords to the items. Call it only when the rest of their access control is
   /// satisfied, so that nobody can guess passwords or use scrypt without that. Each try is counted as wrong before it
   /// is made.
-  func unlocked(_ wanted: [WantedItem], with given: [SecretBox?], _ evidence: Evidence) async throws(VaultError)
-    -> [WantedItem]
+  func unlock(_ wanted: inout [WantedItem], with given: [SecretBox?], _ shownFactors: ShownFactors)
+    async throws(VaultError)
   {
     let shown = store.clock.now()
     let turn = try await scrypt.turn(for: store.owner)
-    var items = wanted
     for (index, password) in given.enumerated() {
-      guard let password, let derivation = items[index].row.derivation else { continue }
-      let count = Guessable.applicationPassword(item: items[index].row.id)
+      guard let password, let derivation = wanted[index].row.derivation else { continue }
+      let count = Guessable.applicationPassword(item: wanted[index].row.id)
       try store.commit(charge: true) { change in try change.charge(count) }
-      items[index].password = try await turn.stretch(password, .init(encoded: derivation), store.floor)
-      let item = items[index]
-      try store.read { moment in _ = try moment.release([item], evidence) }
+      wanted[index].password = try await turn.stretch(password, .init(encoded: derivation), store.floor)
+      let item = wanted[index]
+      try store.read { moment in _ = try moment.release([item], shownFactors) }
       try store.commit(items: true) { change in change.authority[count] = Tries() }
     }
     guard store.clock.now() &- shown <= Self.checkingTime else {
       throw .busy("it took too long to check the application password")
     }
-    return items
   }
 }

@@ -30,15 +30,18 @@ struct ItemCatalogue {
       for item in wanted { try item.requireReleasable() }
       if wanted.allSatisfy(\.isOpen) {
         let skips = if case .open = selection { true } else { false }
-        return .released(try moment.release(wanted, Evidence(), wereJustRead: true, skippingDamaged: skips))
+        return .released(try moment.release(wanted, ShownFactors(), wereJustRead: true, skippingDamaged: skips))
       }
       for item in wanted { try moment.requireOpen(item) }
       return .protected(wanted)
     }
   }
 
-  func release(_ wanted: [WantedItem], _ evidence: Evidence) throws(VaultError) -> [ReleasedItem] {
-    try store.read { moment in try moment.release(wanted, evidence) }
+  func release(_ wanted: [WantedItem], _ evidence: consuming Evidence) throws(VaultError) -> [ReleasedItem] {
+    let shown = try evidence.current()
+    let released = try store.read { moment in try moment.release(wanted, shown) }
+    evidence.succeed()
+    return released
   }
 
   // MARK: Storing
@@ -150,11 +153,12 @@ struct ItemCatalogue {
   ///   - secret: replaces the secret of each item; nil keeps it.
   ///   - protection: the result of ``protection(after:_:)``.
   func rewrite(
-    _ wanted: [WantedItem], _ evidence: Evidence, _ change: ItemChange, secret: SecretBox?,
+    _ wanted: [WantedItem], _ evidence: consuming Evidence, _ change: ItemChange, secret: SecretBox?,
     _ protection: ItemProtection?
   ) throws(VaultError) {
+    let shown = try evidence.current()
     try store.commit(items: true) { transaction in
-      for (item, released) in zip(wanted, try transaction.release(wanted, evidence)) {
+      for (item, released) in zip(wanted, try transaction.release(wanted, shown)) {
         if let secret {
           try ItemWriter(transaction).rewrite(item, change, secret: secret.secret, protection)
         } else {
@@ -162,6 +166,7 @@ struct ItemCatalogue {
         }
       }
     }
+    evidence.succeed()
   }
 
   /// Removes all of the items or none, and returns their number.
@@ -194,10 +199,10 @@ struct ItemCatalogue {
   }
 
   /// Uses a private key: it is unwrapped for this one use and wiped.
-  func use(_ wanted: [WantedItem], _ evidence: Evidence, _ family: KeyFamily, _ use: KeyUse) throws(VaultError)
-    -> SecretBox
+  func use(_ wanted: [WantedItem], _ evidence: consuming Evidence, _ family: KeyFamily, _ use: KeyUse)
+    throws(VaultError) -> SecretBytes
   {
-    SecretBox(try use.answer(of: try release(wanted, evidence)[0].secret, family))
+    try use.answer(of: try release(wanted, evidence)[0].secret, family)
   }
 }
 

@@ -3,18 +3,18 @@ import SecureMemory
 
 extension Moment {
   /// The only place where an item's key is unwrapped. It reads the rows again: row, revision and set must be those that
-  /// the evidence was given for.
+  /// the person was asked for.
   ///
   /// - Parameters:
   ///   - wereJustRead: whether the items were read in this very transaction, so that their rows are the current ones.
   ///   - skippingDamaged: whether to leave out damaged items, instead of releasing none.
   func release(
-    _ wanted: [WantedItem], _ evidence: Evidence, wereJustRead: Bool = false, skippingDamaged skips: Bool = false
+    _ wanted: [WantedItem], _ shown: ShownFactors, wereJustRead: Bool = false, skippingDamaged skips: Bool = false
   ) throws -> [ReleasedItem] {
-    if let grant = evidence.grant {
+    if let grant = shown.grant {
       guard try set(of: grant) != nil else { throw VaultError.setChanged }
     }
-    try evidence.passcode?.requireCurrent(self)
+    try shown.passcode?.requireCurrent(self)
     let keys = ItemKeys(self)
     var room = ReleasedItem.sizeLimit
     // An item that is named again is the same object, and takes memory once here.
@@ -23,7 +23,7 @@ extension Moment {
       let released: ReleasedItem
       do {
         released =
-          try before[item.row.id] ?? release(item, wereJustRead ? item.row : current(item), evidence, keys)
+          try before[item.row.id] ?? release(item, wereJustRead ? item.row : current(item), shown, keys)
       } catch VaultError.itemDamaged where skips {
         return nil
       }
@@ -44,13 +44,13 @@ extension Moment {
   }
 
   private func release(
-    _ item: WantedItem, _ row: ItemRow, _ evidence: Evidence, _ itemKeys: ItemKeys
+    _ item: WantedItem, _ row: ItemRow, _ shown: ShownFactors, _ itemKeys: ItemKeys
   ) throws -> ReleasedItem {
     try authority.requireNoRestore(unless: item.isOpen)
     guard let classKey = try itemKeys.classKey(item.accessibility) else {
       throw VaultError.itemInvalidated(item.record.name)
     }
-    let satisfied = item.requirement.alternatives.first { item.isSatisfied($0, by: evidence) }
+    let satisfied = item.requirement.alternatives.first { item.isSatisfied($0, by: shown) }
     guard let satisfied else { throw VaultError.touchRefused }
     let keys = Requirement.wrapping(of: satisfied)
     var parts = WrappingParts(classKey: classKey.secret)
@@ -59,11 +59,11 @@ extension Moment {
       parts.add(setKey: try itemKeys.setKey(of: set).secret)
     }
     if let password = item.password { parts.add(applicationPassword: password.secret) }
-    guard let shown = store.item(of: row, item.record) else { throw VaultError.itemDamaged(item.record.name) }
+    guard let visible = store.item(of: row, item.record) else { throw VaultError.itemDamaged(item.record.name) }
     let wrong = item.password == nil ? VaultError.itemDamaged(item.record.name) : .wrongApplicationPassword
     return ReleasedItem(
-      shown,
+      visible,
       secret: try ItemSealer(self, itemKeys).open(
-        row, item.record, keys, under: parts, passcode: evidence.passcode?.key, otherwise: wrong))
+        row, item.record, keys, under: parts, passcode: shown.passcode?.key, otherwise: wrong))
   }
 }

@@ -14,17 +14,17 @@ struct WantedItem {
   /// Whether the secret can be released without asking.
   var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
 
-  func isSatisfied(by evidence: Evidence) -> Bool {
-    requirement.alternatives.contains { isSatisfied($0, by: evidence) }
+  func isSatisfied(by shown: ShownFactors) -> Bool {
+    requirement.alternatives.contains { isSatisfied($0, by: shown) }
   }
 
-  func isSatisfied(_ alternative: Set<Requirement.Factor>, by evidence: Evidence) -> Bool {
+  func isSatisfied(_ alternative: Set<Requirement.Factor>, by shown: ShownFactors) -> Bool {
     alternative.allSatisfy { factor in
       switch factor {
-      case .finger: evidence.grant?.covers(row.reference) ?? false
+      case .finger: shown.grant?.covers(row.reference) ?? false
       case .boundFinger:
-        evidence.grant.map { $0.covers(row.reference) && !$0.isReused && $0.generation == row.generation } ?? false
-      case .passcode, .passcodeGate: evidence.passcode != nil
+        shown.grant.map { $0.covers(row.reference) && !$0.isReused && $0.generation == row.generation } ?? false
+      case .passcode, .passcodeGate: shown.passcode != nil
       }
     }
   }
@@ -39,11 +39,11 @@ struct WantedItem {
 
 /// What a context has shown before, known without asking anybody.
 struct Shown {
-  var evidence = Evidence()
+  var factors = ShownFactors()
   var hasApplicationPassword = false
 
   func satisfies(_ item: WantedItem) -> Bool {
-    (hasApplicationPassword || item.row.derivation == nil) && item.isSatisfied(by: evidence)
+    (hasApplicationPassword || item.row.derivation == nil) && item.isSatisfied(by: factors)
   }
 }
 

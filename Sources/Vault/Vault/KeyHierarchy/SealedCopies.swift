@@ -22,10 +22,8 @@ extension Vault {
     let head = try store.read { moment in try SealedCopyHead(of: moment, under: keys) }
     if let old, old.keys == head.keys, old.head == head.bytes { return old }
     guard head.passcode != nil else { return try seal(secret, under: keys, after: nil) }
-    return try await asking(request) { context throws(VaultError) in
-      let passcode = try await self.passcodes.prove(context)
-      return try self.seal(secret, under: keys, after: passcode)
-    }
+    let turn = try await self.turn(of: request)
+    return try seal(secret, under: keys, after: try await passcodes.prove(turn.context))
   }
 
   /// - Parameter passcode: the passcode that was just given; nil: a copy that would have the passcode's slot is refused.

@@ -76,7 +76,8 @@ extension Vault {
 
   /// Chooses what opens the items of a store of the service after each start. Asks for the passcode.
   package func setFirstUnlock(_ rule: FirstUnlock, _ request: Request) async throws(VaultError) {
-    try await asking(request) { context throws(VaultError) in try await self.loginUnlock.setRule(rule, context) }
+    let turn = try await self.turn(of: request)
+    try await loginUnlock.setRule(rule, turn.context)
   }
 
   /// Opens `after-first-unlock` for a login of the owner, if the store's rule allows it. Returns whether it is open.
@@ -87,6 +88,7 @@ extension Vault {
 
   /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
   func verifyForLogin(_ request: Request) async throws(VaultError) {
-    try await asking(request) { context throws(VaultError) in try await self.authorizer.verifyForLogin(context) }
+    let turn = try await self.turn(of: request)
+    try await authorizer.verifyForLogin(turn.context)
   }
 }

@@ -10,39 +10,32 @@ struct ReaderAccess {
   let user: ReaderUser?
 
   /// Claims the reader for one request. Of all programs and stores of the user, one request at a time has the reader,
-  /// and others wait here, so that no scan is taken for another request's. `body` runs while the reader is still open:
-  /// the answer does not wait for the reader to close.
+  /// and others wait here, so that no scan is taken for another request's.
   ///
   /// - Parameter purpose: the purpose of a touch, for which the caller's session must allow one; nil if no touch is
   ///   asked for.
-  func withReader<T: Sendable>(
-    for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false,
-    _ body: (ReaderLease) async throws(VaultError) -> T
-  ) async throws(VaultError) -> T {
+  func take(
+    for purpose: TouchRequest.Purpose?, _ context: Context, unlessLockedOut: Bool = false
+  ) async throws(VaultError) -> HeldReader {
     if purpose != nil { try await requireAllowed(context) }
     let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose, call: context.call)
-    let claim = try await turn(context) { [desk, lock = store.directory.scanLock] told in
+    let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] told in
       try await desk.claim(for: applicant, storeLock: lock, told: told)
     }
-    do throws(VaultError) {
-      if unlessLockedOut {
-        // Check after the wait: other requests' scans may have locked fingers out.
-        let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
-        guard !lockedOut else { throw .biometryLockout }
-      }
-      let wanted = try await wanted(claim, context)
-      // Check again: only now is it known whether the lid covers this reader.
-      if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
-      try await turn(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
-      let user = try readerUser
-      let value = try await body(try await context.outcome(of: .answer) { try await claim.open(wanted, for: user) })
-      claim.end(.succeeded)
-      return value
-    } catch {
-      let isCancelled = if case .cancelled = error { !context.fallbackIsChosen } else { false }
-      claim.end(isCancelled ? .cancelled : .failed)
-      throw error
+    // From here on every error gives the reader back.
+    let turn = ReaderTurn(claim, in: context)
+    if unlessLockedOut {
+      // Check after the wait: other requests' scans may have locked fingers out.
+      let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
+      guard !lockedOut else { throw .biometryLockout }
     }
+    let wanted = try await wanted(claim, context)
+    // Check again: only now is it known whether the lid covers this reader.
+    if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
+    try await waiting(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
+    let user = try readerUser
+    let lease = try await context.outcome(of: .answer) { try await claim.open(wanted, for: user) }
+    return HeldReader(turn, lease)
   }
 
   /// Throws where the state of the caller's login session forbids asking for a finger.
@@ -76,7 +69,7 @@ struct ReaderAccess {
   }
 
   /// Waits for the requests ahead of this one, and reports them to the listener.
-  private func turn<T: Sendable>(
+  private func waiting<T: Sendable>(
     _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     defer { context.ahead.clear() }
