@@ -119,7 +119,15 @@ struct Session {
   func withPasswordAgent<Answer>(
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
-    guard try isStoreOfService, let agent = PasswordAgent() else { return try await call() }
+    guard try isStoreOfService else { return try await call() }
+    return try await withTerminalAgent(call)
+  }
+
+  /// Runs a call during which polkit may ask for a password, at this terminal where no desktop asks.
+  func withTerminalAgent<Answer>(
+    _ call: () async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    guard let agent = PasswordAgent() else { return try await call() }
     let result: Result<Answer, Failure>
     do throws(Failure) {
       result = .success(try await call())

@@ -103,7 +103,7 @@ struct FprintdTests {
         try fprintd.allow("verify")
         let refused = try await store.touched("unenroll", "right-index", "--yes", by: Self.right, passcode: true)
         #expect(refused.status == 69, "\(refused.diagnostics)")
-        #expect(refused.failure.contains("polkit"))
+        #expect(refused.failure.contains("sudo fprintd-enroll"))
         try fprintd.allow("verify", "enroll")
         let forgotten = try await store.touched("unenroll", "right-index", "--yes", by: Self.right, passcode: true)
         #expect(forgotten.status == 0, "\(forgotten.diagnostics)")

@@ -28,7 +28,7 @@ struct Doctor: Command {
     let store = await Self.openStore(session, &findings)
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
-    if let store { await Self.checkLogin(store, session, &findings) }
+    if let store { await Self.checkLogin(store, session, &findings) } else { await checkFingers(session, &findings) }
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -82,6 +82,12 @@ struct Doctor: Command {
     }
   }
 
+  /// Looks for fingers where there is no store that could have some.
+  private func checkFingers(_ session: Session, _ findings: inout Findings) async {
+    guard let fingers = try? await FprintdFingers(session: session).enrolled().fingers, !fingers.isEmpty else { return }
+    findings.ok("fingers", "\(Spoken.fingers(fingers)) in fprintd, for the store that 'whorl setup' makes")
+  }
+
   private static func checkStore(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     do throws(VaultError) {
       let problems = try await store.problems()
@@ -89,7 +95,8 @@ struct Doctor: Command {
       for problem in problems {
         findings.fail("data", Failure(problem))
       }
-      let status = try await store.status()
+      let look = try await FingerLook(at: store)
+      let status = look.status
       let place = try session.vaultPlace()
       if case .own = place {
         findings.ok("tier", status.tier.spoken(in: place))
@@ -119,11 +126,10 @@ struct Doctor: Command {
       } else {
         findings.ok("lockout", status.failures == 0 ? "none" : "none; \(status.failures) of 5 failures in a row")
       }
-      let fingers = status.sets.map(\.fingers.count).reduce(0, +)
-      if fingers == 0 {
-        findings.warn("fingers", "none enrolled", "'whorl enroll' enrols one")
+      if look.count == 0 {
+        findings.warn("fingers", look.absence.words, look.advice)
       } else {
-        findings.ok("fingers", "\(fingers) enrolled")
+        findings.ok("fingers", "\(look.count) enrolled")
       }
     } catch {
       findings.fail("data", session.explained(error))

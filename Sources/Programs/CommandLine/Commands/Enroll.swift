@@ -8,8 +8,10 @@ struct Enroll: Command {
     commandName: "enroll",
     abstract: "Enrol a finger.",
     discussion: """
-      Needs the passcode (the recovery key where there is none). Any change of the enrolled fingers kills the items \
-      stored with --access current-set, for good: they are listed first, and it is asked whether to go on.
+      Where fprintd has the reader, as on most desktops, fprintd enrols the finger and asks for your login password, as \
+      the desktop's settings do. Else it needs the passcode (the recovery key where there is none). Any change of the \
+      enrolled fingers kills the items stored with --access current-set, for good: they are listed first, and it is asked \
+      whether to go on.
 
       FINGER is left-thumb, left-index, left-middle, left-ring, left-little, or the same of the right hand.
 
@@ -31,10 +33,23 @@ struct Enroll: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let store = try await session.store()
+    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "enrol a finger") }
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
-    let change = try await session.withPasswordAgent { () async throws(Failure) in
-      try await session.asking(store, answers) { try await store.enroll(finger, $0) }
+    let change: SetChange
+    if let reader = look.readerOfFprintd {
+      let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }
+      try await FprintdFingers(session: session).enroll(finger, on: reader)
+      let fingers = try await session.explained { () async throws(VaultError) in
+        if let problem = try await store.biometry().problem { throw problem }
+        return try await store.status().sets.filter { $0.reader == reader.identity }.flatMap(\.fingers)
+      }
+      change = SetChange(finger: finger, fingers: fingers, lost: bound)
+    } else {
+      change = try await session.withPasswordAgent { () async throws(Failure) in
+        try await session.asking(store, answers) { try await store.enroll(finger, $0) }
+      }
     }
     try EnrolmentChange.report(change, "\(Spoken.leadingFinger(finger)) is enrolled.", json: options.json)
   }
@@ -74,8 +89,14 @@ struct Unenroll: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let store = try await session.store()
+    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "delete a finger") }
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
+    if let reader = look.readerOfFprintd {
+      // fprintd first: the service may not delete there, and would take the finger over again.
+      try await FprintdFingers(session: session).delete(finger, on: reader)
+    }
     let change = try await session.asking(store, answers) { try await store.unenroll(finger, $0) }
     let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"
     try EnrolmentChange.report(change, "\(what) forgotten.", json: options.json)

@@ -9,7 +9,7 @@ struct Fingers: Command {
     commandName: "fingers",
     abstract: "List the enrolled fingers.",
     discussion: """
-      Needs neither finger nor reader.
+      Needs no finger. Those of fprintd, which the desktop's settings enrol, are looked up where the store uses fprintd.
 
       Examples:
         whorl fingers
@@ -20,9 +20,17 @@ struct Fingers: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let sets = try await session.explained { () async throws(VaultError) in try await store.status().sets }
+    let (sets, look) = try await session.explained { () async throws(VaultError) in
+      let status = try await store.status()
+      guard status.adapter != .libfprint else { return (status.sets, nil as FingerLook?) }
+      let look = try await FingerLook(at: store)
+      return (look.status.sets, look)
+    }
     if options.json { return try JSON.print(["sets": sets.map(SetReport.init)]) }
-    if sets.allSatisfy(\.fingers.isEmpty) { StandardError.line("No finger is enrolled. Next: whorl enroll") }
+    if sets.allSatisfy(\.fingers.isEmpty) {
+      let (words, advice) = look.map { ($0.absence.words, $0.advice) } ?? ("none enrolled", "'whorl enroll' enrols one")
+      StandardError.line("Fingers: \(Visible.text(words)). \(advice).")
+    }
     var table = Table()
     for set in sets {
       let reader = "\(set.reader.driver)\(Spoken.nature(set.nature))"

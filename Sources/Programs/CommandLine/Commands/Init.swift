@@ -60,9 +60,18 @@ struct Init: Command {
     if options.json {
       try JSON.print(Made(store: place.name, passcodeSet: !noPasscode))
     } else {
-      StandardError.line("The store is in \(Visible.text(place.name)). Next: whorl enroll")
+      StandardError.line("The store is in \(Visible.text(place.name)). \(await next(session))")
       if !noPasscode { await warnOfGuesses(session) }
     }
+  }
+
+  /// The next step, for a person: a script knows its own, and does not wait for a look at the reader.
+  private func next(_ session: Session) async -> String {
+    guard StandardError.isTerminal, let store = try? await session.store(), let look = try? await FingerLook(at: store),
+      look.count > 0
+    else { return "Next: whorl enroll" }
+    let them = look.count == 1 ? "it" : "them"
+    return "fprintd has \(Spoken.plural(look.count, "finger")) of yours, and the store takes \(them). Next: whorl set"
   }
 
   /// Says what the passcode is worth where a copy of the store is open to guesses. The store is made, whatever fails here.

@@ -72,7 +72,7 @@ struct ReaderList: Command {
 
 extension Session {
   /// Lists the attached readers without claiming one.
-  fileprivate func attachedReaders() async throws(Failure) -> [ReaderDescription] {
+  func attachedReaders() async throws(Failure) -> [ReaderDescription] {
     let reader = try await testedReader()
     let found: Result<[ReaderDescription], Failure>
     do {

@@ -24,8 +24,8 @@ struct Status: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let status = try await session.explained { () async throws(VaultError) in try await store.status() }
-    let list = try await session.explained { () async throws(VaultError) in try await store.readers() }
+    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    let (status, list) = (look.status, look.readers)
     let readers: Result<[ReaderDescription], Failure> =
       if list.readers.isEmpty, let problem = list.problem, problem != .reader(.absent) {
         .failure(session.explained(problem))

@@ -16,8 +16,7 @@ extension Failure {
         name: absent, advice: "bind nothing to the current set here; --access any-finger works")
     case .fprintdRefused(let words):
       self.init(
-        .unavailable, "no permission, says fprintd: \(words)", name: absent,
-        advice: "polkit allows it at the machine; 'fprintd-enroll' and the desktop's settings enrol fingers")
+        .unavailable, "no permission, says fprintd: \(words)", name: absent, advice: FprintdFingers.advice)
     case .permissionDenied(let path):
       self.init(
         .unavailable, "no permission to open the reader\(path.map { " (\($0))" } ?? "")", name: absent,

@@ -33,7 +33,8 @@ struct SetupSurvey {
       findings.append(try await secrets())
       findings.append(try await ssh(store))
     } else {
-      findings += [.passcode, .fingers, .secrets, .ssh].map { .later($0, "after the store is made") }
+      findings += [.passcode, .secrets, .ssh].map { .later($0, "after the store is made") }
+      findings += await readerAndFingers()
     }
     await session.close()
     findings.append(git())
@@ -41,32 +42,52 @@ struct SetupSurvey {
   }
 
   private func lookInside(_ store: any VaultService, _ findings: inout [SetupFinding]) async throws(Failure) {
-    let status: VaultStatus
-    let readers: SecretModel.ReaderList
+    let look: FingerLook
     do throws(VaultError) {
-      (status, readers) = (try await store.status(), try await store.readers())
+      look = try await FingerLook(at: store)
     } catch {
       throw session.explained(error)
     }
     let withoutPasscode = "whorl passcode --remove"
     findings.append(
-      status.passcodeSet
+      look.status.passcodeSet
         ? .done(.passcode, "set", wayBack: withoutPasscode)
         : .open(
           .passcode, "none: only the recovery key opens what a finger does not", command("passcode"),
           wayBack: withoutPasscode))
-    guard let reader = readers.chosen else {
-      findings.append(.note(.reader, "none: \(readers.problem.map { Failure($0).words } ?? "no reader is attached")"))
-      findings.append(.later(.fingers, "after a reader is there"))
+    guard let reader = look.readers.chosen else {
+      let problem = look.readers.problem.map { Failure($0).words } ?? "no reader is attached"
+      findings.append(.note(.reader, "none: \(problem)"))
+      findings.append(.later(.fingers, "after a reader is there; the passcode stands in until then"))
       return
     }
     findings.append(.done(.reader, reader.name, wayBack: nil))
-    let fingers = status.sets.map(\.fingers.count).reduce(0, +)
     let withoutFingers = "whorl unenroll --all"
     findings.append(
-      fingers > 0
-        ? .done(.fingers, "\(fingers) enrolled", wayBack: withoutFingers)
-        : .open(.fingers, "none enrolled", command("enroll"), wayBack: withoutFingers))
+      look.count > 0
+        ? .done(.fingers, "\(look.count) enrolled", wayBack: withoutFingers)
+        : .open(.fingers, look.absence.words, command(look.absence.command), wayBack: withoutFingers))
+  }
+
+  /// What can be seen of reader and fingers without a store.
+  private func readerAndFingers() async -> [SetupFinding] {
+    let attached: [ReaderDescription]
+    do throws(Failure) {
+      attached = try await session.attachedReaders()
+    } catch {
+      return [.note(.reader, "none: \(error.words)"), .later(.fingers, "after the store is made")]
+    }
+    guard let reader = attached.first else {
+      return [
+        .note(.reader, "none is attached: until one is, the passcode stands in for a finger"),
+        .later(.fingers, "after a reader is there"),
+      ]
+    }
+    let found: SetupFinding = .done(.reader, reader.name, wayBack: nil)
+    guard reader.identity.adapter == .fprintd,
+      let fingers = try? await FprintdFingers(session: session).enrolled().fingers, !fingers.isEmpty
+    else { return [found, .later(.fingers, "after the store is made")] }
+    return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", wayBack: nil)]
   }
 
   /// Looks at the wallets that a login by finger leaves locked. Only the service is told about logins.
@@ -161,7 +182,9 @@ struct SetupSurvey {
   }
 
   /// A command of this program, for the same store and reader.
-  private func command(_ words: String...) -> [String] {
+  private func command(_ words: String...) -> [String] { command(words) }
+
+  private func command(_ words: [String]) -> [String] {
     let options = session.options
     let given = [("--config", options.config), ("--store", options.store), ("--reader", options.reader?.description)]
     return ["whorl"] + words + given.flatMap { name, value in value.map { [name, $0] } ?? [] }

@@ -1,0 +1,123 @@
+import Fingerprint
+import Glibc
+import Processes
+import SecretModel
+import Synchronization
+import Whorl
+
+/// The fingers that fprintd has for this user. They are asked for, enrolled and deleted by a reader process of this program,
+/// with the permission of the person's own session, as the desktop's settings do. The system service has no session, so
+/// fprintd lets it do nothing but verify.
+struct FprintdFingers {
+  let session: Session
+
+  /// The fingers on fprintd's first reader.
+  func enrolled() async throws(Failure) -> (reader: ReaderDescription, fingers: [Finger]) {
+    try await opened(nil) { reader, description throws(ReaderError) in
+      let prints = try await reader.storedPrints(knowing: []).unknown.compactMap { FprintdPrint($0) }
+      return (description, prints.map(\.finger))
+    }
+  }
+
+  /// Enrols a finger. fprintd asks for the login password first, unless this session has given it a moment ago.
+  func enroll(_ finger: Finger, on chosen: ReaderDescription) async throws(Failure) {
+    let line = Line()
+    try await session.withTerminalAgent { () async throws(Failure) in
+      try await opened(chosen.id) { reader, description throws(ReaderError) in
+        let request = TouchRequest(purpose: .enroll(finger), reader: description, passcodeInstead: false)
+        _ = try await reader.enroll(as: finger) { line.show($0, asking: request) }
+      }
+    }
+    line.finish()
+  }
+
+  /// Deletes a finger, or with nil all of them. Does nothing for one that fprintd does not have.
+  func delete(_ finger: Finger?, on chosen: ReaderDescription) async throws(Failure) {
+    try await session.withTerminalAgent { () async throws(Failure) in
+      try await opened(chosen.id) { reader, _ throws(ReaderError) in
+        for template in try await reader.storedPrints(knowing: []).unknown {
+          guard finger == nil || FprintdPrint(template)?.finger == finger else { continue }
+          try await reader.delete(template)
+        }
+      }
+    }
+  }
+
+  /// Refuses a session that fprintd would refuse, such as one over ssh, before anything is asked. fprintd itself decides.
+  ///
+  /// - Parameter change: "enrol a finger".
+  static func requirePermission(to change: String) throws(Failure) {
+    guard EnrolmentPermission.ofThisProgram() != .refused else {
+      throw Failure(.refused, "this session may not \(change)", advice: Self.advice)
+    }
+  }
+
+  /// Where fingers can be enrolled without Whorl.
+  static var advice: String {
+    let name = getpwuid(geteuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? "NAME"
+    return "do it in the desktop's settings (Users, Fingerprint), or with 'sudo fprintd-enroll \(name)'"
+  }
+
+  private func opened<Answer: Sendable>(
+    _ id: String?,
+    _ body: (any FingerprintReader, ReaderDescription) async throws(ReaderError) -> Answer
+  ) async throws(Failure) -> Answer {
+    let reader = session.reader(.fprintd(device: nil), fprintd: session.configuration.fprintd)
+    Interruption.onSignal { Task { await reader.shutdown() } }
+    let result: Result<Answer, ReaderError>
+    do throws(ReaderError) {
+      guard let wanted = try await reader.readers().first(where: { id == nil || $0.id == id }) else { throw .absent }
+      result = .success(try await body(reader, try await reader.open(wanted.id)))
+    } catch {
+      result = .failure(error)
+    }
+    await reader.shutdown()
+    Interruption.onSignal(nil)
+    do throws(ReaderError) { return try result.get() } catch { throw session.explained(error) }
+  }
+
+  /// The line that says what to do during an enrolment.
+  private final class Line: Sendable {
+    private struct State: ~Copyable {
+      var line = ProgressLine.onStandardError()
+      var isAsked = false
+    }
+
+    private let state = Mutex(State())
+
+    func show(_ event: ScanEvent, asking request: TouchRequest) {
+      state.withLock { state in
+        switch event {
+        // The first comes after fprintd's question for the password, which the terminal may be needed for.
+        case .fingerNeeded where !state.isAsked:
+          state.isAsked = true
+          state.line.show(PromptText.touch(request, keys: nil))
+        case .stage(let completed, let count): state.line.tell(PromptText.stage(completed: completed, of: count))
+        case .retry(let reason): state.line.tell(PromptText.retry(reason))
+        case .fingerNeeded, .fingerPresent, .fingerLifted: break
+        }
+      }
+    }
+
+    func finish() { state.withLock { $0.line.finish() } }
+  }
+}
+
+/// What polkit says of enrolling a finger in fprintd, without asking anybody. It decides nothing: fprintd asks polkit again.
+enum EnrolmentPermission {
+  case given
+  case withPassword
+  case refused
+  case unknown
+
+  static func ofThisProgram() -> Self {
+    let words = ["pkcheck", "--action-id", "net.reactivated.fprint.device.enroll", "--process", "\(getpid())"]
+    guard let check = try? ForegroundCommand("/usr/bin/pkcheck", words, isQuiet: true) else { return .unknown }
+    return switch check.status() {
+    case 0: .given
+    case 1: .refused
+    case 2: .withPassword
+    default: .unknown
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Fingerprint
+import ProgramDriver
+import Testing
+import VirtualFinger
+
+/// The fingers of fprintd, where that is the machine's own, as on most desktops.
+@Suite(
+  "With the fingers of the desktop's settings", .serialized,
+  .enabled("a mount namespace needs root") { try await MachineFprintd.isPossible() })
+struct DesktopFingerTests {
+  private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
+
+  /// A store on a machine whose fprintd has a virtual reader.
+  private struct Machine {
+    let store: TestStore
+    let fprintd: PrivateFprintd
+
+    func whorl(_ words: String..., passcode: Bool = false, touches: Int = 0, input: String? = nil) async throws
+      -> Invocation.Result
+    {
+      let arguments = store.arguments(words + (passcode ? ["--passcode-fd", "3"] : []))
+      var call = Invocation(
+        arguments: MachineFprintd(fprintd).words([try Programs.path("whorl")] + arguments),
+        input: input.map { Array($0.utf8) }, descriptors: passcode ? ["\(TestStore.passcode)\n"] : [])
+      call.program = MachineFprintd.program
+      return try await call.run(
+        heard: Touches(socket: fprintd.socket, Array(repeating: .press(DesktopFingerTests.right), count: touches)).heard
+      )
+    }
+  }
+
+  private func machine(_ body: (Machine) async throws -> Void) async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await TestStore.with { store in try await body(Machine(store: store, fprintd: fprintd)) }
+    }
+  }
+
+  @Test("a new store counts them from the first look, in every command that names fingers")
+  func counted() async throws {
+    for command in ["setup", "fingers", "doctor", "status"] {
+      try await machine { machine in
+        try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+        let told = try await machine.whorl(command).text
+        let words = [
+          "setup": "ok    fingers   1 enrolled", "fingers": "right-index", "doctor": "fingers: 1 enrolled",
+          "status": "right-index on fprintd",
+        ]
+        #expect(told.contains(words[command] ?? "?"), "\(command): \(told)")
+        // Nothing else has to be done: a touch opens.
+        try await machine.whorl("set", "mail", input: "secret").mustSucceed()
+        #expect(try await machine.whorl("get", "mail", touches: 1).text == "secret")
+      }
+    }
+  }
+
+  @Test("they are seen before there is a store, by setup and doctor")
+  func withoutStore() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await withFolder { folder in
+        let machine = Machine(store: TestStore(folder: folder, recoveryKey: ""), fprintd: fprintd)
+        let setup = try await machine.whorl("setup").text
+        #expect(setup.contains("ok    fingers   1 in the desktop's settings"), "\(setup)")
+        let doctor = try await machine.whorl("doctor").text
+        #expect(doctor.contains("fingers: the right index finger in fprintd"), "\(doctor)")
+      }
+    }
+  }
+
+  @Test("a look destroys no item that is bound to the fingers of before")
+  func lookedAt() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.whorl("set", "bound", "--access", "current-set", input: "secret").mustSucceed()
+      try await machine.fprintd.enroll("left-thumb", pressing: SyntheticFinger(person: 1, finger: .leftThumb))
+      for command in ["setup", "fingers", "doctor", "status"] { _ = try await machine.whorl(command) }
+      #expect(!(try await machine.whorl("ls").text.contains("dead")))
+      // The touch does, and says so.
+      #expect(try await machine.whorl("get", "bound", touches: 1).diagnostics.contains("Dead with the old set: bound"))
+    }
+  }
+
+  @Test(
+    "whorl enrols and deletes one with the permission of the person's own session, and without the passcode for the first"
+  )
+  func enrolled() async throws {
+    try await machine { machine in
+      let enrolled = try await machine.whorl("enroll", touches: 6)
+      #expect(enrolled.status == 0, "\(enrolled.diagnostics)")
+      #expect(enrolled.diagnostics.contains("The right index finger is enrolled."))
+      try await machine.whorl("set", "bound", "--access", "current-set", input: "secret").mustSucceed()
+      #expect(try await machine.whorl("get", "bound", touches: 1).text == "secret")
+      let again = try await machine.whorl("enroll", "--yes")
+      #expect(again.status == 73, "\(again.diagnostics)")
+      let forgotten = try await machine.whorl("unenroll", "--all", "--yes", passcode: true)
+      #expect(forgotten.status == 0 && forgotten.diagnostics.contains("Lost: bound"), "\(forgotten.diagnostics)")
+      let name = machine.fprintd.userName()
+      #expect(try await !machine.fprintd.tool("fprintd-list", name).diagnostics.contains("right-index-finger"))
+      #expect(try await machine.whorl("fingers").diagnostics.contains("none enrolled"))
+    }
+  }
+
+  @Test("a session that may not enrol is told so, and where it works, before it is asked anything")
+  func refused() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.whorl("set", "bound", "--access", "current-set", input: "secret").mustSucceed()
+      try machine.fprintd.allow("verify")
+      for words in [["enroll", "left-thumb"], ["unenroll", "--all"]] {
+        let refused = try await machine.whorl(words[0], words[1])
+        #expect(refused.status == 77, "\(refused.diagnostics)")
+        #expect(refused.diagnostics.hasPrefix("whorl: \(words[0]): this session may not "), "\(refused.diagnostics)")
+        #expect(refused.failure.contains("'sudo fprintd-enroll \(machine.fprintd.userName())'"))
+      }
+    }
+  }
+}
