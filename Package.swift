@@ -388,7 +388,8 @@ let package = Package(
     .testTarget(
       name: "SSHAgentTests",
       dependencies: [
-        "Executors", "KeySchemes", "Keys", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel", "SecureMemory",
+        "Executors", "KeySchemes", "Keys", "Processes", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel",
+        "SecureMemory",
         "SessionPrompts", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/SSHAgentTests", swiftSettings: strict),

@@ -48,7 +48,7 @@ class DesktopSession(cast.Session):
         """The requests for a touch in the journal, which the notifications show."""
         words = ["journalctl", "-q", "--no-pager", "-o", "cat", "_COMM=whorl-agent"]
         lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-        return [line for line in lines if "the reader (virtual reader) to" in line]
+        return [line for line in lines if "the reader (virtual reader). (program: " in line]
 
     def run_with_notification(self, command):
         """Runs a command whose prompt is a notification; what the notification says is a line of the picture."""

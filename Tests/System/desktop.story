@@ -70,9 +70,9 @@ free 0 "meetings" './mail.py meetings'
 free 0 "meetings" './mail.py'
 expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes
   whorl secret-service gate --attribute service=calendar --access any-finger --yes'
-gated 0 "bank-secret" "Asked by /usr/bin/secret-tool, says whorl-agent: Swipe the reader (virtual reader) to read “Bank”" \
+gated 0 "bank-secret" "secret-tool wants to read “Bank”. Swipe the reader (virtual reader)." \
   'secret-tool lookup service bank user alice'
-gated 0 "meetings" "Asked by /usr/bin/python3.11, which says that it runs “./mail.py”, says whorl-agent" './mail.py'
+gated 0 "meetings" "Program: /usr/bin/python3.11, which says that it runs “./mail.py”" './mail.py'
 
 # Cancelled with the notification's action, closed, and another finger: each refuses.
 echo Cancel >/home/alice/choice
@@ -96,7 +96,7 @@ for _ in 1 2 3; do
 done
 ended 1 ""
 case $output in *meetings*) fail "given to another finger" ;; esac
-was_asked "Asked by /usr/bin/python3.11"
+was_asked "Program: /usr/bin/python3.11"
 
 # The passcode in the place of the finger: the action opens pinentry, where it is typed.
 echo Passcode >/home/alice/choice
@@ -179,12 +179,16 @@ in_desktop 'mkdir -p -m 700 .ssh; whorl ssh add open --access none; whorl ssh ad
   git config --global gpg.format ssh; git config --global gpg.ssh.allowedSignersFile /home/alice/signers'
 options='-o BatchMode=yes -o StrictHostKeyChecking=yes -o HostKeyAlgorithms=ssh-ed25519 -o IdentitiesOnly=yes'
 free 0 "in" "ssh $options -i .ssh/open.pub server.test echo in"
-gated 0 "in" "Asked by /usr/bin/ssh, says whorl-agent: Swipe the reader (virtual reader) to sign in to server.test as alice" \
+gated 0 "in" "ssh wants to sign in to server.test as alice with the SSH key work. Swipe the reader (virtual reader)." \
   "ssh $options -i .ssh/work.pub server.test echo in"
 signed='git commit -q -S --allow-empty -m signed; git log --show-signature -1'
 free 0 "Good \"git\" signature" "cd tree; git config user.signingkey /home/alice/.ssh/open.pub; $signed"
-gated 0 "Good \"git\" signature" "Asked by /usr/bin/ssh-keygen, says whorl-agent: Swipe the reader (virtual reader) to sign for git" \
+gated 0 "Good \"git\" signature" "ssh-keygen wants to sign for git with the SSH key work. Swipe the reader (virtual reader)." \
   "cd tree; git config user.signingkey /home/alice/.ssh/work.pub; $signed"
+
+# The log names what was read as a person does, and the program that has asked whorl-agent.
+expect 0 "/usr/bin/secret-tool, says whorl-agent" in_desktop 'whorl log'
+case $output in *"	Bank	"*) ;; *) fail "the log does not name the item: $output" ;; esac
 
 # Opened again by a finger: the same program works without one.
 gated 0 "" "change the rule of “Bank” to none" 'whorl secret-service ungate --item Bank --yes'

@@ -98,8 +98,8 @@ tell_of_a_gate() {
   # The notification stays for longer than others, and goes with the touch.
   asked "$lookup"
   sleep 12
-  expect 0 "Asked by /usr/bin/secret-tool, says whorl-agent: " shown
-  case $output in *'to read “Bank”'*) ;; *) fail "does not name the item: $output" ;; esac
+  expect 0 "secret-tool wants to " shown
+  case $output in *'wants to read “Bank”. '*'Program: /usr/bin/secret-tool'*) ;; *) fail "does not name the item: $output" ;; esac
   [ ! -s /tmp/actual ] || fail "did not wait for the touch"
   press "$right"
   ended 0 "bank-secret"

@@ -76,7 +76,7 @@ case $(at_seat bob 'journalctl -q --no-pager WHORL_REQUEST=read 2>&1') in *WHORL
 { sleep 6 && printf '\022' && sleep 3 && whorl-finger press right-index --person 1 --socket "$sensor" && sleep 3; } |
   at_seat alice 'whorl get bank/alice --timeout 60 >ahead 2>&1 </dev/null & sleep 3
     script -qec "whorl get bank/alice --timeout 30" /dev/null; wait $!; echo "ahead: $?"' >/tmp/waiting 2>&1
-grep -q "whorl.*has the reader for bank/alice.*Ctrl-R" /tmp/waiting || fail "not told: $(cat /tmp/waiting)"
+grep -q "whorl has the reader for “bank/alice”.*Ctrl-R" /tmp/waiting || fail "not told: $(cat /tmp/waiting)"
 grep -q gold /tmp/waiting || fail "not released: $(cat /tmp/waiting)"
 grep -q "ahead: 77" /tmp/waiting || fail "the rejected request: $(cat /tmp/waiting)"
 grep -q "has rejected this request" /home/alice/ahead || fail "not told who rejected: $(cat /home/alice/ahead)"

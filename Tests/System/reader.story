@@ -150,7 +150,7 @@ esac
 mkdir -p /var/lib/other /etc/credstore
 for secret in /var/lib/other/key /etc/ssh/key /etc/credstore/key; do echo secret >"$secret"; done
 beside at_seat alice 'whorl get bank/alice'
-told "to release"
+told "to use"
 sleep 1
 process=$(systemctl show --value --property MainPID whorl-reader-fprintd.service)
 expect 0 "alice" nsenter --mount --target "$process" ls /var/lib/fprint
@@ -164,7 +164,7 @@ case $outcome in *"the reader process ended"*"status 69"*) ;; *) fail "unit kill
 expect 0 "gold of alice" touching "$right" at_seat alice 'whorl get bank/alice'
 # fprintd killed in a scan.
 beside at_seat alice 'whorl get bank/alice'
-told "to release"
+told "to use"
 sleep 1
 kill -9 "$(pgrep -x fprintd)"
 finished

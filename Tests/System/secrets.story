@@ -86,11 +86,11 @@ expect 0 "b true" at_seat alice 'service="busctl --user call org.freedesktop.sec
 expect 0 "response 1 with 0 bytes" at_seat alice 'python3 portal.py'
 at_seat alice 'touch answer'
 expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
-expect 0 "Asked by org.example.Notes, says " cat /home/alice/asked
+expect 0 "Program: org.example.Notes, says " cat /home/alice/asked
 expect 0 "response 0 with 64 bytes" at_seat alice 'python3 portal.py'
 expect 0 "" at_seat alice 'whorl lock'
 expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
-expect 0 "Asked by /usr/bin/secret-tool, says whorl-agent: The passcode of your store, to unlock the store" cat /home/alice/asked
+expect 0 "secret-tool wants to unlock the store. Enter your Whorl passcode." cat /home/alice/asked
 
 # The program's own process is closed to other programs of the user.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'

@@ -85,7 +85,7 @@ expect 0 "in" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent ssh $op
 expect 0 "ssh-ed25519" at_seat alice 'whorl ssh add kept --minutes 10
   whorl ssh public kept >.ssh/kept.pub; cat .ssh/kept.pub >>.ssh/authorized_keys'
 kept="ssh $options -o IdentitiesOnly=yes -i .ssh/kept.pub localhost"
-asked_in_journal() { journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'agent: Touch\|agent: Swipe' || :; }
+asked_in_journal() { journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'reader). (program: ' || :; }
 before=$(asked_in_journal)
 (
   for wanted in 1 2; do
@@ -99,7 +99,7 @@ before=$(asked_in_journal)
 expect 0 "here" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo here"
 expect 0 "far away" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept '
   SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo far away'"
-expect 0 "Asked by /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
+expect 0 "(program: /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
 [ "$(asked_in_journal)" = $((before + 2)) ] || fail "asked $(asked_in_journal) times, and $before before"
 # Programs of a desktop have it from the service manager.
 expect 0 "SSH_AUTH_SOCK=/run/user/" at_seat alice "systemctl --user show-environment"

@@ -135,8 +135,11 @@ public final class AuthenticationContext: Sendable {
   /// Whether ``setApplicationPassword(_:)`` has set one.
   public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
 
-  /// Ends the context. A running call throws `appCancelled`.
-  func close() {
+  /// Ends the context because nobody has answered for too long: a running call throws `timedOut`. The prompt is told.
+  package func expire() { close(.time) }
+
+  /// Ends the context. A running call throws the error of the reason, and for `program` `appCancelled`.
+  func close(_ reason: ContextEnd = .program) {
     let opening = state.withLock { state in
       state.invalidated = true
       (state.password, state.isPasswordSet) = (nil, false)
@@ -146,7 +149,7 @@ public final class AuthenticationContext: Sendable {
     guard let opening else { return observers.finish() }
     Task(executorPreference: BackgroundThread.shared) { [observers] in
       guard case .success(let opened) = await opening.value else { return observers.finish() }
-      await opened.service.closeContext(opened.handle, reason: .program)
+      await opened.service.closeContext(opened.handle, reason: reason)
     }
   }
 
@@ -163,7 +166,8 @@ public final class AuthenticationContext: Sendable {
     words.begin(reason, options.fallbackTitle, options.cancelTitle)
     let session = PromptSession(service: opened.service, handle: opened.handle, words: words)
     let asking = Asking(
-      in: opened.handle, options: Self.options(options, callersFallback: callersFallback), reason: reason)
+      in: opened.handle, options: Self.options(options, callersFallback: callersFallback), reason: reason
+    ).onBehalf
     do throws(VaultError) {
       let value = try await call(opened.service, asking)
       await opened.listener.caughtUp()

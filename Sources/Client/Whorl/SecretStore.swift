@@ -112,18 +112,18 @@ public final class SecretStore: Sendable {
     let (item, secret) = (item.inOwnGroup, SharedSecret(secret))
     guard let context else {
       return try await link.call { service throws(VaultError) in
-        try await service.add(item, secret: secret.copy(), replacing: false, .nobody)
+        try await service.add(item, secret: secret.copy(), replacing: false, Asking.nobody.onBehalf)
       }
     }
     return try await context.consult { service, handle throws(VaultError) in
-      try await service.add(item, secret: secret.copy(), replacing: false, Asking(in: handle))
+      try await service.add(item, secret: secret.copy(), replacing: false, Asking(in: handle).onBehalf)
     }
   }
 
   /// Stores an item, in the place of a living one with the same primary attributes. Asks for nothing.
   package func put(_ item: NewItem, secret: SharedSecret) async throws(VaultError) -> Item {
     try await link.call { service throws(VaultError) in
-      try await service.add(item, secret: secret.copy(), replacing: true, .nobody)
+      try await service.add(item, secret: secret.copy(), replacing: true, Asking.nobody.onBehalf)
     }
   }
 
@@ -191,7 +191,7 @@ public final class SecretStore: Sendable {
   /// are not there or cannot be opened without asking. Asks for nothing.
   package func openSecrets(named names: [ItemName], inGroup group: String) async throws(VaultError) -> [ReleasedItem] {
     try await link.call { service throws(VaultError) in
-      try await service.secrets(.open(names, group: group), .nobody)
+      try await service.secrets(.open(names, group: group), Asking.nobody.onBehalf)
     }
   }
 
@@ -299,7 +299,7 @@ public final class SecretStore: Sendable {
     if let context { return try await context.perform(reason, call) }
     do throws(VaultError) {
       return try await link.call { service throws(VaultError) in
-        try await call(service, Asking(in: nil, reason: reason))
+        try await call(service, Asking(in: nil, reason: reason).onBehalf)
       }
     } catch {
       guard case .interactionNotAllowed = error, mayAsk else { throw error }

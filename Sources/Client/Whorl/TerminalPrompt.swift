@@ -34,8 +34,8 @@ package struct TerminalPromptStyle: Sendable {
   }
 
   package var output = Output.terminal
-  /// Begins each prompt, to say which other program asks; nil where this program asks for itself.
-  package var asker: String?
+  /// The other program for which is asked; nil where this program asks for itself.
+  package var asker: PromptAsker?
   /// Answers that the program has without asking the person.
   package var answers: (any PreparedAnswers)?
   /// Describes an error, to show why the passcode is asked for in place of a finger.

@@ -206,7 +206,7 @@ struct Session {
     return AgentPrompt(
       in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items),
       // Nobody sees a command without a terminal, so the program that has started it is named.
-      asker: PromptText.asked(by: ClientProgram(getppid()).words, says: "whorl"))
+      asker: ClientProgram(getppid()).asker())
   }
 
   /// The answers, from this command's descriptors or the person.

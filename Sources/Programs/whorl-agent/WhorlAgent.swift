@@ -93,7 +93,7 @@ struct WhorlAgent: ParsableCommand {
     let surroundings = AgentPrompt.Surroundings(
       bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log)
     let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt = { client in
-      let asker = PromptText.asked(by: client.words, says: "whorl-agent")
+      let asker = client.asker()
       // If the agent runs a command, that command uses the terminal, so do not ask there.
       guard isAlone, Self.hasTerminal else {
         return AgentPrompt(in: surroundings, asker: asker, for: ClientTerminal(of: client.process))

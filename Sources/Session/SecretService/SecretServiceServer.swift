@@ -173,7 +173,7 @@ package final class SecretServiceServer: Sendable {
       switch await entry.client.value {
       case .success(let client):
         self.clients.withLock { $0.places.begin(sender) }
-        await self.answer(call, client)
+        await Principal.$program.withValue(client.program.words) { await self.answer(call, client) }
         self.clients.withLock { $0.places.end(sender) }
       case .failure(let error): call.fail(error.name, error.message)
       }

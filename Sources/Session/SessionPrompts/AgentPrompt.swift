@@ -35,6 +35,8 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private struct State {
     var notification: Notification?
+    /// What the running call asks for, to follow "wants to"; nil before its first request.
+    var act: String?
     /// What the notification says, and its actions.
     var text = ""
     /// The result of the last touch, which is shown before the text until the next touch.
@@ -45,19 +47,21 @@ package final class AgentPrompt: AuthenticationPrompt {
     /// Why the passcode is asked for and not a finger.
     var isFingerUnavailable = false
     var pinentry: Pinentry?
+    /// Whether the client's terminal shows more of the program than its name.
+    var hasDetailsShown = false
     var isOver = false
   }
 
   private let surroundings: Surroundings
-  /// Begins each prompt: who asks.
-  private let asker: String
+  /// Begins each prompt.
+  private let asker: PromptAsker
   private let terminal: ClientTerminal?
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - asker: who asks (``PromptText/asked(by:says:)``).
+  ///   - asker: the program that asks.
   ///   - terminal: the client's terminal, used where there is no desktop.
-  package init(in surroundings: Surroundings, asker: String, for terminal: ClientTerminal? = nil) {
+  package init(in surroundings: Surroundings, asker: PromptAsker, for terminal: ClientTerminal? = nil) {
     (self.surroundings, self.asker, self.terminal) = (surroundings, asker, terminal)
   }
 
@@ -65,7 +69,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     switch event {
     case .touchWanted, .secretWanted:
       // The same context may ask again for a later call, after the earlier one has finished.
-      state.withLock { $0.isOver = false }
+      state.withLock { state in if state.isOver { (state.isOver, state.act) = (false, nil) } }
     default: break
     }
     switch event {
@@ -76,6 +80,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     case .fingerUnavailable(let error):
       surroundings.log("no finger can be asked for: \(error)")
       state.withLock { $0.isFingerUnavailable = true }
+    case .notice(.unanswered): await leave()
     case .notice(let notice): await mention(PromptText.notice(notice) { "\($0)" })
     case .secretWanted(let request): await answer(request, in: session)
     case .fingerPresent: state.withLock { $0.result = nil }
@@ -95,17 +100,12 @@ package final class AgentPrompt: AuthenticationPrompt {
   // MARK: Touches
 
   private func ask(_ request: TouchRequest, in session: PromptSession) async {
-    let text: String
-    switch surroundings.wording {
-    case .reason:
-      let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-      text = "\(asker)\(verb) \(Spoken.theReader(request.reader)) to \(session.reason ?? "go on")"
-    case .items: text = asker + PromptText.touch(request, keys: nil)
-    }
-    surroundings.log(text)
+    let act = self.act(of: PromptText.act(of: request), in: session)
+    let text = "\(asker.wants(to: act)) \(PromptText.touch(request))."
+    surroundings.log("\(text) (program: \(asker.details))")
     let actions: [Notification.Action] = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
     let isShown = state.withLock { state in
-      defer { (state.text, state.actions) = (text, actions) }
+      defer { (state.act, state.text, state.actions) = (act, text, actions) }
       return state.result != nil && (state.text, state.actions) == (text, actions)
     }
     // After a touch that did not match, the request is on the display already, together with the result.
@@ -120,6 +120,18 @@ package final class AgentPrompt: AuthenticationPrompt {
     }
     readKeys(in: session)
     await show()
+  }
+
+  /// What is asked for, to follow "wants to".
+  ///
+  /// - Parameter request: what the request itself says.
+  private func act(of request: String?, in session: PromptSession) -> String {
+    let said =
+      switch surroundings.wording {
+      case .reason: session.reason
+      case .items: request ?? session.reason
+      }
+    return said ?? "use your secrets"
   }
 
   /// Reads keys at the client's terminal if there is no notification with actions.
@@ -170,11 +182,42 @@ package final class AgentPrompt: AuthenticationPrompt {
     // The call may have ended while the notification was made.
     if isOver { return await takeDown() }
     if let notification {
-      await notification.show("Whorl asks for your finger", text, notification.hasActions ? actions : [])
+      await notification.show(
+        Notification.Content(
+          title: "Whorl asks for your finger", text: "\(text)\n\(asker.detailsLine)", image: asker.icon,
+          actions: notification.hasActions ? actions : []))
       if notification.hasActions { return }
     }
     let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
     terminal?.write(hasKeys ? "\(text) (\(keys))" : text)
+    let isFirst = state.withLock { state in
+      defer { state.hasDetailsShown = true }
+      return !state.hasDetailsShown
+    }
+    if isFirst { terminal?.write(asker.detailsLine) }
+  }
+
+  /// Says what nobody has answered, where a person finds it later: in the desktop's list of notifications.
+  private func leave() async {
+    stopKeys()
+    let (shown, act) = state.withLock { state in
+      defer { (state.notification, state.actions) = (nil, []) }
+      return (state.notification, state.act)
+    }
+    // Without an act nobody was asked.
+    guard let act else { return }
+    let text = asker.wanted(to: act)
+    surroundings.log(text)
+    // Pinentry may have been asking.
+    var notification = shown
+    if notification == nil { notification = await Notification(onBus: surroundings.bus) }
+    guard let notification else {
+      terminal?.write(text)
+      return
+    }
+    await notification.leave(
+      Notification.Content(
+        title: "Not answered", text: "\(text)\n\(asker.detailsLine)", image: asker.icon, actions: []))
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {
@@ -220,18 +263,17 @@ package final class AgentPrompt: AuthenticationPrompt {
       surroundings.log("the passcode is wanted, and nobody can be asked for it: pinentry is not installed")
       return await session.decline()
     }
-    let (isOver, why) = state.withLock { state in
-      state.pinentry = pinentry
-      return (state.isOver, state.isFingerUnavailable ? "No finger can be asked for now. " : "")
+    let (isOver, act, why) = state.withLock { state in
+      // A touch that was asked for before has named the items.
+      let act = state.act ?? self.act(of: nil, in: session)
+      (state.pinentry, state.act) = (pinentry, act)
+      return (state.isOver, act, state.isFingerUnavailable ? "No finger can be asked for now. " : "")
     }
     guard !isOver else { return await session.decline() }
-    let what =
-      switch surroundings.wording {
-      case .reason: ", to \(session.reason ?? "go on")"
-      case .items: session.reason.map { ", for: \($0)" } ?? ""
-      }
     let answer = await pinentry.ask(
-      "\(asker)\(why)The passcode of your store\(what)", problem: attempt > 1 ? "Wrong passcode" : nil)
+      Pinentry.Question(
+        heading: asker.wants(to: act), request: "\(why)Enter your Whorl passcode.",
+        details: asker.detailsLine, problem: attempt > 1 ? "Wrong passcode" : nil))
     state.withLock { $0.pinentry = nil }
     switch answer {
     case .secret(let secret): await session.answer(secret.copy())

@@ -16,6 +16,15 @@ final class Notification: Sendable {
     }
   }
 
+  /// What it says.
+  struct Content: Sendable {
+    var title: String
+    var text: String
+    /// The name or the path of a picture beside the text; nil for none.
+    var image: String?
+    var actions: [Action]
+  }
+
   private static let name = "org.freedesktop.Notifications"
   /// The longest wait for a desktop that does not answer.
   private static let limit = Duration.seconds(2)
@@ -30,6 +39,8 @@ final class Notification: Sendable {
     /// Counts the texts that were to be shown: an earlier one is not offered again.
     var version = 0
     var isClosing = false
+    /// Whether it stays when this program has nothing more to ask.
+    var isLeft = false
     /// Actions that arrived before the desktop's answer with the notification's number, by number.
     var early: [UInt32: Action] = [:]
   }
@@ -53,7 +64,8 @@ final class Notification: Sendable {
   ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
   ///   - lost: called when a text is not shown, since the desktop does not answer or refuses it every time.
   init?(
-    onBus address: String, chosen: @escaping @Sendable (Action) -> Void, lost: @escaping @Sendable () -> Void
+    onBus address: String, chosen: @escaping @Sendable (Action) -> Void = { _ in },
+    lost: @escaping @Sendable () -> Void = {}
   ) async {
     (self.chosen, self.lost) = (chosen, lost)
     let relay = SignalRelay()
@@ -88,23 +100,31 @@ final class Notification: Sendable {
   }
 
   /// Shows the text. Replaces the text that is shown already. Returns after the first attempt.
-  func show(_ title: String, _ text: String, _ actions: [Action]) async {
+  func show(_ content: Content) async {
     let version = state.withLock { state in
       state.version += 1
       return state.version
     }
-    await show(title, text, actions, version, attemptsLeft: Self.attempts)
+    await show(content, version, attemptsLeft: Self.attempts)
   }
 
-  private func show(
-    _ title: String, _ text: String, _ actions: [Action], _ version: Int, attemptsLeft: Int
-  ) async {
-    let number = state.withLock { $0.number }
-    // Urgency "critical": it stays until it is closed. A timeout of 0 means the same.
+  /// Shows a last text, which the desktop keeps in its list. Nothing can be chosen any more.
+  func leave(_ content: Content) async {
+    state.withLock { $0.isLeft = true }
+    await show(content)
+  }
+
+  private func show(_ content: Content, _ version: Int, attemptsLeft: Int) async {
+    let (number, isLeft) = state.withLock { ($0.number, $0.isLeft) }
+    // What waits for an answer stays until it is closed: urgency "critical" and a timeout of 0. What is left for later goes
+    // to the list after a while, as others do, for which it must not be called transient.
+    var hints: [String: BusValue] = ["urgency": .byte(isLeft ? 1 : 2), "category": .string("device")]
+    hints["image-path"] = content.image.map { .string($0) }
     let arguments: [BusValue] = [
-      .string("Whorl"), .uint32(number), .string("dialog-password"), .string(title), .string(Self.escaped(text)),
-      .array(of: "s", actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
-      .dictionary(["urgency": .byte(2), "category": .string("device")]), .int32(0),
+      .string("Whorl"), .uint32(number), .string("dialog-password"), .string(content.title),
+      .string(Self.escaped(content.text)),
+      .array(of: "s", content.actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
+      .dictionary(hints), .int32(isLeft ? -1 : 0),
     ]
     let shown: UInt32
     switch await offer(arguments) {
@@ -116,7 +136,7 @@ final class Notification: Sendable {
       _ = LoopTimer(after: Self.pause) { [weak self] in
         guard let self, state.withLock({ $0.version == version }) else { return }
         Task(executorPreference: LoopTasks.shared) {
-          await self.show(title, text, actions, version, attemptsLeft: attemptsLeft - 1)
+          await self.show(content, version, attemptsLeft: attemptsLeft - 1)
         }
       }
       return
@@ -205,7 +225,7 @@ final class Notification: Sendable {
   private func choose(_ action: Action) {
     let isFirst = state.withLock { state in
       defer { state.isClosing = true }
-      return !state.isClosing
+      return !state.isClosing && !state.isLeft
     }
     if isFirst { chosen(action) }
   }

@@ -12,6 +12,16 @@ final class Pinentry: Sendable {
     case unavailable
   }
 
+  struct Question {
+    /// Who asks for what, as a sentence.
+    var heading: String
+    /// What the person is to do, as a sentence.
+    var request: String
+    var details: String
+    /// What was wrong with the previous answer.
+    var problem: String?
+  }
+
   /// The environment variables that it needs.
   private static let passed = [
     "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
@@ -56,23 +66,28 @@ final class Pinentry: Sendable {
 
   deinit { close(socket) }
 
-  /// Ends the question that is being asked. ``ask(_:problem:)`` then returns `unavailable`.
+  /// Ends the question that is being asked. ``ask(_:)`` then returns `unavailable`.
   func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
 
   /// Asks, and ends the program. Blocks.
-  ///
-  /// - Parameter problem: what was wrong with the previous answer.
-  func ask(_ description: String, problem: String?) async -> Answer {
-    let answer = conversation(description, problem)
+  func ask(_ question: Question) async -> Answer {
+    let answer = conversation(question)
     stop()
     _ = await child.end(grace: .milliseconds(500)).value
     return answer
   }
 
-  private func conversation(_ description: String, _ problem: String?) -> Answer {
+  private func conversation(_ question: Question) -> Answer {
     guard case .ok = response() else { return .unavailable }
-    var commands = ["SETTITLE Whorl", "SETDESC \(Self.escaped(description))", "SETPROMPT Passcode:"]
-    if let problem { commands.append("SETERROR \(Self.escaped(problem))") }
+    // GNOME's has the prompt as its heading, above the description, and a word of its own beside the field. In others the
+    // prompt is the word beside the field.
+    let isHeading = flavor() == "gnome3"
+    let description = (isHeading ? "" : "\(question.heading) ") + "\(question.request)\n\n\(question.details)"
+    var commands = [
+      "SETTITLE Whorl", "SETDESC \(Self.escaped(description))",
+      "SETPROMPT \(isHeading ? Self.escaped(question.heading) : "Passcode:")",
+    ]
+    if let problem = question.problem { commands.append("SETERROR \(Self.escaped(problem))") }
     if let terminal {
       let type = terminal.path.hasPrefix("/dev/pts/") ? "xterm" : "linux"
       commands += ["OPTION ttyname=\(terminal.path)", "OPTION ttytype=\(type)"]
@@ -88,6 +103,12 @@ final class Pinentry: Sendable {
     case .failed(let code): return Self.cancelled.contains(code) ? .cancelled : .unavailable
     case .ended: return .unavailable
     }
+  }
+
+  /// Which of the programs of this name it is; nil for one that does not tell.
+  private func flavor() -> String? {
+    guard send("GETINFO flavor"), case .ok(let name?) = response() else { return nil }
+    return name.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
   private enum Response {

@@ -54,6 +54,8 @@ package struct AuditEntry: Sendable, Hashable {
   package var program: String?
   /// Its process ID; nil where that is not known.
   package var process: Int?
+  /// The program for which it made the request, as it says; nil where it made it for itself.
+  package var behalf: String?
   package var request: Request
   /// The items of the request, as far as they are known.
   package var items: [ItemID]
@@ -70,14 +72,16 @@ package struct AuditEntry: Sendable, Hashable {
   package var omitted: Int
 
   package init(
-    number: Int = 0, time: Int64, program: String?, process: Int?, request: Request, items: [ItemID] = [],
-    prompts: [Prompt] = [], wrongPasscodes: Int = 0, unmatchedTouches: Int = 0, isSetChanged: Bool = false,
+    number: Int = 0, time: Int64, program: String?, process: Int?, behalf: String? = nil,
+    request: Request, items: [ItemID] = [], prompts: [Prompt] = [], wrongPasscodes: Int = 0, unmatchedTouches: Int = 0,
+    isSetChanged: Bool = false,
     outcome: Outcome, omitted: Int = 0
   ) {
     self.number = number
     self.time = time
     self.program = program
     self.process = process
+    self.behalf = behalf
     self.request = request
     self.items = items
     self.prompts = prompts

@@ -50,13 +50,19 @@ public struct TouchRequest: Sendable {
   /// Whether the fallback may be chosen instead: the passcode or, under a policy without a passcode, the caller's own.
   public var passcodeInstead: Bool
 
+  /// Whether no other reader is attached that the person could take for this one.
+  package var isOnlyReader: Bool
   /// Whether the reader is armed only after the prompt has reported that it is shown (`ContextResponse.ready`).
   package var awaitsPrompt: Bool
 
-  package init(purpose: Purpose, reader: ReaderDescription, passcodeInstead: Bool, awaitsPrompt: Bool = false) {
+  package init(
+    purpose: Purpose, reader: ReaderDescription, passcodeInstead: Bool, isOnlyReader: Bool = false,
+    awaitsPrompt: Bool = false
+  ) {
     self.purpose = purpose
     self.reader = reader
     self.passcodeInstead = passcodeInstead
+    self.isOnlyReader = isOnlyReader
     self.awaitsPrompt = awaitsPrompt
   }
 }
@@ -87,6 +93,8 @@ public enum Notice: Sendable {
   case passcodeDelay(Int)
   /// Another request is using the reader. This one waits for its turn.
   case readerInUse(ReaderUse)
+  /// The person did not answer in time. The call ends with `timedOut`.
+  case unanswered
   /// Another program of the user ended this request to use the reader itself. The value is its name, where known.
   case rejected(by: String?)
 }

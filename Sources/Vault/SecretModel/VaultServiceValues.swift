@@ -9,11 +9,16 @@ package struct Asking: Sendable {
   package var options: ContextOptions?
   /// The reason, for the prompt.
   package var reason: String?
+  /// The program for which the caller asks, as it says, for the log; nil where it asks for itself.
+  package var behalf: String?
 
-  package init(in context: ContextHandle?, options: ContextOptions? = nil, reason: String? = nil) {
+  package init(
+    in context: ContextHandle?, options: ContextOptions? = nil, reason: String? = nil, behalf: String? = nil
+  ) {
     self.context = context
     self.options = options
     self.reason = reason
+    self.behalf = behalf
   }
 
   /// Nobody is asked.
@@ -58,6 +63,8 @@ package enum ContextEnd: String, Sendable, Hashable {
   case person
   /// The program closed the context: `appCancelled`.
   case program
+  /// The program waits for the person no longer: `timedOut`.
+  case time
   /// The connection, the store or the session ended: `systemCancelled`.
   case system
 
@@ -65,6 +72,7 @@ package enum ContextEnd: String, Sendable, Hashable {
     switch self {
     case .person: .cancelled
     case .program: .appCancelled
+    case .time: .timedOut
     case .system: .systemCancelled
     }
   }

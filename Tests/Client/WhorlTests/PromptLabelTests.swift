@@ -43,9 +43,9 @@ struct PromptLabelTests {
     let request = TouchRequest(
       purpose: .read(items: names, reason: nil), reader: reader, passcodeInstead: false)
     #expect(
-      PromptText.touch(request, keys: nil) == "Touch the reader (virtual reader) to release a, b c, d, e, f")
+      PromptText.touch(request, keys: nil) == "Touch the reader (virtual reader) to use “a”, “b c”, “d”, “e”, “f”")
     #expect(
       PromptText.notice(.readerInUse(.program("mail", items: [names[1]]))) { "\($0)" }
-        == "mail has the reader for b c; this request waits for it.")
+        == "A program that calls itself “mail” has the reader for “b c”; this request waits for it.")
   }
 }

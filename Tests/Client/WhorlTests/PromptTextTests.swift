@@ -6,24 +6,67 @@ import Testing
 
 @Suite("The text of a prompt")
 struct PromptTextTests {
-  private func touch(_ name: String, _ nature: ReaderDescription.Nature) -> String {
+  private func touch(_ name: String, _ nature: ReaderDescription.Nature, alone: Bool = false) -> String {
+    PromptText.touch(request(name, nature, alone: alone), keys: nil)
+  }
+
+  private func request(
+    _ name: String = "Synaptics Sensors", _ nature: ReaderDescription.Nature = .physical, alone: Bool = true,
+    _ purpose: TouchRequest.Purpose = .evaluate(reason: "sign in")
+  ) -> TouchRequest {
     let reader = ReaderDescription(
       id: "1", name: name,
       identity: ReaderIdentity(driver: "synaptics"),
       scanType: .press, enrollStages: 5, features: [], temperature: .cold, nature: nature)
-    let request = TouchRequest(purpose: .evaluate(reason: "sign in"), reader: reader, passcodeInstead: true)
-    return PromptText.touch(request, keys: nil)
+    return TouchRequest(purpose: purpose, reader: reader, passcodeInstead: true, isOnlyReader: alone)
   }
 
-  @Test("names the reader, so that a person with two knows which one to touch")
+  @Test("names the reader where there are several, so that a person knows which one to touch")
   func name() {
     #expect(touch("Synaptics Sensors", .physical) == "Touch the reader (Synaptics Sensors) to sign in")
     #expect(touch("Synaptics\nSensors", .physical) == "Touch the reader (Synaptics\\u{a}Sensors) to sign in")
+    #expect(touch("Synaptics Sensors", .physical, alone: true) == "Touch the fingerprint reader to sign in")
   }
 
   @Test("says that a reader is not a physical one")
   func nature() {
-    #expect(touch("Synaptics Sensors", .virtual) == "Touch the reader (virtual reader) to sign in")
-    #expect(touch("Synaptics Sensors", .replayed) == "Touch the reader (replayed reader) to sign in")
+    for alone in [false, true] {
+      #expect(touch("Synaptics Sensors", .virtual, alone: alone) == "Touch the reader (virtual reader) to sign in")
+      #expect(touch("Synaptics Sensors", .replayed, alone: alone) == "Touch the reader (replayed reader) to sign in")
+    }
+  }
+
+  @Test("begins with the program that asks, and what for")
+  func asker() throws {
+    let evolution = PromptAsker(name: "Evolution", details: "/usr/bin/evolution")
+    let stranger = PromptAsker(name: PromptAsker.unidentified, details: "process 7, unverified")
+    #expect(
+      PromptText.touch(request(), for: evolution, keys: "Esc: cancel")
+        == "Evolution wants to sign in. Touch the fingerprint reader. (Esc: cancel)")
+    #expect(
+      PromptText.touch(request(), for: stranger, keys: nil)
+        == "A program that cannot be identified wants to sign in. Touch the fingerprint reader.")
+    let items = try ["mail/alice", "bank"].map { try ItemName(parsing: $0) }
+    #expect(
+      PromptText.touch(
+        request("x", .physical, .read(items: items, reason: "send it")), for: evolution, keys: nil)
+        == "Evolution wants to use “mail/alice”, “bank”, for: send it. Touch the fingerprint reader.")
+    #expect(
+      PromptText.question(.passcode(attempt: 1), reason: "sign in", for: evolution)
+        == "Evolution wants to sign in. Passcode")
+    #expect(evolution.wanted(to: "read “Bank”") == "Evolution wanted to read “Bank”; nobody answered.")
+  }
+
+  @Test("names a program that has the reader by its file, or as what it calls itself")
+  func ahead() {
+    func ahead(_ label: String?) -> String {
+      PromptText.notice(.readerInUse(.program(label, items: []))) { "\($0)" }
+    }
+    let rest = "has the reader; this request waits for it."
+    #expect(ahead("whorl (/usr/bin/whorl)") == "whorl \(rest)")
+    #expect(ahead("mail (org.example.Mail) (/opt/a (b)/my mail)") == "“my mail” \(rest)")
+    #expect(ahead("mail (org.example.Mail) (in a sandbox)") == "A program that calls itself “mail” \(rest)")
+    #expect(ahead("mail") == "A program that calls itself “mail” \(rest)")
+    #expect(ahead(nil) == "Another program \(rest)")
   }
 }

@@ -29,7 +29,7 @@ struct AgentTerminalTests {
       try await terminal.waits(for: "Esc: cancel)")
       try await terminal.becomes(echoing: false)
       terminal.type("\n")
-      try await terminal.waits(for: "Passcode to sign a file")
+      try await terminal.waits(for: "wants to sign a file with the SSH key work. Passcode")
       terminal.type("\(TestStore.passcode)\n")
       try await signed.mustSucceed()
       try await terminal.becomes(echoing: true)
@@ -120,10 +120,24 @@ struct ClientTerminalTests {
     try await with(access: "presence", [.wrong, .right]) { agent, key, _ in
       let terminal = try sign(key, agent)
       try await terminal.waits(
-        for: "Asked by /usr/bin/ssh-keygen, says whorl-agent: "
-          + "Swipe the reader (virtual reader) to sign a file with the SSH key work")
+        for: "ssh-keygen wants to sign a file with the SSH key work. Swipe the reader (virtual reader).")
+      try await terminal.waits(for: "Program: /usr/bin/ssh-keygen")
       try await terminal.waits(for: "No match, 2 touches left")
       #expect(try await terminal.status() == 0)
+    }
+  }
+
+  @Test("says there why ssh-add adds no key, since ssh-add does not")
+  func addedKey() async throws {
+    try await with(access: "presence") { agent, _, folder in
+      let file = "\(folder)/added"
+      try await Invocation(program: "/usr/bin/ssh-keygen", arguments: ["-q", "-t", "ed25519", "-N", "", "-f", file])
+        .run()
+        .mustSucceed()
+      let terminal = try PseudoTerminal(
+        [file], program: "/usr/bin/ssh-add", environment: ["SSH_AUTH_SOCK": agent.socket])
+      try await terminal.waits(for: "'whorl ssh add NAME --import FILE' brings a key into it.")
+      #expect(try await terminal.status() != 0)
     }
   }
 
@@ -135,7 +149,7 @@ struct ClientTerminalTests {
       defer { desktop.close() }
       try await with(access: "presence", bus: bus) { agent, key, _ in
         let terminal = try sign(key, agent)
-        try await terminal.waits(for: "Swipe the reader (virtual reader) to sign a file with the SSH key work")
+        try await terminal.waits(for: "wants to sign a file with the SSH key work. Swipe the reader (virtual reader).")
         try await terminal.waits(for: "Esc: cancel)")
         terminal.type(CancelKey.escape.rawValue)
         #expect(try await terminal.status() != 0)

@@ -48,13 +48,13 @@ struct DesktopPromptTests {
       #expect(got.text == "presence", "\(got.diagnostics)")
       let shown = try await desk.desktop.first()
       #expect(
-        shown.text.hasSuffix(
-          ", says whorl: Swipe the reader (virtual reader) to release presence, for: send mail &amp; more"))
-      #expect(shown.text.hasPrefix("Asked by /"), "the program that has started the command")
+        shown.text.contains(
+          " wants to use “presence”, for: send mail &amp; more. Swipe the reader (virtual reader).\nProgram: /"),
+        "the program that has started the command")
       #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
       #expect(desk.desktop.closed.contains(shown.number))
       // Whoever reads its standard error sees the same.
-      #expect(got.diagnostics.contains("to release presence, for: send mail & more"))
+      #expect(got.diagnostics.contains("the reader (virtual reader) to use “presence”, for: send mail & more"))
     }
   }
 
@@ -67,6 +67,17 @@ struct DesktopPromptTests {
       let result = try await got
       #expect(result.status != 0)
       #expect(result.output.isEmpty)
+    }
+  }
+
+  @Test("leaves a note in the desktop's list where nobody answers")
+  func unanswered() async throws {
+    try await with { desk in
+      let got = try await desk.run("get", "presence", "--timeout", "1")
+      #expect(got.status == 75 && got.output.isEmpty, "\(got.diagnostics)")
+      let left = try await desk.desktop.first(with: " wanted to use “presence”; nobody answered.")
+      #expect(left.title == "Not answered" && left.actions.isEmpty && left.urgency == 1 && !left.isTransient)
+      #expect(left.number == desk.desktop.shown[0].number && desk.desktop.closed.isEmpty)
     }
   }
 

@@ -22,7 +22,7 @@ struct FingerTests {
         ["get", "presence", "current-set", "any-finger", "--reason", "the test"], [.right])
       #expect(right.status == 0, "\(right.diagnostics)")
       #expect(right.text == "secret of presence\nsecret of current-set\nsecret of any-finger")
-      #expect(right.diagnostics.contains("to release presence, current-set, any-finger, for: the test"))
+      #expect(right.diagnostics.contains("to use “presence”, “current-set”, “any-finger”, for: the test"))
       let wrong = try await store.touched(["get", "presence"], [.wrong, .wrong, .wrong])
       #expect(wrong.status == 77)
       #expect(wrong.output.isEmpty)

@@ -194,7 +194,7 @@ struct TerminalFingerTests {
       #expect(try await store.enroll().status == 0)
       try await store.set("f", "secret", "--access", "any-finger")
       let terminal = try PseudoTerminal(store.arguments(["get", "f"] + store.reader), output: "/dev/null")
-      try await terminal.waits(for: "to release f")
+      try await terminal.waits(for: "to use “f”")
       #expect(!terminal.shown.contains("Enter"))
       let start = ContinuousClock.now
       terminal.type("\u{3}")

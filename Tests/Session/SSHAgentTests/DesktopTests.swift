@@ -44,8 +44,9 @@ struct DesktopTests {
     try await with([.right]) { agent, desktop, key in
       try await agent.sign(key, namespace: "<b>x&y</b>").mustSucceed()
       let shown = try await desktop.first()
-      let asker = "Asked by /usr/bin/ssh-keygen, says whorl-agent: "
-      #expect(shown.text.hasPrefix("\(asker)Swipe the reader (virtual reader) to sign a file for bx&amp;y/b with"))
+      #expect(
+        shown.text == "ssh-keygen wants to sign a file for bx&amp;y/b with the SSH key work. "
+          + "Swipe the reader (virtual reader).\nProgram: /usr/bin/ssh-keygen")
       #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
       #expect(desktop.closed.contains(shown.number))
     }
@@ -176,8 +177,34 @@ struct DesktopTests {
       let asked = String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
       #expect(
         asked.contains(
-          "SETDESC Asked by /usr/bin/ssh-keygen, says whorl-agent: The passcode of your store, to sign a file with the SSH key work"
+          "SETDESC ssh-keygen wants to sign a file with the SSH key work. Enter your Whorl passcode.%0A%0AProgram: /usr/bin/ssh-keygen"
         ))
+      #expect(asked.contains("SETPROMPT Passcode:"))
+    }
+  }
+
+  @Test("GNOME's pinentry has the request as its heading, since it shows the prompt there")
+  func heading() async throws {
+    let script = { (folder: String) in
+      """
+      echo "OK"
+      while read -r word rest; do
+        case $word in
+          GETINFO) echo "D gnome3"; echo OK ;;
+          GETPIN) echo "D \(TestStore.passcode)"; echo OK ;;
+          *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
+        esac
+      done
+      """
+    }
+    try await with(pinentry: script) { agent, desktop, key in
+      async let signed = agent.sign(key)
+      desktop.choose("passcode", of: try await desktop.first().number)
+      try await signed.mustSucceed()
+      let folder = key.split(separator: "/").dropLast().joined(separator: "/")
+      let asked = String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self).split(separator: "\n")
+      #expect(asked.contains("SETPROMPT ssh-keygen wants to sign a file with the SSH key work."), "\(asked)")
+      #expect(asked.contains("SETDESC Enter your Whorl passcode.%0A%0AProgram: /usr/bin/ssh-keygen"), "\(asked)")
     }
   }
 

@@ -155,7 +155,9 @@ struct LockTests {
         #expect(try await agent.client("ssh", server.arguments("true")).status == 0)
         #expect(agent.prompts.count == 2, "\(agent.lines)")
         let signing = Task { try await agent.sign(key) }
-        try await agent.waits { $0.contains { $0.contains(": Swipe the reader (virtual reader) to sign a file ") } }
+        try await agent.waits {
+          $0.contains { $0.contains(" wants to sign a file ") && $0.contains("the reader (virtual reader)") }
+        }
         #expect(client.change(lock: true, "word") == Self.success)
         #expect(try await signing.value.status != 0)
         try await agent.waits { $0.contains { $0.contains("refused to sign a file") } }

@@ -32,8 +32,8 @@ struct OpenSSHTests {
         #expect(agent.prompts.count == 1)
         #expect(
           agent.prompts.first
-            == "whorl-agent: Asked by /usr/bin/ssh, says whorl-agent: Swipe the reader (virtual reader) "
-            + "to sign in to host.test as \(SSHServer.user) with the SSH key work", "\(agent.lines)")
+            == "whorl-agent: ssh wants to sign in to host.test as \(SSHServer.user) with the SSH key work. "
+            + "Swipe the reader (virtual reader). (program: /usr/bin/ssh)", "\(agent.lines)")
       }
     }
   }
@@ -136,7 +136,7 @@ struct OpenSSHTests {
         #expect(first.text.hasPrefix("-----BEGIN SSH SIGNATURE-----"))
         try await agent.sign(key, namespace: "git").mustSucceed()
         #expect(agent.prompts.count == 2)
-        #expect(agent.prompts.first?.hasSuffix(" to sign a file with the SSH key work") == true)
+        #expect(agent.prompts.first?.contains(" wants to sign a file with the SSH key work. ") == true)
         #expect(agent.prompts.last?.contains(" to sign for git with ") == true)
 
         let allowed = "\(store.folder)/allowed"

@@ -88,8 +88,8 @@ struct ClientProgramTests {
       #expect(found.text == "behind a finger")
       #expect(
         service.agent.prompts.contains {
-          $0 == "whorl-agent: Asked by /usr/bin/secret-tool, says whorl-agent: "
-            + "Swipe the reader (virtual reader) to read “Bank”"
+          $0 == "whorl-agent: secret-tool wants to read “Bank”. "
+            + "Swipe the reader (virtual reader). (program: /usr/bin/secret-tool)"
         })
       // Each run is another connection: a touch for one is none for the next.
       let refused = try await service.run("/usr/bin/secret-tool", "lookup", "service", "bank")
@@ -124,7 +124,7 @@ struct ClientProgramTests {
       for count in 1...2 {
         #expect(try await service.run(proxy, "lookup", "service", "bank").text == "behind a finger")
         #expect(service.agent.prompts.count == count)
-        #expect(service.agent.prompts.last?.contains("Asked by a sandboxed program behind process ") == true)
+        #expect(service.agent.prompts.last?.contains("(program: a sandboxed program behind process ") == true)
       }
     }
   }
@@ -145,7 +145,8 @@ struct ClientProgramTests {
       #expect(found.text == "behind a finger\n", "\(found.diagnostics)")
       #expect(
         service.agent.prompts.contains {
-          $0.contains(", which says that it runs “") && $0.contains("\(script.suffix(20))”, says whorl-agent: ")
+          $0.hasPrefix("whorl-agent: python3") && $0.contains(" wants to read “Bank”. ")
+            && $0.contains(", which says that it runs “") && $0.hasSuffix("\(script.suffix(20))”)")
         })
     }
   }

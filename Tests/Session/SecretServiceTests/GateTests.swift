@@ -36,7 +36,7 @@ struct GateTests {
       #expect(try await client.secret(bank, session: session).text == "of Bank")
       #expect(try await client.secret(mail, session: session).text == "of Mail")
       #expect(service.agent.prompts.count == 1)
-      #expect(service.agent.prompts[0].hasSuffix("to read “Bank”, “Mail”"))
+      #expect(service.agent.prompts[0].contains(" wants to read “Bank”, “Mail”. "))
       // The prompt is gone.
       #expect(await client.error(unlocking.prompt, "Prompt", "Prompt", [.string("")]) == "NoSuchObject")
     }
@@ -91,9 +91,11 @@ struct GateTests {
     }
   }
 
-  @Test("a read that nobody touches for ends after 20 seconds as locked, and takes its prompt with it")
+  @Test("a read that nobody touches for ends after 20 seconds as locked, and the desktop keeps what was asked")
   func untouched() async throws {
     try await RunningSecretService.with { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
       let client = try await ServiceClient(service.bus)
       let bank = try await gated(service, client)
       let session = try await client.plainSession()
@@ -110,6 +112,15 @@ struct GateTests {
         }
       }
       try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
+      let left = try await desktop.first(with: " wanted to read “Bank”; nobody answered.")
+      #expect(left.number == desktop.shown[0].number, "in the place of the prompt")
+      #expect(left.title == "Not answered" && left.actions.isEmpty && left.urgency == 1 && !left.isTransient)
+      #expect(desktop.closed.isEmpty)
+      // Closing it later cancels nothing, and the next read is asked for.
+      desktop.dismiss(left.number)
+      async let next: Void = service.gateIsAsked(count: 2)
+      _ = try? await client.connection.call(item, "GetSecret", [.objectPath(session)], within: .seconds(2))
+      try await next
     }
   }
 
@@ -132,7 +143,7 @@ struct GateTests {
       #expect(try await one.completed(other) == (true, []))
       let last = try await two.change("Unlock", [bank]).prompt
       try await two.call(last, "Prompt", "Prompt", [.string("")])
-      try await service.agent.waits { lines in lines.count { $0.contains(": Swipe the reader") } == 2 }
+      try await service.agent.waits { lines in lines.count { $0.contains(". Swipe the reader") } == 2 }
       two.connection.close()
       try await service.agent.waits { lines in lines.count { $0.contains("refused to read “Bank”") } == 2 }
     }
@@ -307,7 +318,7 @@ struct GateTests {
       try await service.gate(program: tool, .anyFinger)
       #expect(try await service.run(tool, "lookup", "name", "Mail").text == "of mail")
       #expect(service.agent.prompts.count == 1)
-      #expect(service.agent.prompts[0].contains("Asked by \(tool), says whorl-agent: "), "\(service.agent.prompts)")
+      #expect(service.agent.prompts[0].hasSuffix(" (program: \(tool))"), "\(service.agent.prompts)")
       // Another program does not have the rule.
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()

@@ -102,7 +102,9 @@ struct PortalTests {
       #expect(prompts.count == 2)
       for name in names {
         #expect(
-          prompts.count { $0.contains("Asked by \(name), says /") && $0.hasSuffix("to read “Secret of \(name)”") } == 1,
+          prompts.count {
+            $0.contains("(program: \(name), says /") && $0.contains("wants to read “Secret of \(name)”. ")
+          } == 1,
           "\(prompts)")
       }
     }
@@ -116,7 +118,7 @@ struct PortalTests {
       _ = try await portal.change("Lock", [ServiceClient.login])
       #expect(try await secret(of: "org.example.One", portal) == first)
       #expect(service.agent.prompts.count == 1)
-      #expect(service.agent.prompts.first?.contains("Asked by org.example.One, says /") == true)
+      #expect(service.agent.prompts.first?.contains("(program: org.example.One, says /") == true)
     }
   }
 
@@ -288,7 +290,7 @@ struct PortalTests {
       let first = try await secret(of: "org.example.One", portal)
       try await service.gate("Secret of org.example.One", .anyFinger)
       func waits(forPrompts count: Int) async throws {
-        try await service.agent.waits { lines in lines.count { $0.contains(": Swipe the reader") } == count }
+        try await service.agent.waits { lines in lines.count { $0.contains(". Swipe the reader") } == count }
       }
       func closeRequest(_ number: Int) async throws {
         try await portal.call("/request/\(number)", "org.freedesktop.impl.portal.Request", "Close", [])
@@ -319,7 +321,7 @@ struct PortalTests {
       let item = try #require(try await client.search(["app_id": "org.example.One"]).locked.first)
       let prompt = try await client.change("Unlock", [item]).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
-      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      try await service.agent.waits { $0.contains { $0.contains(". Swipe the reader") } }
       async let one = retrieve("org.example.One", portal, "/request/1")
       try await Task.sleep(for: .milliseconds(300))
       try await portal.call("/request/1", "org.freedesktop.impl.portal.Request", "Close", [])

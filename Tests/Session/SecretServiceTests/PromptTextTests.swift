@@ -21,8 +21,8 @@ struct PromptTextTests {
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
       let text = try await desktop.first().text
       let names = "“ab”, “a secret without a name”, “50%”, “d”, “e”"
-      #expect(text.hasPrefix("Asked by /"), "\(text)")
-      #expect(text.hasSuffix(" to read \(names)"), "\(text)")
+      #expect(text.contains(" wants to read \(names). "), "\(text)")
+      #expect(text.contains("\nProgram: /"), "\(text)")
     }
   }
 
@@ -37,7 +37,7 @@ struct PromptTextTests {
       let prompt = try await client.change("Unlock", [ServiceClient.login]).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
       let text = try await desktop.first().text
-      #expect(text.hasSuffix(" to unlock “ab”"), "\(text)")
+      #expect(text.contains(" wants to unlock “ab”. "), "\(text)")
     }
   }
 
@@ -56,14 +56,14 @@ struct PromptTextTests {
       _ = try await client.change("Lock", [office, mail])
       _ = try await client.show(try await client.change("Unlock", [bank, office, mail]).prompt)
       #expect(
-        service.agent.prompts.first?.hasSuffix("to read “Bank” and unlock “Office”, “Mail”") == true,
+        service.agent.prompts.first?.contains(" to read “Bank” and unlock “Office”, “Mail”. ") == true,
         "\(service.agent.prompts)")
       #expect(try await client.property(office, "Collection", "Locked") == .boolean(false))
       _ = try await client.change("Lock", [ServiceClient.login, office])
       // A collection that is named twice, and once more by an item in it, has one name in the prompt.
       let paths = [ServiceClient.login, office, ServiceClient.login, mail]
       _ = try await client.show(try await client.change("Unlock", paths).prompt)
-      #expect(service.agent.prompts.last?.hasSuffix("to unlock “Login”, “Office”") == true)
+      #expect(service.agent.prompts.last?.contains(" to unlock “Login”, “Office”. ") == true)
     }
   }
 
@@ -81,8 +81,8 @@ struct PromptTextTests {
       #expect(shown.dismissed)
       let names = (1...10).map { "“Item \($0)”" }
       let prompts = service.agent.prompts
-      #expect(prompts.first?.hasSuffix(" to read \(names[..<8].joined(separator: ", "))") == true, "\(prompts)")
-      #expect(prompts.last?.hasSuffix(" to read “Item 9”, “Item 10”") == true, "\(prompts)")
+      #expect(prompts.first?.contains(" to read \(names[..<8].joined(separator: ", ")). ") == true, "\(prompts)")
+      #expect(prompts.last?.contains(" to read “Item 9”, “Item 10”. ") == true, "\(prompts)")
       let found = try await client.search([:])
       #expect(Set(found.unlocked).isDisjoint(with: items[8...]), "what no touch has released")
     }
@@ -93,14 +93,14 @@ struct PromptTextTests {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
-      let label = "Notes” (asked by /usr/bin/ssh, says whorl-agent)\n\u{202E}" + String(repeating: "x", count: 3_000)
+      let label = "Notes”. (program: /usr/bin/ssh)\n\u{202E}" + String(repeating: "x", count: 3_000)
       let item = try await client.create("s", label: label, ["a": "b"], session: session)
       try await service.gate(label, .anyFinger)
       _ = try await client.show(try await client.change("Unlock", [item]).prompt)
       let prompt = try #require(service.agent.prompts.first)
-      #expect(prompt.hasPrefix("whorl-agent: Asked by /") && !prompt.hasPrefix("whorl-agent: Asked by /usr/bin/ssh"))
-      #expect(prompt.contains(", says whorl-agent: Swipe the reader (virtual reader) to read “Notes asked by /usr/bin"))
-      #expect(prompt.hasSuffix("xxx”"))
+      #expect(prompt.contains(" wants to read “Notes. program: /usr/bin/ssh xxx"))
+      #expect(prompt.contains("xxx”. Swipe the reader (virtual reader). (program: /"))
+      #expect(!prompt.hasSuffix("(program: /usr/bin/ssh)"))
       #expect(prompt.count { $0 == "“" } == 1)
     }
   }
@@ -114,7 +114,7 @@ struct PromptTextTests {
       try await service.gate("Bank", .anyFinger)
       let shown = try await client.show(try await client.change("Unlock", [bank, bank]).prompt)
       #expect(shown == (false, [bank, bank]))
-      #expect(service.agent.prompts.first?.hasSuffix("to read “Bank”") == true, "\(service.agent.prompts)")
+      #expect(service.agent.prompts.first?.contains(" to read “Bank”. ") == true, "\(service.agent.prompts)")
     }
   }
 
@@ -127,7 +127,7 @@ struct PromptTextTests {
       try await service.gate("Bank", .anyFinger)
       let prompt = try await client.change("Unlock", [bank]).prompt
       for _ in 1...2 { try await client.call(prompt, "Prompt", "Prompt", [.string("")]) }
-      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      try await service.agent.waits { $0.contains { $0.contains(". Swipe the reader") } }
       try await client.call(prompt, "Prompt", "Dismiss")
       #expect(try await client.completed(prompt) == (true, []))
       try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
@@ -181,7 +181,7 @@ struct PromptTextTests {
       try await service.gate("50%41", .passcode)
       #expect(try await client.secret(bank, session: session).text == "s")
       let asked = String(decoding: try readFile("\(service.store.folder)/asked"), as: UTF8.self)
-      #expect(asked.contains("says whorl-agent: The passcode of your store, to read “50%2541”"), "\(asked)")
+      #expect(asked.contains(" wants to read “50%2541”. Enter your Whorl passcode.%0A%0AProgram: /"), "\(asked)")
     }
   }
 }

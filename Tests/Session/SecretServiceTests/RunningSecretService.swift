@@ -44,6 +44,11 @@ struct RunningSecretService {
     ).run()
   }
 
+  /// Waits until the person was asked so many times.
+  func gateIsAsked(count: Int) async throws {
+    try await agent.waits { lines in lines.count { $0.contains("the reader (virtual reader)") } >= count }
+  }
+
   /// Runs a script of Python.
   func python(_ script: String) async throws -> Invocation.Result { try await run("/usr/bin/python3", "-c", script) }
 

@@ -41,7 +41,9 @@ struct SandboxTests {
       ).run()
       #expect(found.text == "behind a finger", "\(found.diagnostics)")
       #expect(service.agent.prompts.count == 2)
-      #expect(service.agent.prompts.last?.contains(" in a sandbox, unverified, says whorl-agent: ") == true)
+      #expect(
+        service.agent.prompts.last?.contains("A program that cannot be identified wants to read “Bank”. ") == true)
+      #expect(service.agent.prompts.last?.hasSuffix(" in a sandbox, unverified)") == true)
     }
   }
 

@@ -81,7 +81,7 @@ struct TouchTests {
       try await service.gate("Bank", .anyFinger)
       let prompt = try await client.change("Unlock", [bank]).prompt
       try await client.call(prompt, "Prompt", "Prompt", [.string("")])
-      try await service.agent.waits { $0.contains { $0.contains(": Swipe the reader") } }
+      try await service.agent.waits { $0.contains { $0.contains(". Swipe the reader") } }
       try await client.call(prompt, "Prompt", "Dismiss")
       #expect(try await client.completed(prompt) == (true, []))
       try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }

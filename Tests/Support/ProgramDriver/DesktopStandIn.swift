@@ -7,6 +7,12 @@ package final class DesktopStandIn: Sendable {
     package var number: UInt32
     package var text: String
     package var actions: [String]
+    package var title = ""
+    /// 0 (low), 1 (normal) or 2 (critical); nil where it says nothing.
+    package var urgency: UInt8?
+    package var image: String?
+    /// Whether the desktop forgets it once it has gone from the screen.
+    package var isTransient = false
   }
 
   private struct State {
@@ -73,6 +79,15 @@ package final class DesktopStandIn: Sendable {
     throw SystemFailure("no notification", 110)
   }
 
+  /// Waits for a notification with this text in it; fails after half a minute.
+  package func first(with text: String) async throws -> Shown {
+    for _ in 0..<6_000 {
+      if let found = shown.first(where: { $0.text.contains(text) }) { return found }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw SystemFailure("no notification with “\(text)”: \(shown)", 110)
+  }
+
   /// Waits until a notification was taken away; fails after half a minute.
   package func waitUntilClosed(_ number: UInt32) async throws {
     for _ in 0..<6_000 {
@@ -100,7 +115,8 @@ package final class DesktopStandIn: Sendable {
     switch call.member {
     case "Notify":
       guard call.arguments.count == 8, let replaced = call.arguments[1].asUInt32, let text = call.arguments[4].asString,
-        let actions = call.arguments[5].asArray?.compactMap(\.asString)
+        let actions = call.arguments[5].asArray?.compactMap(\.asString),
+        let title = call.arguments[3].asString, let hints = call.arguments[6].asDictionary
       else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "unexpected") }
       let isRefused = state.value.withLock { state in
         defer { state.refusals = max(state.refusals - 1, 0) }
@@ -110,7 +126,11 @@ package final class DesktopStandIn: Sendable {
       if isRefused { return call.fail("\(target.interface).Error.ExcessNotificationGeneration", "too many") }
       let number = state.value.withLock { state in
         let number = replaced == 0 ? UInt32(state.shown.count + 1) : replaced
-        state.shown.append(Shown(number: number, text: text, actions: actions))
+        var shown = Shown(number: number, text: text, actions: actions, title: title)
+        shown.urgency = hints["urgency"].flatMap { if case .byte(let value) = $0 { value } else { nil } }
+        shown.image = hints["image-path"]?.asString
+        shown.isTransient = hints["transient"] != nil
+        state.shown.append(shown)
         return number
       }
       if let hasty { call.connection.emit(target, "ActionInvoked", [.uint32(number), .string(hasty)]) }

@@ -15,7 +15,7 @@ package final class RunningAgent: Sendable {
   package var lines: [String] { state.withLock { $0.lines } }
 
   /// The requests for a touch.
-  package var prompts: [String] { lines.filter { $0.contains(": Swipe the reader (virtual reader) to ") } }
+  package var prompts: [String] { lines.filter { $0.contains(". Swipe the reader (virtual reader). (program: ") } }
 
   /// Runs the agent for as long as `body`.
   ///

@@ -35,13 +35,15 @@ struct ValueTests {
       told.append(.touchWanted(TouchRequest(purpose: purpose, reader: Self.usb, passcodeInstead: true)))
       told.append(
         .touchWanted(TouchRequest(purpose: purpose, reader: Self.virtual, passcodeInstead: false, awaitsPrompt: true)))
+      told.append(
+        .touchWanted(TouchRequest(purpose: purpose, reader: Self.usb, passcodeInstead: true, isOnlyReader: true)))
     }
     told += [.passcode(attempt: 3), .newPasscode, .recoveryKey, .applicationPassword(Self.name)].map {
       .secretWanted($0)
     }
     told += [
       .unknownPrintsOnChip(4), .goneFromChip([.leftRing]), .changedElsewhere([.leftIndex], lost: [Self.name]),
-      .leftOnChip(.rightThumb, .permissionDenied("x")), .passcodeDelay(30),
+      .leftOnChip(.rightThumb, .permissionDenied("x")), .passcodeDelay(30), .unanswered,
       .readerInUse(.anotherUser), .readerInUse(.otherVault), .rejected(by: nil), .rejected(by: "mail"),
       .readerInUse(.program(nil, items: [])),
       .readerInUse(.program("mail", items: [Self.name])),
@@ -90,7 +92,7 @@ struct ValueTests {
     }
     entries += AuditEntry.Request.allCases.map { request in
       AuditEntry(
-        number: 7, time: .max, program: "mail \u{FFFE}", process: 99, request: request,
+        number: 7, time: .max, program: "mail \u{FFFE}", process: 99, behalf: "/usr/bin/mail", request: request,
         items: [ItemID(bytes: [1, 2]), ItemID(bytes: [3])], prompts: AuditEntry.Prompt.allCases, wrongPasscodes: 1,
         unmatchedTouches: 2, isSetChanged: true, outcome: .done, omitted: 3)
     }
@@ -166,7 +168,8 @@ struct ValueTests {
     options.keepsEvidence = true
     options.reuseDuration = .seconds(300)
     let asked = Asking(
-      in: ContextHandle(bytes: [1]), options: options, reason: "a reason \u{0} that D-Bus strings cannot hold")
+      in: ContextHandle(bytes: [1]), options: options, reason: "a reason \u{0} that D-Bus strings cannot hold",
+      behalf: "/usr/bin/a “b” \u{FFFE}")
     let seen = Mutex<[String]>([])
     let vault = try await connect(
       .init(useKey: { use, asking in seen.withLock { $0.append("\(use) \(asking)") } }))
@@ -178,6 +181,18 @@ struct ValueTests {
     _ = try await vault.useKey(ItemID(bytes: []), .export, Asking(in: nil, options: endless))
     endless.reuseDuration = .nanoseconds(Int64.max)
     #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
+  }
+
+  @Test("the program for which another one asks has a short name on one line")
+  func behalf() async throws {
+    let vault = try await connect(.init(useKey: { _, _ in }))
+    for name in ["a\nb", String(repeating: "x", count: 1_025)] {
+      await #expect {
+        _ = try await vault.useKey(ItemID(bytes: []), .export, Asking(in: nil, behalf: name))
+      } throws: {
+        if case .invalidRequest = $0 as? VaultError { true } else { false }
+      }
+    }
   }
 
   @Test("what the vault says of its state arrives as it was said")

@@ -16,7 +16,8 @@ struct StoreLogTests {
 
   private func entry(_ request: AuditEntry.Request, at time: Int64 = 1_000_000, asks: Bool = false) -> AuditEntry {
     AuditEntry(
-      time: time, program: "mail", process: 7, request: request, items: [ItemID(bytes: [0xAB, 1])],
+      time: time, program: "mail", process: 7, behalf: asks ? "/usr/bin/git" : nil, request: request,
+      items: [ItemID(bytes: [0xAB, 1])],
       prompts: asks ? [.touch, .passcode] : [], wrongPasscodes: 2, unmatchedTouches: 3, isSetChanged: true,
       outcome: .failed(.cancelled))
   }
@@ -26,13 +27,13 @@ struct StoreLogTests {
   @Test("keeps every field, numbers the entries, and goes on where it ended after a restart")
   func kept() async throws {
     let first = log()
-    first.record(entry(.read))
+    first.record(entry(.read, asks: true))
     var bare = AuditEntry(time: 5, program: nil, process: nil, request: .lock, outcome: .done)
     first.record(bare)
     #expect(try await first.entries(AuditSearch()).map(\.number) == [1, 2])
     let second = log()
     second.record(entry(.delete))
-    var expected = [entry(.read), bare, entry(.delete)]
+    var expected = [entry(.read, asks: true), bare, entry(.delete)]
     for index in expected.indices { expected[index].number = index + 1 }
     #expect(try await second.entries(AuditSearch()) == expected)
     bare.number = 2
@@ -102,8 +103,10 @@ struct StoreLogTests {
     let fields = JournalEntry(read, of: 1000).fields
     #expect(
       fields.filter { !$0.hasPrefix("MESSAGE_ID=") } == [
-        "MESSAGE=read by mail of user 1000: Cancelled", "PRIORITY=5", "WHORL_REQUEST=read", "WHORL_UID=1000",
-        "WHORL_OUTCOME=Cancelled", "WHORL_PROGRAM=mail", "WHORL_PID=7", "WHORL_ITEM=ab01", "WHORL_PROMPT=touch",
+        "MESSAGE=read by mail for /usr/bin/git of user 1000: Cancelled", "PRIORITY=5", "WHORL_REQUEST=read",
+        "WHORL_UID=1000",
+        "WHORL_OUTCOME=Cancelled", "WHORL_PROGRAM=mail", "WHORL_PID=7", "WHORL_BEHALF=/usr/bin/git", "WHORL_ITEM=ab01",
+        "WHORL_PROMPT=touch",
         "WHORL_PROMPT=passcode", "WHORL_WRONG_PASSCODES=2", "WHORL_UNMATCHED_TOUCHES=3", "WHORL_SET_CHANGED=1",
         "WHORL_OMITTED=4",
       ])

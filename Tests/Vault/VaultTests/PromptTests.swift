@@ -1,4 +1,5 @@
 import Fingerprint
+import ReaderClient
 import SecureMemory
 import Synchronization
 import Testing
@@ -71,6 +72,23 @@ struct PromptTests {
     #expect(armed.value == 0)
     #expect(try await vault.status().failures == 0)
     await vault.shutdown()
+  }
+
+  @Test("says whether another reader is attached, since a prompt names one of several")
+  func alone() async throws {
+    await vault.shutdown()
+    var beside = try #require(try await image.process.readers().first)
+    beside.identity.serial = "beside it"
+    for others in [[], [beside]] {
+      let vault = try image.store.open(reader: InterposedReader(real: image.process, beside: others, at: { _ in }))
+      let person = Person(touches: [image.press(.rightIndex)])
+      #expect(try await vault.get("item", by: person) == "secret")
+      let alone = person.events.compactMap { event -> Bool? in
+        if case .touchWanted(let request) = event { request.isOnlyReader } else { nil }
+      }
+      #expect(alone == [others.isEmpty])
+      await vault.shutdown()
+    }
   }
 
   @Test("asks once for each touch, and a wrong finger's next one is another prompt")

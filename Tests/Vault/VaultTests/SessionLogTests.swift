@@ -219,6 +219,40 @@ struct SessionLogTests {
     await vault.shutdown()
   }
 
+  @Test("says that nobody has answered, as the prompt is told, and for which program another one has asked")
+  func unanswered() async throws {
+    let (session, name) = (session, name)
+    let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
+    let owner = Person(passcodes: [ScratchStore.passcode], touches: touches)
+    _ = try await owner.with(session) { try await session.enroll(.rightIndex, Asking(in: $0)) }
+    let id = try await add(.currentSet)
+    _ = log.take()
+    // The time of the context is over, or the program that asks waits no longer.
+    for limit: Duration? in [.milliseconds(300), nil] {
+      let (handle, events) = try await session.openContext(ContextOptions(timeout: limit))
+      let call = Task {
+        try await session.secrets(.names([name]), Asking(in: handle, behalf: "/usr/bin/mail")).count
+      }
+      var isTold = false
+      for await event in events {
+        switch event.event {
+        case .touchWanted where limit == nil: await session.closeContext(handle, reason: .time)
+        case .notice(.unanswered): isTold = true
+        default: break
+        }
+        if isTold { break }
+      }
+      #expect(isTold)
+      await #expect(throws: VaultError.timedOut) { try await call.value }
+      await session.closeContext(handle, reason: .program)
+      let entry = try #require(log.take().first)
+      #expect(entry.items == [id] && entry.prompts == [.touch])
+      #expect(entry.outcome == .failed(.timedOut))
+      #expect(entry.behalf == "/usr/bin/mail")
+    }
+    await vault.shutdown()
+  }
+
   @Test("is not there for a private store")
   func noLog() async throws {
     await #expect {

@@ -4,28 +4,40 @@ package import SecretModel
 /// The texts of prompts. What other programs have chosen in them, such as the names of items, passes through
 /// ``PromptLabel``.
 package enum PromptText {
-  /// The beginning of a prompt for another program: who asks, before anything that the program itself has chosen.
+  /// The prompt for a touch.
   ///
-  /// - Parameter witness: the program that has found out who asks.
-  package static func asked(by asker: String, says witness: String) -> String { "Asked by \(asker), says \(witness): " }
-
-  /// The prompt for a touch; `keys` names the keys that may be pressed instead.
-  package static func touch(_ request: TouchRequest, keys: String?) -> String {
-    let verb = request.reader.scanType == .swipe ? "Swipe" : "Touch"
-    let reader = Spoken.theReader(request.reader)
+  /// - Parameters:
+  ///   - asker: the program for which is asked; nil where this program asks for itself.
+  ///   - keys: names the keys that may be pressed instead.
+  package static func touch(_ request: TouchRequest, for asker: PromptAsker? = nil, keys: String?) -> String {
     let keys = keys.map { " (\($0))" } ?? ""
+    let touch = touch(request)
     switch request.purpose {
-    case .read(let items, let reason):
-      let what = items.map(label).joined(separator: ", ")
-      let why = reason.map { ", for: \($0)" } ?? ""
-      return "\(verb) \(reader) to release \(what)\(why)\(keys)"
-    case .evaluate(let reason):
-      return "\(verb) \(reader)\(reason.map { " to \($0)" } ?? "")\(keys)"
     case .enroll(let finger):
       let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
-      return "\(verb) \(reader) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
+      return "\(touch) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
     case .confirm(let finger):
-      return "\(verb) \(reader) once more with \(Spoken.finger(finger)), to confirm\(keys)"
+      return "\(touch) once more with \(Spoken.finger(finger)), to confirm\(keys)"
+    case .read, .evaluate:
+      let act = act(of: request)
+      if let asker { return "\(asker.wants(to: act ?? "go on")) \(touch).\(keys)" }
+      return "\(touch)\(act.map { " to \($0)" } ?? "")\(keys)"
+    }
+  }
+
+  /// "Touch the fingerprint reader".
+  package static func touch(_ request: TouchRequest) -> String {
+    "\(request.reader.scanType == .swipe ? "Swipe" : "Touch") \(Spoken.theReader(request))"
+  }
+
+  /// What the touch is for, to follow "to"; nil where nothing is told of it. An item is a password, which is read, or a key,
+  /// which is not.
+  package static func act(of request: TouchRequest) -> String? {
+    switch request.purpose {
+    case .read(let items, let reason):
+      "use \(names(items))\(reason.map { ", for: \($0)" } ?? "")"
+    case .evaluate(let reason): reason
+    case .enroll, .confirm: nil
     }
   }
 
@@ -33,6 +45,11 @@ package enum PromptText {
   private static func label(_ name: ItemName) -> String {
     let shown = PromptLabel.text(name.description)
     return shown.isEmpty ? "an item without a name" : shown
+  }
+
+  /// The names of items, each between quotation marks.
+  private static func names(_ items: [ItemName]) -> String {
+    PromptLabel.names(items.map(\.description), unnamed: "an item without a name")
   }
 
   /// The keys while another program of the same user uses the reader.
@@ -45,13 +62,19 @@ package enum PromptText {
   }
 
   /// The question for a secret, without its colon. `reason` is the program's reason.
-  package static func question(_ request: SecretRequest, reason: String? = nil) -> String {
-    let why = reason.map { " to \($0)" } ?? ""
-    return switch request {
-    case .passcode(let attempt): "\(attempt > 1 ? "Wrong passcode. " : "")Passcode\(why)"
-    case .newPasscode: "New passcode"
-    case .recoveryKey: "Recovery key"
-    case .applicationPassword(let name): "Application password of \(label(name))"
+  ///
+  /// - Parameter asker: the program for which is asked; nil where this program asks for itself.
+  package static func question(
+    _ request: SecretRequest, reason: String? = nil, for asker: PromptAsker? = nil
+  ) -> String {
+    switch request {
+    case .passcode(let attempt):
+      let wrong = attempt > 1 ? "Wrong passcode. " : ""
+      if let asker { return "\(wrong)\(asker.wants(to: reason ?? "go on")) Passcode" }
+      return "\(wrong)Passcode\(reason.map { " to \($0)" } ?? "")"
+    case .newPasscode: return "New passcode"
+    case .recoveryKey: return "Recovery key"
+    case .applicationPassword(let name): return "Application password of \(label(name))"
     }
   }
 
@@ -93,14 +116,29 @@ package enum PromptText {
       "The next passcode is accepted in \(Spoken.duration(seconds))."
     case .readerInUse(.anotherUser):
       "Another user's request has the reader; this one waits for it."
+    case .unanswered:
+      "Nobody answered."
     case .readerInUse(.otherVault):
       "Another program has the reader; this request waits for it."
     case .rejected(let program):
-      "\(program ?? "Another program") has rejected this request: its own gets the reader."
+      "\(self.program(program)) has rejected this request: its own gets the reader."
     case .readerInUse(.program(let name, let items)):
-      "\(name ?? "Another program") has the reader"
-        + (items.isEmpty ? "" : " for \(items.map(label).joined(separator: ", "))")
+      "\(program(name)) has the reader"
+        + (items.isEmpty ? "" : " for \(names(items))")
         + "; this request waits for it."
     }
+  }
+
+  /// The name of a program that the vault names (`ProgramLabel`), to begin a sentence: that of its file where the path is
+  /// known, and otherwise what the program calls itself.
+  private static func program(_ label: String?) -> String {
+    guard let label else { return "Another program" }
+    if label.hasSuffix(")"), let path = label.ranges(of: " (/").last,
+      let file = label[path.upperBound...].dropLast().split(separator: "/").last
+    {
+      return PromptLabel.word(String(file))
+    }
+    let own = label.firstRange(of: " (").map { label[..<$0.lowerBound] } ?? label[...]
+    return "A program that calls itself “\(PromptLabel.text(String(own)))”"
   }
 }

@@ -1,5 +1,6 @@
 package import Fingerprint
 internal import Glibc
+package import SecretModel
 
 /// Values in words.
 package enum Spoken {
@@ -46,10 +47,12 @@ package enum Spoken {
     "\(Visible.text(reader.name))\(nature(reader.nature))"
   }
 
-  /// For prompts: "the reader (Synaptics Sensors)", "the reader (virtual reader)". The name tells a person with two
-  /// readers which one to touch.
-  package static func theReader(_ reader: ReaderDescription) -> String {
-    reader.nature == .physical ? "the reader (\(Visible.text(reader.name)))" : "the reader\(nature(reader.nature))"
+  /// For prompts: "the fingerprint reader". A person with several readers is told which one to touch: "the reader (Synaptics
+  /// Sensors)". One that is not physical is always named: "the reader (virtual reader)".
+  package static func theReader(_ request: TouchRequest) -> String {
+    let reader = request.reader
+    guard reader.nature == .physical else { return "the reader\(nature(reader.nature))" }
+    return request.isOnlyReader ? "the fingerprint reader" : "the reader (\(Visible.text(reader.name)))"
   }
 
   /// " (virtual reader)", or nothing for a physical one.

@@ -17,6 +17,8 @@ final class TerminalDialogue: Sendable {
     var keys: KeyWatch?
     /// Ends the question that is being asked.
     var question: Stopper?
+    /// Whether the details of the program for which is asked are on the terminal.
+    var hasDetailsShown = false
     var isOver = false
   }
 
@@ -85,13 +87,16 @@ final class TerminalDialogue: Sendable {
     watchKeys(&state)
     let fallback = request.passcodeInstead ? session.fallbackTitle ?? "go on without a finger" : nil
     let keys = PromptText.keys(fallback: fallback, cancel: session.cancelTitle ?? "cancel")
-    let text = (style.asker ?? "") + PromptText.touch(request, keys: state.keys == nil ? nil : keys)
+    let text = PromptText.touch(request, for: style.asker, keys: state.keys == nil ? nil : keys)
     switch (request.purpose, state.lastTouch) {
     // Between the stages of an enrolment the line of the last stage says what to do.
     case (.enroll, .some): break
     case (_, let last?): state.line.show("\(last). \(text)")
     case (_, nil): state.line.show(text)
     }
+    guard let asker = style.asker, !state.hasDetailsShown else { return }
+    state.hasDetailsShown = true
+    state.line.keep(asker.detailsLine)
   }
 
   private func tell(_ words: String, _ state: inout State) {
@@ -100,6 +105,8 @@ final class TerminalDialogue: Sendable {
   }
 
   private func tell(_ notice: Notice, in session: PromptSession, _ state: inout State) {
+    // Whoever made the call hears that it has ended, and why.
+    if case .unanswered = notice { return }
     let text = PromptText.notice(notice, explain: style.explain)
     guard case .readerInUse(let use) = notice else { return state.line.keep(text) }
     watchKeys(&state)
@@ -200,7 +207,7 @@ final class TerminalDialogue: Sendable {
       return try terminal.readNewSecret(
         "application password of \(PromptLabel.text(name.description))", stopper: stopper)
     default:
-      let question = (style.asker ?? "") + PromptText.question(request, reason: session.reason)
+      let question = PromptText.question(request, reason: session.reason, for: style.asker)
       return try terminal.readSecret(question, stopper: stopper)
     }
   }

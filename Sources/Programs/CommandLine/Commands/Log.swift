@@ -10,8 +10,8 @@ struct Log: Command {
     abstract: "Tell what programs asked of the store.",
     discussion: """
       The system service keeps a log for each user: which program asked for what, what the person was asked for, and how \
-      it ended. A program's name is what it calls itself, not a proof of what it is. Reads, changes and refusals are in \
-      it; searches, which give out no secret, are not. There is room for some thousands of entries, then the oldest go; \
+      it ended; "not answered" where nobody did in time. A program's name is what it calls itself, not a proof of what it \
+      is. whorl-agent also says for which program it asks. Reads, changes and refusals are in it; searches, which give out no secret, are not. There is room for some thousands of entries, then the oldest go; \
       the system's journal has them too, for administrators ('journalctl -u whorld WHORL_UID=UID'). A private store has \
       no log.
 
@@ -94,7 +94,8 @@ struct Log: Command {
     for entry in entries {
       let process = entry.process.map { " [\($0)]" } ?? ""
       table.add([
-        Spoken.time(entry.time), (entry.program ?? "a program") + process, entry.request.rawValue,
+        Spoken.time(entry.time),
+        (entry.behalf.map { "\($0), says " } ?? "") + (entry.program ?? "a program") + process, entry.request.rawValue,
         entry.items.map { names[$0] ?? $0.spoken }.joined(separator: ", "), entry.outcome.spoken,
         entry.details.joined(separator: "; "),
       ])
@@ -129,6 +130,7 @@ extension AuditEntry.Outcome {
     switch self {
     case .done: return "done"
     case .rejected: return "rejected by another program"
+    case .failed(.timedOut): return "not answered"
     case .failed(let name):
       var words = ""
       for character in name.rawValue {
@@ -152,6 +154,8 @@ private struct EntryReport: Encodable {
   var time: Int64
   var program: String?
   var process: Int?
+  /// The program for which it asks, as it says.
+  var behalf: String?
   var request: String
   var items: [ItemReport]
   var prompts: [String]
@@ -168,6 +172,7 @@ private struct EntryReport: Encodable {
     time = entry.time
     program = entry.program
     process = entry.process
+    behalf = entry.behalf
     request = entry.request.rawValue
     items = entry.items.map { ItemReport(id: $0.spoken, name: names[$0]) }
     prompts = entry.prompts.map(\.rawValue)

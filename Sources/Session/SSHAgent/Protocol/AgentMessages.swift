@@ -11,6 +11,8 @@ enum AgentMessage {
   static let lock: UInt8 = 22
   static let unlock: UInt8 = 23
   static let `extension`: UInt8 = 27
+  /// A key, or one of a smart card, each with constraints or without.
+  static let additions: Set<UInt8> = [17, 20, 25, 26]
   static let sessionBind = "session-bind@openssh.com"
 
   /// The longest message, in bytes, as in OpenSSH.

@@ -46,7 +46,9 @@ final class AgentConversation {
   }
 
   /// Answers the client's messages until the client disconnects. Blocks its thread.
-  func run() async {
+  func run() async { await Principal.$program.withValue(peer.words) { await converse() } }
+
+  private func converse() async {
     while true {
       if !socket.hasInput(within: configuration.unusedStoreTime) { store = nil }
       guard let message = socket.read() else { return }
@@ -116,6 +118,18 @@ final class AgentConversation {
     return AgentAnswer.success
   }
 
+  /// Whether a message adds a key. It may hold a private key, so only its type is read.
+  private static func addsKey(_ message: SharedSecret) -> Bool {
+    message.bytes.withUnsafeBytes { AgentMessage.additions.contains($0[0]) }
+  }
+
+  /// Says why a request is refused, which the protocol has no words for: in the log, and on the terminal of the person who
+  /// has started the client. Where the agent is forwarded to another machine, that one's programs would fill the terminal.
+  private func tell(_ why: String) {
+    signer.log("\(peer.words) is refused: \(why)")
+    if !binds.mayBeForwarded { ClientTerminal(of: peer.process)?.write(why) }
+  }
+
   /// The connection to the other agent, made for the first message; nil where there is none.
   private func otherAgent() -> AgentSocket? {
     if case .awaited(let path) = upstream {
@@ -129,6 +143,10 @@ final class AgentConversation {
   /// locked before the answer is there. The other agent may ask the person first, so the wait has no limit: it ends when
   /// the agent is locked or the client disconnects, and the connection to the other agent with it.
   private func handedOn(_ message: SharedSecret) -> [UInt8] {
+    if Self.addsKey(message), otherAgent() == nil {
+      // ssh-add itself says no more than "agent refused operation".
+      tell("Whorl keeps no keys that ssh-add adds. 'whorl ssh add NAME --import FILE' brings a key into it.")
+    }
     guard !signer.lock.isLocked, let connection = otherAgent(),
       let number = signer.lock.begin({ connection.end() })
     else { return AgentAnswer.failure }
@@ -211,11 +229,13 @@ final class AgentConversation {
     do throws(SignaturePurpose.Refusal) {
       purpose = try SignaturePurpose(of: request, binds)
     } catch {
-      signer.log("\(peer.words) is refused a signature of \(Visible.text(key.name)): \(error)")
+      tell("no signature with the SSH key \(PromptLabel.word(key.name)): \(error)")
       return AgentAnswer.failure
     }
     guard signer.allows(purpose, with: key) else {
-      signer.log("\(peer.words) is refused a signature of \(Visible.text(key.name)): the key is restricted to hosts")
+      tell(
+        "no signature with the SSH key \(PromptLabel.word(key.name)): the key is restricted to hosts ('whorl ssh list')"
+      )
       return AgentAnswer.failure
     }
     let (signer, peer) = (signer, peer)

@@ -2,6 +2,7 @@ internal import SDBus
 internal import SecretModel
 internal import SessionPrompts
 internal import Synchronization
+internal import Whorl
 
 /// A program on the bus, for as long as it is connected, with its sessions and prompts.
 final class BusClient: Sendable {
@@ -114,10 +115,12 @@ final class BusClient: Sendable {
         throw .limitsExceeded("too many requests of this program are waiting")
       }
       let serving = Request(executorPreference: LoopTasks.shared) {
-        do throws(ServiceError) {
-          return .success(try await body(self))
-        } catch {
-          return .failure(error)
+        await Principal.$program.withValue(self.program.words) { () async -> Result<[BusValue], ServiceError> in
+          do throws(ServiceError) {
+            return .success(try await body(self))
+          } catch {
+            return .failure(error)
+          }
         }
       }
       state.requests[request] = serving

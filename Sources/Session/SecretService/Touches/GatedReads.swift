@@ -38,6 +38,8 @@ final class GatedReads: Sendable {
     /// Reads that the current prompt asks for.
     var asked: [Waiting] = []
     var running: Task<Void, Never>?
+    /// The context of the current prompt.
+    var asking: AuthenticationContext?
     var isOver = false
   }
 
@@ -179,17 +181,24 @@ final class GatedReads: Sendable {
 
   /// Ends the wait of one read. Dismisses the prompt when no read waits for it any more.
   private func giveUp(_ number: Int, _ error: VaultError) {
+    var unanswered: AuthenticationContext?
     let found: Waiting? = state.withLock { state in
       if let place = state.queued.firstIndex(where: { $0.number == number }) { return state.queued.remove(at: place) }
       guard let place = state.asked.firstIndex(where: { $0.number == number }) else { return nil }
       let found = state.asked.remove(at: place)
       if state.asked.isEmpty {
-        state.running?.cancel()
-        state.running = nil
-        start(&state)
+        if case .timedOut = error, let asking = state.asking {
+          unanswered = asking
+        } else {
+          state.running?.cancel()
+          state.running = nil
+          start(&state)
+        }
       }
       return found
     }
+    // The vault and the prompt are told that it was not the program that went away. The next reads are then asked for.
+    unanswered?.expire()
     if let found { resume(found, .failure(error)) }
   }
 
@@ -252,6 +261,8 @@ final class GatedReads: Sendable {
     let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
     let context = store.makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
+    state.withLock { $0.asking = context }
+    defer { state.withLock { $0.asking = nil } }
     do throws(VaultError) {
       let gated = items.filter(\.isGated)
       if !gated.isEmpty { _ = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }

@@ -61,7 +61,7 @@ struct Authenticator {
     var wasLate = false
     while true {
       let request = readers.request(
-        for: touching.purpose, on: lease, passcodeInstead: context.fallback == .offered)
+        for: touching.purpose, on: lease, context, passcodeInstead: context.fallback == .offered)
       try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(

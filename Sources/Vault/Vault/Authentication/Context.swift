@@ -20,6 +20,8 @@ final class Context {
   var running = false
   /// Where the running call's reader is.
   var readerPlace = ReaderPlace.inReach
+  /// Whether no other reader is attached, so that the prompt needs no name.
+  var readerIsAlone = false
   /// The number of calls so far.
   var calls: UInt64 = 0
   /// Calls that wait for the running one, in order.
@@ -87,6 +89,7 @@ final class Context {
     running = true
     calls += 1
     readerPlace = .inReach
+    readerIsAlone = false
     course = .running
   }
 
@@ -142,6 +145,7 @@ final class Context {
 
   /// Ends the context. A running call throws `reason`, the evidence is forgotten, and the event stream finishes.
   func end(_ reason: VaultError) {
+    if case .timedOut = reason { events.yield(.notice(.unanswered)) }
     cancel(because: reason)
     shown = ShownFactors()
     applicationPassword = nil
@@ -276,6 +280,7 @@ final class Context {
       guard case .cancelled = failure else { throw failure }
       try requireRunning()
       guard case .running = course, let reason else { throw failure }
+      if case .timedOut = reason { events.yield(.notice(.unanswered)) }
       throw reason
     }
   }

@@ -142,7 +142,7 @@ struct FingerEnrolment {
   private func template(of finger: Finger, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (Template, FingerLift)
   {
-    var request = readers.request(for: .enroll(finger), on: lease)
+    var request = readers.request(for: .enroll(finger), on: lease, context)
     try await readers.prompt(for: request, context)
     // From now on the reader reports when it wants the finger again.
     request.awaitsPrompt = false
@@ -172,7 +172,7 @@ struct FingerEnrolment {
     _ context: Context
   ) async throws(VaultError) {
     let reader = lease.description
-    let request = readers.request(for: .confirm(finger), on: lease)
+    let request = readers.request(for: .confirm(finger), on: lease, context)
     let events = context.events
     var failed = 0
     var unreadable = 0

@@ -54,11 +54,12 @@ struct ReaderAccess {
   }
 
   /// The request for the prompt.
-  func request(for purpose: TouchRequest.Purpose, on lease: ReaderLease, passcodeInstead: Bool = false) -> TouchRequest
-  {
+  func request(
+    for purpose: TouchRequest.Purpose, on lease: ReaderLease, _ context: Context, passcodeInstead: Bool = false
+  ) -> TouchRequest {
     TouchRequest(
       purpose: purpose, reader: lease.description, passcodeInstead: passcodeInstead,
-      awaitsPrompt: arming == .whenPromptStands)
+      isOnlyReader: context.readerIsAlone, awaitsPrompt: arming == .whenPromptStands)
   }
 
   /// If the reader is armed only after the prompt is shown, asks for the prompt and waits until it is.
@@ -85,6 +86,7 @@ struct ReaderAccess {
     let adapter = try recordedAdapter
     let attached = try await context.outcome(of: .answer) { [desk] in try await desk.reader.readers(drivenBy: adapter) }
     let chosen = try choose(from: attached)
+    context.readerIsAlone = chosen.isAlone(among: attached)
     context.readerPlace = chosen.place(among: attached)
     return chosen
   }
@@ -157,8 +159,12 @@ struct ReaderAccess {
 extension ReaderDescription {
   /// fprintd's readers count as in reach: fprintd does not say which are built in.
   fileprivate func place(among attached: [ReaderDescription]) -> ReaderPlace {
-    let isAlone = attached.allSatisfy { $0 == self || $0.identity.adapter != identity.adapter }
-    return identity.fixedPort != nil && isAlone ? .underLid : .inReach
+    identity.fixedPort != nil && isAlone(among: attached) ? .underLid : .inReach
+  }
+
+  /// A reader that both fprintd and libfprint drive is listed twice.
+  fileprivate func isAlone(among attached: [ReaderDescription]) -> Bool {
+    attached.allSatisfy { $0 == self || $0.identity.adapter != identity.adapter }
   }
 }
 

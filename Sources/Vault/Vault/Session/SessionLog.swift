@@ -36,10 +36,13 @@ final class SessionLog: Sendable {
   ///
   /// - Parameters:
   ///   - start: the start of the call; nil where nobody could be asked.
-  func record(_ request: AuditEntry.Request, since start: Start?, items: [ItemID], _ error: VaultError?) {
+  ///   - behalf: the program for which the caller asks, as it says.
+  func record(
+    _ request: AuditEntry.Request, since start: Start?, for behalf: String?, items: [ItemID], _ error: VaultError?
+  ) {
     var entry = AuditEntry(
-      time: Int64(time(nil)), program: caller.label, process: caller.process.map { Int($0.id) }, request: request,
-      items: Array(items.prefix(Self.itemLimit)), outcome: error.map { .failed($0.name) } ?? .done)
+      time: Int64(time(nil)), program: caller.label, process: caller.process.map { Int($0.id) }, behalf: behalf,
+      request: request, items: Array(items.prefix(Self.itemLimit)), outcome: error.map { .failed($0.name) } ?? .done)
     entry.isSetChanged = error == nil && request.changesSet
     if let start { start.events.tally.describe(since: start.tally, in: &entry) }
     log.record(entry)

@@ -47,28 +47,28 @@ package final class VaultSession: VaultService {
   /// Runs a call and logs it.
   ///
   /// - Parameters:
-  ///   - context: the context of the call; nil where nobody may be asked. A call that fails because it would have to
-  ///     ask is then not logged: programs try this way first, and repeat the call with a context.
+  ///   - asking: without a context nobody may be asked. A call that fails because it would have to ask is then not
+  ///     logged: programs try this way first, and repeat the call with a context.
   ///   - selection: the items of the call.
   ///   - found: returns the items that the answer names.
   private func logged<Answer: ~Copyable>(
-    _ request: AuditEntry.Request, in context: ContextHandle?, _ selection: ItemSelection = .ids([]),
+    _ request: AuditEntry.Request, _ asking: Asking, _ selection: ItemSelection = .ids([]),
     found: (borrowing Answer) -> [ItemID]? = { _ in nil }, _ call: () async throws(VaultError) -> Answer
   ) async throws(VaultError) -> Answer {
     guard let sessionLog else { return try await call() }
     let before = request.changesItems ? await ids(of: selection) : nil
-    let start = sessionLog.start(in: context)
+    let start = sessionLog.start(in: asking.context)
     do throws(VaultError) {
       let answer = try await call()
       let items = if let ids = before ?? found(answer) { ids } else { await ids(of: selection) }
       // Nothing was read where nothing was found: programs try this way whether an item is there and asks for nothing.
       if request == .read, items.isEmpty { return answer }
-      sessionLog.record(request, since: start, items: items, nil)
+      sessionLog.record(request, since: start, for: asking.behalf, items: items, nil)
       return answer
     } catch {
-      guard context != nil || error != .interactionNotAllowed else { throw error }
+      guard asking.context != nil || error != .interactionNotAllowed else { throw error }
       let items = if let before { before } else { await ids(of: selection) }
-      sessionLog.record(request, since: start, items: items, error)
+      sessionLog.record(request, since: start, for: asking.behalf, items: items, error)
       throw error
     }
   }
@@ -132,7 +132,7 @@ extension VaultSession {
   }
 
   package func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
-    try await logged(.read, in: asking.context, selection, found: { $0.map(\.item.id) }) { () throws(VaultError) in
+    try await logged(.read, asking, selection, found: { $0.map(\.item.id) }) { () throws(VaultError) in
       try await vault.secrets(selection, request(asking))
     }
   }
@@ -141,19 +141,19 @@ extension VaultSession {
     async throws(VaultError) -> Item
   {
     let secret = SharedSecret(secret)
-    return try await logged(.add, in: asking.context, found: { [$0.id] }) { () throws(VaultError) in
+    return try await logged(.add, asking, found: { [$0.id] }) { () throws(VaultError) in
       try await vault.add(item, secret: secret.copy(), replacing: replacing, request(asking))
     }
   }
 
   package func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
-    try await logged(.read, in: asking.context, .ids(ids), found: { $0.map(\.item.id) }) { () throws(VaultError) in
+    try await logged(.read, asking, .ids(ids), found: { $0.map(\.item.id) }) { () throws(VaultError) in
       try await vault.secrets(of: ids, upTo: size, request(asking))
     }
   }
 
   package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {
-    let results = try await logged(.add, in: nil, found: { $0.compactMap { try? $0.get() } }) { () throws(VaultError) in
+    let results = try await logged(.add, .nobody, found: { $0.compactMap { try? $0.get() } }) { () throws(VaultError) in
       try await vault.add(items)
     }
     return results.enumerated().compactMap { place, result in
@@ -165,33 +165,33 @@ extension VaultSession {
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int {
     let shared: SharedSecret? = if let secret { SharedSecret(secret) } else { nil }
-    return try await logged(.change, in: asking.context, selection) { () throws(VaultError) in
+    return try await logged(.change, asking, selection) { () throws(VaultError) in
       try await vault.update(selection, change, secret: shared?.copy(), request(asking))
     }
   }
 
   package func delete(_ selection: ItemSelection) async throws(VaultError) -> Int {
-    try await logged(.delete, in: nil, selection) { () throws(VaultError) in try await vault.delete(selection) }
+    try await logged(.delete, .nobody, selection) { () throws(VaultError) in try await vault.delete(selection) }
   }
 
   package func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
   ) async throws(VaultError) -> SealedCopy {
     let secret = SharedSecret(secret)
-    return try await logged(.sealCopy, in: asking.context) { () throws(VaultError) in
+    return try await logged(.sealCopy, asking) { () throws(VaultError) in
       try await vault.sealCopy(of: secret.copy(), under: keys, replacing: old, request(asking))
     }
   }
 
   package func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
     let made = try await KeyMaking.key(from: source, for: item, of: vault.owner)
-    return try await logged(.add, in: nil, found: { [$0.id] }) { () throws(VaultError) in
+    return try await logged(.add, .nobody, found: { [$0.id] }) { () throws(VaultError) in
       try await vault.add(made.item, secret: made.secret.copy(), replacing: false, request(.nobody))
     }
   }
 
   package func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
-    try await logged(.useKey, in: asking.context, .ids([id])) { () throws(VaultError) in
+    try await logged(.useKey, asking, .ids([id])) { () throws(VaultError) in
       try await vault.useKey(id, use, request(asking))
     }
   }
@@ -200,7 +200,7 @@ extension VaultSession {
 // Authentication, fingers, passcode and recovery
 extension VaultSession {
   package func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
-    try await logged(.evaluate, in: asking.context) { () throws(VaultError) in
+    try await logged(.evaluate, asking) { () throws(VaultError) in
       try await vault.evaluate(proof, request(asking))
     }
   }
@@ -208,7 +208,7 @@ extension VaultSession {
   package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry() }
 
   package func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
-    try await logged(.enroll, in: asking.context) { () throws(VaultError) in
+    try await logged(.enroll, asking) { () throws(VaultError) in
       if let rules {
         try await rules.change()
         try await rules.enrolment()
@@ -219,7 +219,7 @@ extension VaultSession {
   }
 
   package func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange {
-    try await logged(.unenroll, in: asking.context) { () throws(VaultError) in
+    try await logged(.unenroll, asking) { () throws(VaultError) in
       try await rules?.change()
       return try await vault.unenroll(finger, request(asking))
     }
@@ -230,40 +230,40 @@ extension VaultSession {
   }
 
   package func unlock(_ asking: Asking) async throws(VaultError) {
-    try await logged(.unlock, in: asking.context) { () throws(VaultError) in try await vault.unlock(request(asking)) }
+    try await logged(.unlock, asking) { () throws(VaultError) in try await vault.unlock(request(asking)) }
   }
 
   package func lock() async throws(VaultError) {
-    try await logged(.lock, in: nil) { () throws(VaultError) in try await vault.lock() }
+    try await logged(.lock, .nobody) { () throws(VaultError) in try await vault.lock() }
   }
 
   package func changePasscode(_ asking: Asking) async throws(VaultError) {
-    try await logged(.changePasscode, in: asking.context) { () throws(VaultError) in
+    try await logged(.changePasscode, asking) { () throws(VaultError) in
       try await vault.changePasscode(request(asking))
     }
   }
 
   package func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError) {
-    try await logged(.reseal, in: asking.context) { () throws(VaultError) in
+    try await logged(.reseal, asking) { () throws(VaultError) in
       try await vault.reseal(to: registers, request(asking))
     }
   }
 
   package func setFirstUnlock(_ rule: FirstUnlock, _ asking: Asking) async throws(VaultError) {
-    try await logged(.setFirstUnlock, in: asking.context) { () throws(VaultError) in
+    try await logged(.setFirstUnlock, asking) { () throws(VaultError) in
       try await vault.setFirstUnlock(rule, request(asking))
     }
   }
 
   package func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await logged(.removePasscode, in: asking.context) { () throws(VaultError) in
+    try await logged(.removePasscode, asking) { () throws(VaultError) in
       try await vault.removePasscode(request(asking))
     }
   }
 
   package func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName]
   {
-    try await logged(.recover, in: asking.context) { () throws(VaultError) in
+    try await logged(.recover, asking) { () throws(VaultError) in
       try await vault.recover(accepting: restore, request(asking))
     }
   }
@@ -280,7 +280,7 @@ extension VaultSession {
   }
 
   package func keepRecoveryKey(_ asking: Asking) async throws(VaultError) {
-    try await logged(.newRecoveryKey, in: asking.context) { () throws(VaultError) in
+    try await logged(.newRecoveryKey, asking) { () throws(VaultError) in
       guard let draft = recoveryKey.withLock({ $0 }) else { throw .invalidRequest("no new recovery key was made") }
       try await rules?.owner()
       try await vault.replaceRecoveryKey(by: draft, request(asking))
@@ -292,7 +292,7 @@ extension VaultSession {
   package func detectedRestore() async throws(VaultError) -> DetectedRestore? { try await vault.detectedRestore() }
 
   package func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await logged(.acceptRestore, in: asking.context) { () throws(VaultError) in
+    try await logged(.acceptRestore, asking) { () throws(VaultError) in
       try await vault.acceptRestore(id, request(asking))
     }
   }
@@ -301,7 +301,7 @@ extension VaultSession {
 // Backups
 extension VaultSession {
   package func backUp(to file: Int32) async throws(VaultError) {
-    try await logged(.backUp, in: nil) { () throws(VaultError) in try await vault.backUp(to: file) }
+    try await logged(.backUp, .nobody) { () throws(VaultError) in try await vault.backUp(to: file) }
   }
 
   package func contents(ofBackup file: Int32) async throws(VaultError) -> BackupContents {
@@ -311,7 +311,7 @@ extension VaultSession {
   package func restore(
     _ file: Int32, accepting id: BackupContents.ID, _ asking: Asking
   ) async throws(VaultError) -> [ItemName] {
-    try await logged(.restore, in: asking.context) { () throws(VaultError) in
+    try await logged(.restore, asking) { () throws(VaultError) in
       try await vault.restore(file, accepting: id, request(asking))
     }
   }
@@ -330,7 +330,7 @@ extension VaultSession {
 
   /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
   package func verifyForLogin(_ asking: Asking) async throws(VaultError) {
-    try await logged(.verifyLogin, in: asking.context) { () throws(VaultError) in
+    try await logged(.verifyLogin, asking) { () throws(VaultError) in
       try await vault.verifyForLogin(request(asking))
     }
   }
@@ -339,7 +339,7 @@ extension VaultSession {
 // Readers and state
 extension VaultSession {
   package func useAdapter(_ adapter: ReaderAdapter?, _ asking: Asking) async throws(VaultError) {
-    try await logged(.useAdapter, in: asking.context) { () throws(VaultError) in
+    try await logged(.useAdapter, asking) { () throws(VaultError) in
       try await rules?.change()
       if let rules {
         // Without a recorded adapter, a store whose fingers were enrolled through libfprint takes fprintd's, too.

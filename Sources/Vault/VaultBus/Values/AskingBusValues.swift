@@ -34,18 +34,28 @@ extension Asking: BusCodable {
   static var busSignature: String { "a{sv}" }
   /// The most bytes of a reason. The vault keeps it while it asks.
   private static let reasonLimit = 65_536
+  /// The most bytes of the name of another program, which the log keeps.
+  private static let behalfLimit = 1_024
 
   var busValue: BusValue {
-    .record(["context": context?.busValue, "options": options?.busValue, "reason": reason?.busValue])
+    .record([
+      "context": context?.busValue, "options": options?.busValue, "reason": reason?.busValue,
+      "behalf": behalf?.busValue,
+    ])
   }
 
   init(bus value: BusValue) throws(VaultError) {
     var record = try BusRecord(value, of: Self.self)
     self.init(
       in: try record.takeIfPresent("context"), options: try record.takeIfPresent("options"),
-      reason: try record.takeIfPresent("reason"))
+      reason: try record.takeIfPresent("reason"), behalf: try record.takeIfPresent("behalf"))
     guard reason?.utf8.count ?? 0 <= Self.reasonLimit else {
       throw .invalidRequest("a reason has at most \(Self.reasonLimit) bytes")
+    }
+    if let behalf {
+      guard behalf.utf8.count <= Self.behalfLimit, !behalf.hasControlCharacters else {
+        throw .invalidRequest("the name of a program has at most \(Self.behalfLimit) bytes and no control characters")
+      }
     }
     try record.end()
   }

@@ -11,6 +11,7 @@ extension AuditEntry: BusCodable {
   var busValue: BusValue {
     .record([
       "number": number.busValue, "time": time.busValue, "program": program?.busValue, "process": process?.busValue,
+      "behalf": behalf?.busValue,
       "request": request.busValue, "items": items.busValue, "prompts": prompts.busValue,
       "wrong-passcodes": wrongPasscodes.busValue, "unmatched-touches": unmatchedTouches.busValue,
       "set-changed": isSetChanged.busValue, "outcome": outcome.busValue, "omitted": omitted.busValue,
@@ -21,7 +22,8 @@ extension AuditEntry: BusCodable {
     var record = try BusRecord(value, of: Self.self)
     self.init(
       number: try record.take("number"), time: try record.take("time"), program: try record.takeIfPresent("program"),
-      process: try record.takeIfPresent("process"), request: try record.take("request"),
+      process: try record.takeIfPresent("process"), behalf: try record.takeIfPresent("behalf"),
+      request: try record.take("request"),
       items: try record.take("items"), prompts: try record.take("prompts"),
       wrongPasscodes: try record.take("wrong-passcodes"), unmatchedTouches: try record.take("unmatched-touches"),
       isSetChanged: try record.take("set-changed"), outcome: try record.take("outcome"),

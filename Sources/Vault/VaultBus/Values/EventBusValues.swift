@@ -82,7 +82,7 @@ extension TouchRequest {
   fileprivate var busEntries: [String: BusValue?] {
     var entries: [String: BusValue?] = [
       "reader": reader.busValue, "passcode-instead": passcodeInstead.busValue,
-      "awaits-prompt": awaitsPrompt.busValue,
+      "only-reader": isOnlyReader.busValue, "awaits-prompt": awaitsPrompt.busValue,
     ]
     switch purpose {
     case .read(let items, let reason):
@@ -113,6 +113,7 @@ extension TouchRequest {
     }
     self.init(
       purpose: purpose, reader: try record.take("reader"), passcodeInstead: try record.take("passcode-instead"),
+      isOnlyReader: try record.takeIfPresent("only-reader") ?? false,
       awaitsPrompt: try record.takeIfPresent("awaits-prompt") ?? false)
   }
 }
@@ -151,6 +152,7 @@ extension Notice {
     case .readerInUse(.program(let name, let items)):
       ["notice": .string("reader-in-use"), "user": .string("same"), "program": name?.busValue, "items": items.busValue]
     case .readerInUse(.otherVault): ["notice": .string("reader-in-use"), "user": .string("same-elsewhere")]
+    case .unanswered: ["notice": .string("unanswered")]
     case .rejected(let program): ["notice": .string("rejected"), "program": program?.busValue]
     case .readerInUse(.anotherUser): ["notice": .string("reader-in-use"), "user": .string("another")]
     }
@@ -171,6 +173,7 @@ extension Notice {
       case "another": self = .readerInUse(.anotherUser)
       default: throw .unreadable(Self.self)
       }
+    case "unanswered": self = .unanswered
     case "rejected": self = .rejected(by: try record.takeIfPresent("program"))
     default: throw .unreadable(Self.self)
     }

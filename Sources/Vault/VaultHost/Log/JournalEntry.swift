@@ -9,7 +9,7 @@ struct JournalEntry: Sendable, Hashable {
   let fields: [String]
 
   init(_ entry: AuditEntry, of user: UInt32) {
-    let program = entry.program ?? "a program"
+    let program = (entry.program ?? "a program") + (entry.behalf.map { " for \($0)" } ?? "")
     var fields = [
       "MESSAGE=\(entry.request.rawValue) by \(program) of user \(user): \(entry.outcome.rawValue)",
       "MESSAGE_ID=\(entry.request.messageID)",
@@ -19,6 +19,7 @@ struct JournalEntry: Sendable, Hashable {
     ]
     if let program = entry.program { fields.append("WHORL_PROGRAM=\(program)") }
     if let process = entry.process { fields.append("WHORL_PID=\(process)") }
+    if let behalf = entry.behalf { fields.append("WHORL_BEHALF=\(behalf)") }
     fields += entry.items.map { "WHORL_ITEM=\(Hexadecimal.text(of: $0.bytes))" }
     fields += entry.prompts.map { "WHORL_PROMPT=\($0.rawValue)" }
     if entry.wrongPasscodes > 0 { fields.append("WHORL_WRONG_PASSCODES=\(entry.wrongPasscodes)") }

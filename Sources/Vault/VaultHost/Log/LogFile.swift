@@ -73,7 +73,9 @@ extension AuditEntry {
 
   private enum Tag: UInt8 {
     case number = 1
-    case time, program, process, request, item, prompt, wrongPasscodes, unmatchedTouches, isSetChanged, outcome, omitted
+    case time, program, process, request, item, prompt, wrongPasscodes, unmatchedTouches, isSetChanged, outcome,
+      omitted,
+      behalf
   }
 
   fileprivate var encoded: [UInt8] {
@@ -91,6 +93,7 @@ extension AuditEntry {
     append(.isSetChanged, isSetChanged ? 1 : 0)
     encoding.append(tag: Tag.outcome.rawValue, outcome.rawValue)
     append(.omitted, omitted)
+    if let behalf { encoding.append(tag: Tag.behalf.rawValue, behalf) }
     return encoding.bytes
   }
 
@@ -115,5 +118,6 @@ extension AuditEntry {
       unmatchedTouches: try count(.unmatchedTouches),
       isSetChanged: try count(.isSetChanged) == 1,
       outcome: try word(.outcome), omitted: try count(.omitted))
+    if !decoder.isAtEnd { behalf = try decoder.string(Tag.behalf.rawValue) }
   }
 }

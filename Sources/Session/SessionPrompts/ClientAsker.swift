@@ -1,0 +1,31 @@
+package import Whorl
+
+extension ClientProgram {
+  /// The program as prompts name it: as the desktop's menus do where root has installed it with a desktop file, and
+  /// otherwise by the name of its file.
+  package func asker(among installed: InstalledPrograms = .system) -> PromptAsker {
+    guard let path, let own = path.split(separator: "/").last.map(String.init) else {
+      return named(PromptAsker.unidentified)
+    }
+    let isInstalled = installed.has(path)
+    if let application {
+      // Only a portal that root has installed is believed.
+      guard isInstalled else { return named(PromptAsker.unidentified) }
+      return named(application, installed.desktopFile(ofFlatpak: application))
+    }
+    // A user can give a program of their own any name, such as that of an installed one.
+    guard isInstalled else { return named("\(PromptLabel.word(own)) (not installed by the system)") }
+    return named(own, installed.desktopFile(ofProgramAt: path))
+  }
+
+  /// - Parameter name: stands where there is no desktop file, or one whose name cannot be shown.
+  private func named(_ name: String, _ file: DesktopFile?) -> PromptAsker {
+    let title = file.map { PromptLabel.text($0.name) } ?? ""
+    return named(title.isEmpty ? PromptLabel.word(name) : title, icon: file?.icon)
+  }
+
+  private func named(_ name: String, icon: String? = nil) -> PromptAsker {
+    let place = remoteLogin.map { " (\($0.words))" } ?? ""
+    return PromptAsker(name: name + place, details: words, icon: icon)
+  }
+}

@@ -1,0 +1,110 @@
+internal import Glibc
+package import Processes
+internal import Whorl
+
+/// The programs that root has installed, and what the desktop's menus call them. Files that a user can write, such as those
+/// of `~/.local/share/applications`, say nothing here: every program of the user can write them.
+package struct InstalledPrograms: Sendable {
+  /// The folders of desktop files.
+  private let folders: [String]
+  /// The folder of the desktop files that Flatpak makes for the programs that root has installed with it.
+  private let flatpaks: String
+  private let trust: PathWalk.Trust
+
+  /// Those of the system. The folders are fixed: `XDG_DATA_DIRS` belongs to the user.
+  package static let system = InstalledPrograms(
+    folders: ["/usr/local/share/applications", "/usr/share/applications"],
+    flatpaks: "/var/lib/flatpak/exports/share/applications", trusting: .rootAlone)
+
+  package init(folders: [String], flatpaks: String, trusting trust: PathWalk.Trust) {
+    (self.folders, self.flatpaks, self.trust) = (folders, flatpaks, trust)
+  }
+
+  /// The longest desktop file that is read.
+  private static let limit = 256 << 10
+  /// Where a command of a desktop file without a path is looked for, as at the start of a desktop. Fixed, for the reason
+  /// given above.
+  private static let commands = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/games", "/usr/games"]
+
+  /// Whether only root can change what is at a path.
+  func has(_ path: String) -> Bool {
+    do throws(PathWalkError) {
+      try PathWalk.check(path, trusting: trust)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// The desktop file of the program at a path, which is an installed one. Nil where there is none, and where several call
+  /// it by different names.
+  func desktopFile(ofProgramAt path: String) -> DesktopFile? {
+    // A script is told apart from others by nothing that the kernel knows, so no desktop file is that of its interpreter.
+    guard Interpreter(path) == nil, let program = FileIdentity(path) else { return nil }
+    var found: [DesktopFile] = []
+    var seen: Set<String> = []
+    for folder in folders {
+      for name in Self.names(in: folder) where seen.insert(name).inserted {
+        guard let file = file(at: "\(folder)/\(name)"), file.startsProgramAlone,
+          Self.command(of: file).flatMap({ FileIdentity($0) }) == program
+        else { continue }
+        found.append(file)
+      }
+    }
+    // One that starts the program without options is the program's own.
+    let plain = found.filter { !$0.command.contains { $0.hasPrefix("-") } }
+    let candidates = plain.isEmpty ? found : plain
+    return Set(candidates.map(\.name)).count == 1 ? candidates.first : nil
+  }
+
+  /// The desktop file of a program that root has installed with Flatpak.
+  func desktopFile(ofFlatpak id: String) -> DesktopFile? {
+    // An id is a name of D-Bus, so it cannot lead to another folder.
+    let isID = id.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard isID, !id.hasPrefix(".") else { return nil }
+    return file(at: "\(flatpaks)/\(id).desktop")
+  }
+
+  /// Nil for a file that somebody else than root can change.
+  private func file(at path: String) -> DesktopFile? {
+    guard has(path), let bytes = try? SmallFile.read(path, limit: Self.limit) else { return nil }
+    return DesktopFile(String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    // The entry belongs to the stream and is valid until the next call.
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name.hasSuffix(".desktop") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  private static func command(of file: DesktopFile) -> String? {
+    guard let command = file.command.first else { return nil }
+    if command.contains("/") { return command.hasPrefix("/") ? command : nil }
+    return commands.map { "\($0)/\(command)" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// A file by device and inode, through symbolic links.
+  private struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    init?(_ path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      (device, inode) = (status.st_dev, status.st_ino)
+    }
+  }
+}
