@@ -45,7 +45,7 @@ struct ItemsByName {
       return [[.label: .text(text)], [.applicationTag: .text(text)], [.applicationTag: .bytes(Array(text.utf8))]]
     case .certificate: return [[.label: .text(text)]]
     }
-    var attributes: [[AttributeName: AttributeValue]] = [[place: .text(text)]]
+    var attributes: [[AttributeName: AttributeValue]] = [[place: .text(text)], [.label: .text(text)]]
     if let name = try? ItemName(parsing: text), !name.account.isEmpty {
       // Clients may give an account as data.
       for account in [AttributeValue.text(name.account), .bytes(Array(name.account.utf8))] {

@@ -73,5 +73,5 @@ struct MigrationReport: Encodable {
 
 extension Item {
   /// Its name, or its id where it has none.
-  var called: String { name?.description ?? id.spoken }
+  var called: String { title ?? id.spoken }
 }

@@ -4,4 +4,6 @@
 public enum AccessGroup {
   /// The group of the command line's items, which every program's reads see after its own.
   public static let commandLine = "whorl"
+  /// The group of the items that programs keep with the Secret Service.
+  package static let secretService = "org.freedesktop.secrets"
 }

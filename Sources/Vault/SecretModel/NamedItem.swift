@@ -37,6 +37,10 @@ extension ItemSearch {
 extension Item {
   /// The item's name for people; nil where the item is damaged.
   public var name: ItemName? { itemClass.map { ItemName(of: $0, attributes) } }
+
+  /// What a person knows the item by: its name, or its label where the name was made up by a program. Nil where the item is
+  /// damaged.
+  package var title: String? { itemClass.map { ItemName(titling: $0, attributes).description } }
 }
 
 extension ItemName {
@@ -56,6 +60,18 @@ extension ItemName {
     case .internetPassword: self.init(unchecked: text(.server) ?? "", account: text(.account) ?? "")
     case .key: self.init(unchecked: text(.label) ?? text(.applicationTag) ?? "key", account: "")
     case .certificate: self.init(unchecked: text(.label) ?? "certificate", account: "")
+    }
+  }
+
+  /// What a person knows an item by. The name of an item of the Secret Service is its collection and a random number, which
+  /// nobody has seen; its label is what the program has chosen for people.
+  package init(titling itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) {
+    if attributes[.accessGroup] == .text(AccessGroup.secretService), case .text(let label)? = attributes[.label],
+      !label.isEmpty
+    {
+      self.init(unchecked: label, account: "")
+    } else {
+      self.init(of: itemClass, attributes)
     }
   }
 }

@@ -4,7 +4,7 @@ package import SecretModel
 /// An item of the Secret Service: a generic password in an access group of its own, with the collection as its service
 /// and the last part of its object path as its account.
 package struct SecretServiceItem: Sendable, Hashable {
-  package static let accessGroup = "org.freedesktop.secrets"
+  package static let accessGroup = AccessGroup.secretService
   /// The content type of a secret that a program stores without one.
   package static let usualContentType = "text/plain"
 

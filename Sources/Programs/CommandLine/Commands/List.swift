@@ -8,8 +8,8 @@ struct List: Command {
     abstract: "List items.",
     discussion: """
       Never needs a finger. Lists the items of every program and class. QUERY is a service or server, a name, or a \
-      pattern with * and ? over names; the name of a key or a certificate is its label. On a terminal a table; elsewhere \
-      a line for each item with its name, class, access group and id, separated by tabs. An id, 'id:' and 32 digits, \
+      pattern with * and ? over names; the name of a key or a certificate is its label, and so is that of what programs \
+      keep with the Secret Service, which is named by its id elsewhere. On a terminal a table; elsewhere a line for each item with its name, class, access group and id, separated by tabs. An id, 'id:' and 32 digits, \
       names its item to get, run and rm.
 
       Examples:
@@ -34,14 +34,14 @@ struct List: Command {
     let items: [Item]
     if let query, pattern == nil, meant.ids == nil {
       items = try await ItemsByName(options: choice, store: store, session: session).items(called: query)
-        .filter { $0.name?.service == query || $0.name?.description == query }
+        .filter { $0.name?.service == query || $0.name?.description == query || $0.title == query }
     } else {
       items = try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
     }
     if options.json { return try JSON.print(["items": items.map(ItemReport.init)]) }
     guard StandardOutput.isTerminal else {
       let lines = items.map { item in
-        [item.name?.description ?? "", item.itemClass?.word ?? "", Visible.text(item.group ?? ""), item.id.spoken]
+        [item.title ?? "", item.itemClass?.word ?? "", Visible.text(item.group ?? ""), item.id.spoken]
           .joined(separator: "\t") + "\n"
       }
       return try StandardOutput.write(lines.joined())
@@ -51,9 +51,13 @@ struct List: Command {
       let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
       let isKnown = item.state != .damaged
       table.add([
-        item.name?.description ?? item.id.spoken, item.itemClass?.word ?? "", item.group ?? "", isKnown ? access : "",
+        item.title ?? item.id.spoken, item.itemClass?.word ?? "", item.group ?? "", isKnown ? access : "",
         isKnown ? item.accessibility.rawValue : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
-        item.state == .living ? "" : item.state.rawValue,
+        [
+          item.state == .living ? nil : item.state.rawValue,
+          item.title == item.name?.description ? nil : item.id.spoken,
+        ]
+        .compactMap(\.self).joined(separator: " "),
       ])
     }
     try table.print(head: ["NAME", "CLASS", "GROUP", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
@@ -67,6 +71,7 @@ private struct ItemReport: Encodable {
   var itemClass: String?
   var group: String?
   var name: String?
+  var label: String?
   /// Only for generic passwords.
   var service: String?
   var account: String?
@@ -79,7 +84,7 @@ private struct ItemReport: Encodable {
   private enum CodingKeys: String, CodingKey {
     case id, state
     case itemClass = "class"
-    case group, name, service, account, access, applicationPassword, accessible, created, modified
+    case group, name, label, service, account, access, applicationPassword, accessible, created, modified
   }
 
   init(_ item: Item) {
@@ -89,6 +94,7 @@ private struct ItemReport: Encodable {
     itemClass = item.itemClass?.word
     group = item.group
     name = item.name?.description
+    if case .text(let text)? = item.attributes[.label] { label = text }
     if item.itemClass == .genericPassword { service = item.name?.service }
     if item.itemClass == .genericPassword || item.itemClass == .internetPassword { account = item.name?.account }
     access = item.access.description

@@ -81,7 +81,7 @@ struct Log: Command {
     let items = try await session.explained { [search] () async throws(VaultError) in
       try await store.allItems(search)
     }
-    return items.reduce(into: [:]) { names, item in names[item.id] = item.name?.description }
+    return items.reduce(into: [:]) { names, item in names[item.id] = item.title }
   }
 
   private func print(_ entries: [AuditEntry], _ names: [ItemID: String], isFirst: Bool) throws(Failure) {

@@ -33,7 +33,7 @@ struct ItemRecord: Equatable {
   }
 
   /// The item's name for people.
-  var name: ItemName { ItemName(of: itemClass, attributes) }
+  var name: ItemName { ItemName(titling: itemClass, attributes) }
 
   /// Refuses attributes that take too much room.
   func check() throws(VaultError) {

@@ -231,7 +231,9 @@ extension ItemSearch {
     let attributesMatch = attributes.allSatisfy { name, value in
       record.attributes[name].map { $0.matches(value, ignoringCase: ignoresCase) } ?? value.isEmpty
     }
-    return attributesMatch && (pattern.map { Self.matches(record.name.description, $0) } ?? true)
+    guard attributesMatch, let pattern else { return attributesMatch }
+    let names = [ItemName(of: record.itemClass, record.attributes), record.name]
+    return names.contains { Self.matches($0.description, pattern) }
   }
 
   private static func isSame(_ seconds: Double, _ wanted: Double?) -> Bool {

@@ -119,7 +119,7 @@ extension Session {
         var item: String?
         if let source = entry.source {
           let search = ItemSearch(groups: .all, ids: [source], synchronizable: .any)
-          item = try await store.allItems(search).first.map { $0.name?.description ?? $0.id.spoken } ?? "gone"
+          item = try await store.allItems(search).first.map { $0.title ?? $0.id.spoken } ?? "gone"
         }
         rows.append(LoginRow(kind: entry.kind.rawValue, name: entry.name, spoken: entry.spoken, item: item))
       }

@@ -1,0 +1,25 @@
+import ProgramDriver
+import SecretModel
+import Testing
+
+@Suite("Items of the Secret Service on the command line", .serialized)
+struct ItemTitleTests {
+  @Test("have their labels as names in lists and prompts, are found by them, and keep their names for programs")
+  func titles() async throws {
+    try await RunningSecretService.with { service in
+      try await service.storeWithTool("hunter2", label: "Mail of alice", "service", "mail")
+      let listed = try await service.store.whorl("ls")
+      #expect(listed.text.contains("Mail of alice\tgeneric-password\torg.freedesktop.secrets\tid:"), "\(listed.text)")
+      let id = try #require(
+        listed.text.split(separator: "\n").first { $0.hasPrefix("Mail") }?.split(separator: "\t").last)
+      #expect(try await service.store.whorl("ls", "Mail of alice").text.hasSuffix("\t\(id)\n"))
+      #expect(try await service.store.whorl("ls", "Mail*").text.hasSuffix("\t\(id)\n"))
+      let json = try await service.store.whorl("ls", "--json").text
+      #expect(json.contains("\"Mail of alice\"") && json.contains("\"login/"), "\(json)")
+      try await service.gate("Mail of alice", .presence)
+      let words = ["get", String(id), "--timeout", "1"]
+      let asked = try await service.store.touched(words, [])
+      #expect(asked.diagnostics.contains("to use “Mail of alice”"), "\(asked.diagnostics)")
+    }
+  }
+}
