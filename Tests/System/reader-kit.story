@@ -17,7 +17,8 @@ expect 0 "virtual" at_seat alice 'whorl reader list'
 expect 77 "org.whorl.manage" at_seat alice 'whorl reader test --steps enroll,delete'
 cat >/etc/polkit-1/rules.d/12-test.rules <<'END'
 polkit.addRule(function (action, subject) {
-  if (action.id == "org.whorl.manage" && subject.active && subject.local) return polkit.Result.YES;
+  // Also away from the seat, where the service itself refuses.
+  if (action.id == "org.whorl.manage" && subject.user == "alice") return polkit.Result.YES;
 });
 END
 systemctl restart polkit
