@@ -19,7 +19,10 @@ struct MakefileTests {
   @Test("install puts the programs in their folders, and uninstall removes everything")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
-      let places = ["DESTDIR": folder.path, "PREFIX": "/usr", "BIN": try Repository.products.path]
+      let places = [
+        "DESTDIR": folder.path, "PREFIX": "/usr", "BIN": try Repository.products.path,
+        "ZSH_FOLDER": "share/zsh/vendor-completions",
+      ]
       let installed = try await run("make", "install", environment: places)
       #expect(installed.status == 0, "\(installed.errors)")
       let files = FileManager.default
@@ -34,6 +37,9 @@ struct MakefileTests {
       #expect(secrets.contains("\nExecStart=/usr/bin/whorl-agent --secret-service\n"))
       #expect(
         files.fileExists(atPath: folder.appending(path: "usr/share/xdg-desktop-portal/portals/whorl.portal").path))
+      for completion in ["bash-completion/completions/whorl", "zsh/vendor-completions/_whorl"] {
+        #expect(files.fileExists(atPath: folder.appending(path: "usr/share/\(completion)").path), "\(completion)")
+      }
       for helper in ["whorld", "whorl-reader", "may-remove"] {
         #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
         #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))
@@ -66,6 +72,7 @@ struct MakefileTests {
         "opt/whorl/lib/tmpfiles.d/whorl.conf", "usr/share/polkit-1/actions/org.whorl.policy",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Vault1.xml",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Login1.xml", "etc/X11/Xsession.d/80whorl-agent",
+        "opt/whorl/share/zsh/site-functions/_whorl",
       ] {
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: file).path), "\(file)")
       }

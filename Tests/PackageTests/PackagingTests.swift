@@ -47,6 +47,14 @@ struct PackagingTests {
     #expect(gone.upperBound <= stopped.lowerBound)
   }
 
+  // Debian's zsh reads site-functions below /usr/local alone; the others read it below /usr.
+  @Test("have zsh's completion in the folder that the system's zsh reads")
+  func completion() throws {
+    #expect(
+      try Repository.text("packaging/debian/rules").contains("\nexport ZSH_FOLDER = share/zsh/vendor-completions\n"))
+    #expect(try Repository.text("packaging/rpm/whorl.spec").contains("\n/usr/share/zsh/site-functions/_whorl\n"))
+  }
+
   @Test("delete no store", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
   func stores(script: String) throws {
     let lines = try Repository.text(script).split(separator: "\n").filter { $0.contains("/var/lib/whorl") }

@@ -323,4 +323,47 @@ struct GitCredentialTests {
       #expect(try !git("fill", Self.place).contains("password="))
     }
   }
+
+  /// The helper that `whorl setup` sets.
+  private func helperOfSetup(_ store: TestStore) async throws -> String {
+    struct Steps: Decodable {
+      struct Step: Decodable {
+        var step: String
+        var commands: [[String]]
+      }
+      var steps: [Step]
+    }
+    let told = try await store.whorl(
+      "setup", "--json", environment: ["HOME": store.folder, "XDG_RUNTIME_DIR": "/none"])
+    let steps = try JSONDecoder().decode(Steps.self, from: Data(told.output)).steps
+    return try #require(steps.first { $0.step == "git" }?.commands.first?.last)
+  }
+
+  @Test("git runs the helper that setup sets, and says nothing of it where whorl is removed")
+  func removed() async throws {
+    try await TestStore.with { store in
+      let helper = try await helperOfSetup(store)
+      func git(_ helper: String, path: String) async throws -> Invocation.Result {
+        try await Invocation(
+          program: "/usr/bin/git",
+          arguments: ["-c", "credential.helper=", "-c", "credential.helper=\(helper)", "credential", "fill"],
+          input: Array((Self.place + "username=ann\n").utf8),
+          environment: [
+            "PATH": path, "HOME": store.folder, "XDG_DATA_HOME": "\(store.folder)/data", "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C.UTF-8",
+          ]
+        ).run()
+      }
+      // Where it is there, its words count: there is no store at this place yet.
+      let programs = try Programs.path("whorl").dropLast("/whorl".count)
+      let there = try await git(helper, path: "\(programs):/usr/bin:/bin")
+      #expect(there.diagnostics.contains("whorl: git-credential: "), "\(there.diagnostics)")
+      let gone = try await git(helper, path: "/usr/bin:/bin")
+      #expect(!gone.diagnostics.contains("whorl"), "\(gone.diagnostics)")
+      #expect(gone.diagnostics.hasPrefix("fatal: "), "it goes on to ask the person: \(gone.diagnostics)")
+      // The plain name, of which the removal of the package tells.
+      let complaint = try await git("whorl", path: "/usr/bin:/bin")
+      #expect(complaint.diagnostics.contains("credential-whorl"), "\(complaint.diagnostics)")
+    }
+  }
 }

@@ -140,4 +140,55 @@ struct RemovalTests {
       }
     }
   }
+
+  @Test("tells whose git, docker and portal would miss Whorl, and lets it go")
+  func settings() async throws {
+    try await with { machine in
+      for each in [".docker", ".config", ".config/xdg-desktop-portal"] { mkdir("\(machine.folder)/\(each)", 0o700) }
+      let git = "\(machine.folder)/.gitconfig"
+      try writeFile(git, Array("[credential]\n\thelper = !type whorl >/dev/null 2>&1 && whorl git-credential\n".utf8))
+      try writeFile("\(machine.folder)/.docker/config.json", Array(#"{"credsStore": "pass"}"#.utf8))
+      let silent = try await machine.mayRemove()
+      #expect(silent.status == 0 && silent.text.isEmpty && silent.diagnostics.isEmpty, "\(silent.text)")
+
+      for helper in ["whorl", "whorl --access none", #""whorl --access none""#] {
+        try writeFile(git, Array("[credential]\n\thelper = \(helper)\n".utf8))
+        let told = try await machine.mayRemove()
+        #expect(told.status == 0 && told.text.contains("its helper is missing, for: alice \n"), "\(told.text)")
+        let command = try #require(told.text.split(separator: "\n").last?.split(separator: ": ").last)
+        let undone = try await Invocation(
+          program: "/bin/sh", arguments: ["-c", String(command)], environment: ["HOME": machine.folder]
+        ).run()
+        #expect(undone.status == 0, "\(command): \(undone.diagnostics)")
+        #expect(try await machine.mayRemove().text.isEmpty)
+      }
+      try writeFile("\(machine.folder)/.docker/config.json", Array(#"{"credHelpers": {"c.test": "whorl"}}"#.utf8))
+      try writeFile(
+        "\(machine.folder)/.config/xdg-desktop-portal/portals.conf",
+        Array("[preferred]\norg.freedesktop.impl.portal.Secret=whorl\n".utf8))
+      let told = try await machine.mayRemove()
+      #expect(told.status == 0)
+      for file in [".docker/config.json", ".config/xdg-desktop-portal/portals.conf"] {
+        #expect(told.text.contains("whorl:   \(machine.folder)/\(file)\n"), "\(told.text)")
+      }
+      #expect(try await machine.mayRemove("login").text.isEmpty)
+    }
+  }
+
+  @Test("refuses while the socket of the SSH agent is enabled, also without a file of Whorl's own")
+  func socket() async throws {
+    try await with { machine in
+      for each in [".config", ".config/systemd", ".config/systemd/user", ".config/systemd/user/sockets.target.wants"] {
+        mkdir("\(machine.folder)/\(each)", 0o700)
+      }
+      let link = "\(machine.folder)/.config/systemd/user/sockets.target.wants/whorl-agent.socket"
+      symlink("/usr/lib/systemd/user/whorl-agent.socket", link)
+      let refused = try await machine.mayRemove()
+      #expect(refused.status == 1 && refused.diagnostics.contains("the SSH agent of: alice \n"))
+      try writeFile(machine.anyway, [])
+      #expect(try await machine.mayRemove().text.contains("whorl:   \(link)\n"))
+      unlink(link)
+      #expect(try await machine.mayRemove().text.isEmpty)
+    }
+  }
 }

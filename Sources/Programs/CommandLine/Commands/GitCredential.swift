@@ -12,14 +12,14 @@ struct GitCredential: Command {
     discussion: """
       git runs this command as a credential helper:
 
-        git config --global credential.helper whorl
+        git config --global credential.helper '!type whorl >/dev/null 2>&1 && whorl git-credential'
 
-      git then asks Whorl before it asks you, and has Whorl store the password that you typed when the server has \
+      'whorl' in the place of the quoted words does the same, but git complains of it when Whorl is removed. git then asks Whorl before it asks you, and has Whorl store the password that you typed when the server has \
       accepted it. The passwords are internet passwords of the group 'whorl', which 'whorl ls --class internet-password' \
       lists. A new one needs a finger, or the passcode in its place; --access chooses something else, as in 'whorl set', \
       and a password that is stored again keeps its rule:
 
-        git config --global credential.helper 'whorl --access none'
+        git config --global credential.helper '!type whorl >/dev/null 2>&1 && whorl git-credential --access none'
 
       ACTION is get, store or erase, and every other is ignored, as git asks of its helpers. A password that the server \
       has refused is forgotten; if git (before 2.46) does not say where it had the password from, reading it to compare \

@@ -163,8 +163,7 @@ struct SetupSurvey {
   }
 
   private func git() -> SetupFinding {
-    // With options as well, such as `whorl --access none`.
-    let helper = "^whorl( |$)"
+    let helper = GitHelperLine.pattern
     let look = ["git", "config", "--global", "--get-all", "credential.helper", helper]
     let wayBack = "git config --global --unset-all credential.helper '\(helper)'"
     switch ChosenCommand(look).isTrue() {
@@ -172,7 +171,7 @@ struct SetupSurvey {
     case true?: return .done(.git, "asks Whorl for passwords", wayBack: wayBack)
     case false?:
       return .open(
-        .git, "does not ask Whorl for passwords", ["git", "config", "--global", "--add", "credential.helper", "whorl"],
+        .git, "does not ask Whorl for passwords", ["git", "config", "--global", "--add", "credential.helper", GitHelperLine.value],
         wayBack: wayBack)
     }
   }
