@@ -47,11 +47,62 @@ struct StoreCommandTests {
     }
   }
 
+  @Test("a line of text that is piped is stored without the line feed at its end, and all else byte for byte")
+  func lineFeed() async throws {
+    let text = Array("two words\tand “more”".utf8)
+    let cases: [(input: [UInt8], options: [String], kept: [UInt8])] = [
+      (text + [0x0A], [], text), (text + [0x0A], ["--exact"], text + [0x0A]), (text, [], text), ([0x0A], [], []),
+      (text + [0x0A] + text + [0x0A], [], text + [0x0A] + text + [0x0A]),
+      (text + [0x0A, 0x0A], [], text + [0x0A, 0x0A]),
+      // A key of random bytes may end with the byte of a line feed.
+      ([0xFF, 0x0A], [], [0xFF, 0x0A]), ([0x01, 0x0A], [], [0x01, 0x0A]), (text + [0, 0x0A], [], text + [0, 0x0A]),
+    ]
+    try await TestStore.with { store in
+      for (input, options, kept) in cases {
+        try await Invocation(
+          arguments: store.arguments(["set", "a", "--access", "none", "--replace"] + options), input: input
+        ).run().mustSucceed()
+        #expect(try await store.whorl("get", "a").output == kept, "\(input) \(options)")
+      }
+      // What is in a file is there on purpose.
+      try writeFile("\(store.folder)/secret", text + [0x0A])
+      let words = try [Programs.path("whorl")] + store.arguments(["set", "a", "--access", "none", "--replace"])
+      try await Invocation(
+        program: "/bin/sh",
+        arguments: ["-c", "exec \"$@\" <'\(store.folder)/secret'", "sh"] + words
+      ).run().mustSucceed()
+      #expect(try await store.whorl("get", "a").output == text + [0x0A])
+    }
+  }
+
+  @Test("at a terminal rm asks before it removes, and says what it has removed; --yes and a pipe are not asked")
+  func removeAsks() async throws {
+    try await TestStore.with { store in
+      for name in ["bank", "mail/alice", "note"] { try await store.set(name, "x", "--access", "none") }
+      let declined = try PseudoTerminal(store.arguments(["rm", "bank"]))
+      try await declined.waits(for: "Remove “bank”? It cannot be brought back. [y/N]")
+      declined.type("n\n")
+      #expect(try await declined.status() == 77)
+      #expect(try await store.whorl("get", "bank").text == "x")
+
+      let several = try PseudoTerminal(store.arguments(["rm", "bank", "mail/alice"]))
+      try await several.waits(for: "Remove “bank”, “mail/alice”? They cannot be brought back. [y/N]")
+      several.type("y\n")
+      #expect(try await several.status() == 0)
+      #expect(several.shown.contains("Removed “bank”, “mail/alice”."), "\(several.shown)")
+
+      let assured = try PseudoTerminal(store.arguments(["rm", "note", "-y"]))
+      #expect(try await assured.status() == 0)
+      #expect(!assured.shown.contains("[y/N]") && assured.shown.contains("Removed “note”."), "\(assured.shown)")
+      #expect(try await store.whorl("ls").output.isEmpty)
+    }
+  }
+
   @Test("several secrets have a newline between them, or a NUL after each, or are base64 in JSON")
   func several() async throws {
     try await TestStore.with { store in
       try await store.set("a/1", "one", "--access", "none")
-      try await store.set("b", "two\n", "--access", "none")
+      try await store.set("b", "two\n", "--access", "none", "--exact")
       #expect(try await store.whorl("get", "a/1", "b").text == "one\ntwo\n")
       #expect(try await store.whorl("get", "-0", "a/1", "b").text == "one\0two\n\0")
       #expect(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import SecretModel
 import Whorl
 
@@ -7,7 +8,8 @@ struct Remove: Command {
     commandName: "rm",
     abstract: "Remove items.",
     discussion: """
-      Never needs a finger. Removes all the items named, or none when one of them does not exist. NAME is SERVICE or \
+      Never needs a finger. At a terminal it asks first, unless --yes is given; in a pipe or with its input elsewhere it \
+      does not, but for a pattern. Removes all the items named, or none when one of them does not exist. NAME is SERVICE or \
       SERVICE/ACCOUNT of an item of the command line. An item of another program is named by the name or 'id:' and the \
       id that 'whorl ls' tells; by name only with --class or --group. A pattern with * and ? means the items of the \
       command line's group, or of --group; they are listed, and removed after a yes.
@@ -24,7 +26,7 @@ struct Remove: Command {
   @Argument(help: ArgumentHelp("The items' names.", valueName: "name"), completion: .itemNames)
   var names: [String]
 
-  @Flag(name: .shortAndLong, help: "Do not ask whether the items of a pattern may go.")
+  @Flag(name: .shortAndLong, help: "Do not ask whether the items may go.")
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -48,10 +50,24 @@ struct Remove: Command {
         StandardError.line("  \(Visible.text("\(item.name?.description ?? ""): \(item.spoken)"))")
       }
       try session.answers().confirm("Go on?", assent: "--yes")
+    } else if !yes, isatty(STDIN_FILENO) == 1, StandardError.isTerminal {
+      let them = doomed.count == 1 ? "It" : "They"
+      try session.answers().confirm(
+        "Remove \(Self.quoted(doomed.map(\.called)))? \(them) cannot be brought back.", assent: "--yes")
     }
     let ids = doomed.map(\.item.id)
     _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
-    if options.json { try JSON.print(["removed": doomed.map(\.called)]) }
+    if options.json {
+      try JSON.print(["removed": doomed.map(\.called)])
+    } else if StandardError.isTerminal {
+      StandardError.line("Removed \(Self.quoted(doomed.map(\.called))).")
+    }
+  }
+
+  /// The names between quotation marks; of many the first ones, and how many more there are.
+  private static func quoted(_ names: [String]) -> String {
+    let shown = names.prefix(PromptLabel.most).map { "“\(Visible.text($0))”" }.joined(separator: ", ")
+    return names.count > PromptLabel.most ? "\(shown) and \(names.count - PromptLabel.most) more" : shown
   }
 
   /// The items that match a pattern in one group: the named one, or else the command line's.

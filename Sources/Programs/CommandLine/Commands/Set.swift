@@ -9,8 +9,9 @@ struct Set: Command {
     commandName: "set",
     abstract: "Store a secret.",
     discussion: """
-      The secret is what comes on standard input, byte for byte, up to 1 MiB; typed on a terminal it is asked for \
-      twice and not shown. The first slash of the name splits service and account.
+      The secret is what comes on standard input, up to 1 MiB; typed on a terminal it is asked for twice and not shown. \
+      One line of text that is piped, as by echo, is stored without the line feed at its end, unless --exact is given. \
+      All else is stored byte for byte: several lines, what is not text, and files. The first slash of the name splits service and account.
 
       --access says what releases it:
         presence      a finger, or the passcode in its place (the default)
@@ -24,6 +25,7 @@ struct Set: Command {
       Examples:
         whorl set mail/alice
         printf %s "$TOKEN" | whorl set forge/token --access current-set
+        echo "$TOKEN" | whorl set forge/token --replace
         whorl set backup < key.bin --replace
       """)
 
@@ -48,6 +50,9 @@ struct Set: Command {
 
   @Flag(help: "Overwrite an item of that name.")
   var replace = false
+
+  @Flag(help: "Keep the line feed at the end of a line that is piped.")
+  var exact = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let name = try session.itemName(self.name)
@@ -104,7 +109,9 @@ struct Set: Command {
       }
     }
     do {
-      return try SecretBytes.read(from: STDIN_FILENO, limit: NewItem.secretLimit)
+      var secret = try SecretBytes.read(from: STDIN_FILENO, limit: NewItem.secretLimit)
+      if !exact, Self.isPiped, secret.isLineOfText { secret.resize(to: secret.count - 1) }
+      return secret
     } catch {
       switch error {
       case .tooLong(let limit): throw Failure(.secretTooLong(limit: limit))
@@ -114,12 +121,45 @@ struct Set: Command {
     }
   }
 
+  /// Whether standard input is no file. What is in a file is there on purpose.
+  private static var isPiped: Bool {
+    var status = stat()
+    return fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
   private struct Stored: Encodable {
     var service: String
     var account: String
     var access: String
     var applicationPassword: Bool
     var accessible: String
+  }
+}
+
+extension SecretBytes {
+  /// Whether this is one line of text, ended by a line feed. In a key of random bytes the last one may be a line feed, too.
+  fileprivate var isLineOfText: Bool {
+    withUnsafeBytes { bytes in
+      guard bytes.last == UInt8(ascii: "\n") else { return false }
+      let line = bytes.dropLast()
+      let hasControls = line.contains { ($0 < 0x20 && $0 != UInt8(ascii: "\t")) || $0 == 0x7F }
+      return !hasControls && Unicode.isValidUTF8(line)
+    }
+  }
+}
+
+extension Unicode {
+  /// Whether these bytes are UTF-8. Makes no string of them.
+  fileprivate static func isValidUTF8(_ bytes: some Sequence<UInt8>) -> Bool {
+    var decoder = UTF8()
+    var rest = bytes.makeIterator()
+    while true {
+      switch decoder.decode(&rest) {
+      case .scalarValue: continue
+      case .emptyInput: return true
+      case .error: return false
+      }
+    }
   }
 }
 
