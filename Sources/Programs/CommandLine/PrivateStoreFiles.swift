@@ -5,6 +5,7 @@ enum PrivateStoreFiles {
   /// All files that a store may have.
   private static let names = [
     "device.key", "device.key.new", "vault.db", "vault.db-wal", "vault.db-shm", "state", "commit.lock", "scan.lock",
+    "owner",
   ]
 
   /// Removes a store: first its key file, without which the rest cannot be decrypted, and finally the folder if it is

@@ -201,7 +201,10 @@ package protocol VaultConnection: Sendable {
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError)
   /// Makes a store at this place from a backup, with the recovery key of the store that was backed up.
   ///
-  /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
+  /// - Parameters:
+  ///   - file: open for reading, borrowed for the call. Its position is not used.
+  ///   - recoveryKey: an empty one is refused as malformed when the rest was found good. So a client can look before it
+  ///     asks a person for it.
   /// - Throws: `storeExists` where the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,
   ///   `newerFormat`, `olderFormat`.
   func makeStore(at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes)

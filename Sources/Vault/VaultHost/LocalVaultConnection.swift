@@ -42,7 +42,10 @@ package final class LocalVaultConnection: VaultConnection {
       guard state.open == nil else { throw .invalidRequest("this connection has an open store") }
       let folder = try place.folder
       let desk = ReaderDesk(for: folder)
-      let vault = try Vault(at: folder.directory, desk: desk, owner: caller.user)
+      let owner = try StoreOwner.ofStore(at: folder.directory, openedBy: caller.user)
+      let vault = try Vault(at: folder.directory, desk: desk, owner: owner)
+      var caller = caller
+      caller.user = owner
       let session = try VaultSession(of: vault, for: caller)
       state.open = OpenStore(vault: vault, desk: desk, session: session)
       return session
@@ -74,14 +77,17 @@ package final class LocalVaultConnection: VaultConnection {
   }
 
   package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
-    try StoreCreation.rebuildDeviceKey(at: place.folder.directory, recoveryKey: recoveryKey, owner: caller.user)
+    let directory = try place.folder.directory
+    try StoreCreation.rebuildDeviceKey(
+      at: directory, recoveryKey: recoveryKey,
+      owner: StoreOwner.ofStore(at: directory, openedBy: caller.user))
   }
 
   package func makeStore(
     at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
   ) async throws(VaultError) {
     try StoreCreation.newStore(
-      at: place.folder.directory, from: file, recoveryKey: recoveryKey, owner: caller.user
+      at: place.folder.directory, from: file, recoveryKey: recoveryKey, owner: caller.user, takesOthers: true
     ).keep()
   }
 

@@ -237,11 +237,16 @@ actor UserStore {
     // Do not ask for a password for a store that cannot be created.
     guard access(place, F_OK) != 0 else { throw .storeExists(place) }
     do throws(VaultError) {
+      try StoreCreation.check(
+        backup: file, recoveryKey: recoveryKey.bytes, owner: user, quota: configuration.quota)
       try await configuration.authorizeOwner(caller)
       try StoreCreation.newStore(
         at: place, from: file, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
         quota: configuration.quota, storage: configuration.storage
       ).keep()
+    } catch .malformedRecoveryKey {
+      // A look at the backup, before anybody is asked for the key, or a typing error.
+      throw .malformedRecoveryKey
     } catch {
       note(.restore, by: caller, at: place, error)
       throw error

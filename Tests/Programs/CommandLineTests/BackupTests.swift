@@ -88,4 +88,29 @@ struct BackupTests {
       }
     }
   }
+
+  @Test("that a file is no backup, or of a newer version, is said before anybody is asked for the recovery key")
+  func refusedFirst() async throws {
+    try await TestStore.with { store in
+      let copy = "\(store.folder)/copy"
+      try await store.whorl("backup", copy).mustSucceed()
+      let file = "\(copy)/store.whorl-backup"
+      let whole = try readFile(file)
+      var newer = whole
+      // The version is the first number after the head's length.
+      newer["whorl-backup\n".utf8.count + 4 + 5 + 7] += 1
+      for (bytes, words) in [(newer, "newer"), (Array(whole.dropFirst()), "not a backup of whorl")] {
+        try writeFile(file, bytes)
+        // Nobody answers: a question would be seen.
+        let terminal = try PseudoTerminal(["restore", copy, "--store", "\(store.folder)/new"])
+        #expect(try await terminal.status() != 0)
+        #expect(terminal.shown.contains(words) && !terminal.shown.contains("Go on?"), "\(terminal.shown)")
+      }
+      try writeFile(file, whole)
+      let asked = try PseudoTerminal(["restore", copy, "--store", "\(store.folder)/new"])
+      try await asked.waits(for: "Go on? [y/N]")
+      asked.type("n\n")
+      #expect(try await asked.status() == 77)
+    }
+  }
 }

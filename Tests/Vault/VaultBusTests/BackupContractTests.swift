@@ -161,9 +161,11 @@ struct BackupContractTests {
     // The owner is after version, format and the database's id.
     var foreign = backup.bytes
     foreign["whorl-backup\n".utf8.count + 4 + 13 + 13 + 21 + 5 + 7] ^= 5
-    #expect(
-      try await refusal(foreign)
-        == .fileUnreadable("it is a backup of the store of user \(geteuid() ^ 5), and this is user \(geteuid())"))
+    guard case .fileUnreadable(let why)? = try await refusal(foreign) else {
+      Issue.record("a backup of another user's store is refused")
+      return
+    }
+    #expect(why.contains("another user's store (user \(geteuid() ^ 5), and this is user \(geteuid()))"), "\(why)")
     // A backup is written into an empty file alone.
     await #expect(throws: VaultError.invalidRequest("a backup is written into an empty file")) {
       try await open.vault.backUp(to: backup.descriptor)

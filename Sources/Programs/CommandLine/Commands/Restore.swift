@@ -13,12 +13,15 @@ struct Restore: Command {
       one since. Fingers, passcode and counts of failures stay those of the store: no removed finger comes back, and \
       items bound to fingers that are gone come back dead.
 
-      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key.
+      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key. A copy \
+      of another user's store becomes a private store of its own, with --store and the name of a new directory; \
+      'whorl migrate --from' then copies its items into the store that you have in the service.
 
       Examples:
         whorl restore ~/backups/whorl-2026-11-23
         whorl restore ~/backups/whorl-2026-11-23 --yes --passcode-fd 3 3<passcode
         whorl restore /mnt/whorl-2026-11-23 --recovery-fd 4 4<recovery
+        whorl restore /mnt/of-another-user --store ~/restored
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -58,6 +61,12 @@ struct Restore: Command {
     _ place: StorePlace, of backup: BackupDirectory, by connection: any VaultConnection, _ session: Session,
     _ answers: Answers
   ) async throws(Failure) {
+    // What can be told without the key comes before it is asked for.
+    do throws(VaultError) {
+      try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
+    } catch {
+      guard error == .malformedRecoveryKey else { throw session.explained(error) }
+    }
     StandardError.line("There is no store; one is made of the copy, with its recovery key.")
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
     let key = SharedSecret(try answers.answer(.recoveryKey))

@@ -168,11 +168,14 @@ extension BackupFile.Head {
   /// Refuses the backup of another user's store.
   func require(owner user: UInt32) throws(VaultError) {
     guard owner == UInt64(user) else {
-      throw .fileUnreadable("it is a backup of the store of user \(owner), and this is user \(user)")
+      throw .fileUnreadable(
+        "it is a backup of another user's store (user \(owner), and this is user \(user)). With its recovery key, "
+          + "'whorl restore DIRECTORY --store NEW' makes a store of its own of it, from which 'whorl migrate --from NEW' "
+          + "copies into yours")
     }
   }
 }
 
 extension VaultError {
-  fileprivate static let noBackup = fileUnreadable("it is not a backup of whorl")
+  static let noBackup = fileUnreadable("it is not a backup of whorl")
 }

@@ -9,6 +9,9 @@ extension StoreCreation {
   ///
   /// - Parameters:
   ///   - file: the backup, open for reading, borrowed for the call.
+  ///   - owner: who makes the store.
+  ///   - takesOthers: whether the backup may be another user's. The store then stays bound to that user, whom
+  ///     ``StoreOwner`` tells. For a private store alone: the user has the files and the recovery key.
   ///   - quota: the most bytes of a store; nil: no limit.
   ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``.
@@ -16,12 +19,10 @@ extension StoreCreation {
   ///   `newerFormat` and `olderFormat` for other files; `tpm` and `credential` where the store would get a lower tier
   ///   that nobody chose.
   package static func newStore(
-    at path: String, from file: Int32, recoveryKey text: consuming SecretBytes, owner: UInt32,
-    floor: Scrypt.Floor = .standard, quota: Int? = nil, storage: RootStorage = .keyFile
+    at path: String, from file: Int32, recoveryKey text: consuming SecretBytes, owner user: UInt32,
+    takesOthers: Bool = false, floor: Scrypt.Floor = .standard, quota: Int? = nil, storage: RootStorage = .keyFile
   ) throws(VaultError) -> NewStore {
-    let backup = try BackupFile(from: file)
-    try backup.head.require(owner: owner)
-    if let quota, backup.size > quota + quota / 8 { throw .storeFull(limit: quota) }
+    let (backup, owner) = try restorable(file, owner: user, takesOthers: takesOthers, quota: quota)
     let id = backup.head.databaseID
     let root = try backup.head.recovery.unwrap(
       under: RecoveryKey.slotKey(of: text), databaseID: id, otherwise: .wrongRecoveryKey)
@@ -33,6 +34,7 @@ extension StoreCreation {
       directory: new.directory, database: database, keys: keys, owner: owner, clock: .system, floor: floor,
       classKeys: ClassKeys(), seal: seal)
     try store.writeManifest()
+    if owner != user { try StoreOwner.note(owner, in: new.directory) }
     do {
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, seal)
       try store.commit { change in
@@ -47,5 +49,24 @@ extension StoreCreation {
       throw VaultError(storage: error)
     }
     return new
+  }
+
+  /// Refuses a backup of which no store can be made, and what is no recovery key, by all that can be told without the
+  /// contents. So nobody is asked for a password in vain.
+  package static func check(
+    backup file: Int32, recoveryKey text: borrowing SecretBytes, owner: UInt32, quota: Int? = nil
+  ) throws(VaultError) {
+    _ = try restorable(file, owner: owner, takesOthers: false, quota: quota)
+    _ = try RecoveryKey.slotKey(of: text)
+  }
+
+  private static func restorable(
+    _ file: Int32, owner user: UInt32, takesOthers: Bool, quota: Int?
+  ) throws(VaultError) -> (BackupFile, owner: UInt32) {
+    let backup = try BackupFile(from: file)
+    if !takesOthers { try backup.head.require(owner: user) }
+    guard let owner = UInt32(exactly: backup.head.owner) else { throw .noBackup }
+    if let quota, backup.size > quota + quota / 8 { throw .storeFull(limit: quota) }
+    return (backup, owner)
   }
 }

@@ -11,6 +11,7 @@ struct StoreDirectory: Sendable {
   var manifest: String { path + "/state" }
   var commitLock: String { path + "/commit.lock" }
   var scanLock: String { path + "/scan.lock" }
+  var owner: String { path + "/owner" }
 
   /// The folder of an existing store.
   static func open(at path: String) throws(VaultError) -> StoreDirectory {
@@ -22,7 +23,9 @@ struct StoreDirectory: Sendable {
     }
     try directory.checkTrust()
     guard lstat(directory.database, &info) == 0 else { throw .storeNotFound(directory.path) }
-    for file in [directory.database, directory.database + "-wal", directory.manifest, directory.deviceKey] {
+    for file in [
+      directory.database, directory.database + "-wal", directory.manifest, directory.deviceKey, directory.owner,
+    ] {
       guard lstat(file, &info) == 0 else { continue }
       guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
         throw .unsafeDirectory("\(file) is not a private file of this user: chmod 600 and chown it, if you trust it")
