@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import SecureMemory
+import Synchronization
 import Testing
 import VaultDriver
 
@@ -20,6 +21,8 @@ final class KeyringDaemon: Sendable {
 
   let folder: String
   let bus: String?
+  /// The parts that it runs.
+  private let components = Mutex("")
 
   var runtime: String { "\(folder)/run" }
   var places: KeyringPlaces { KeyringPlaces(data: "\(folder)/data", runtime: runtime) }
@@ -28,6 +31,7 @@ final class KeyringDaemon: Sendable {
   private init(_ folder: String, bus: String?) throws {
     self.folder = folder
     self.bus = bus
+    components.withLock { $0 = bus == nil ? "" : "secrets" }
     for each in ["run", "run/keyring", "data", "data/keyrings"] {
       guard mkdirPrivate("\(folder)/\(each)") else { throw SystemFailure(each) }
     }
@@ -58,7 +62,7 @@ final class KeyringDaemon: Sendable {
   func start(_ options: String...) async throws {
     guard mkdirPrivate("\(runtime)/keyring") || errno == EEXIST else { throw SystemFailure(runtime) }
     let words =
-      ["/usr/bin/gnome-keyring-daemon", "--foreground", "--components=\(bus == nil ? "" : "secrets")"] + options
+      ["/usr/bin/gnome-keyring-daemon", "--foreground", "--components=\(components.withLock { $0 })"] + options
       + ["--control-directory=\(runtime)/keyring"]
     var environment = [
       "HOME=\(folder)", "XDG_DATA_HOME=\(folder)/data", "XDG_RUNTIME_DIR=\(runtime)", "LC_ALL=C.UTF-8",
@@ -93,8 +97,10 @@ final class KeyringDaemon: Sendable {
     throw SystemFailure("gnome-keyring-daemon", ETIMEDOUT)
   }
 
-  func restart() async throws {
+  /// - Parameter components: the parts that it runs from now on; nil for the same.
+  func restart(with components: String? = nil) async throws {
     end()
+    if let components { self.components.withLock { $0 = components } }
     try await start()
   }
 

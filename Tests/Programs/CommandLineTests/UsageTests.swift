@@ -44,7 +44,7 @@ struct UsageTests {
       ["login", "disable", "passcode", "--password-fd", "3"],
       ["import"], ["import", "--from", "csv"], ["import", "--from", "secret-service", "file"],
       ["import", "file", "--access", "none"], ["import", "--from", "csv", "file", "--skip-bound"], ["export"],
-      ["export", "file", "--to", "age1"], ["secret-service", "gate", "--item", "a"],
+      ["export", "file", "--to", "age1"], ["secret-service", "gate"],
       ["secret-service", "gate", "--access", "none"], ["secret-service", "ungate", "--program", "sh"],
     ])
   func usage(_ arguments: [String]) async throws {

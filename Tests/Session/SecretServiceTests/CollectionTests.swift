@@ -129,4 +129,19 @@ struct CollectionTests {
       #expect(try await client.property(work, "Collection", "Label") == .string("Work"))
     }
   }
+
+  @Test("an item to which GNOME Keyring has added a schema is the one that a program stores again without it")
+  func addedSchema() async throws {
+    try await RunningSecretService.with { service in
+      let client = try await ServiceClient(service.bus)
+      let session = try await client.plainSession()
+      let schema = ["a": "b", "xdg:schema": "org.freedesktop.Secret.Generic"]
+      let imported = try await client.create("1", label: "l", schema, session: session)
+      #expect(try await client.create("2", label: "l", ["a": "b"], replace: true, session: session) == imported)
+      #expect(try await client.create("3", label: "l", schema, replace: true, session: session) == imported)
+      // A schema of a program's own tells its items from others.
+      let other = ["a": "b", "xdg:schema": "org.example.Mail"]
+      #expect(try await client.create("4", label: "l", other, replace: true, session: session) != imported)
+    }
+  }
 }

@@ -12,12 +12,17 @@ package struct PrivateBus: Sendable {
 
   private init(address: String, _ pid: pid_t?) { (self.address, self.pid) = (address, pid) }
 
-  package static func with<Value>(_ body: (PrivateBus) async throws -> Value) async throws -> Value {
+  /// - Parameters:
+  ///   - services: folders with files of services that it starts.
+  ///   - environment: of these services.
+  package static func with<Value>(
+    services: [String] = [], environment: [String: String] = [:], _ body: (PrivateBus) async throws -> Value
+  ) async throws -> Value {
     try await withFolder { folder in
       let address = "unix:path=\(folder)/bus"
       let configuration = "\(folder)/bus.conf"
-      try writeConfiguration(of: address, to: configuration)
-      let pid = try start(configuration)
+      try writeConfiguration(of: address, services, to: configuration)
+      let pid = try start(configuration, environment.map { "\($0)=\($1)" })
       let bus = PrivateBus(address: address, pid)
       defer {
         kill(pid, SIGKILL)
@@ -41,12 +46,22 @@ package struct PrivateBus: Sendable {
   /// Stops the daemon, or lets it go on.
   package func signal(_ number: Int32) { if let pid { kill(pid, number) } }
 
-  private static func writeConfiguration(of address: String, to path: String) throws {
+  /// Has it read the files of its services again.
+  package func reload() async throws {
+    let connection = try BusConnection(busAddress: address, handlers: .init())
+    defer { connection.close() }
+    _ = try await connection.call(MessageBus.target, "ReloadConfig", [])
+  }
+
+  private static func writeConfiguration(of address: String, _ services: [String], to path: String) throws {
+    let folders = services.map { "  <servicedir>\($0)</servicedir>\n" }.joined()
     let text = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
       <busconfig>
+        <type>session</type>
         <listen>\(address)</listen>
+      \(folders)
         <auth>EXTERNAL</auth>
         <policy context="default">
           <allow own="*"/>
@@ -58,10 +73,11 @@ package struct PrivateBus: Sendable {
     try writeFile(path, Array(text.utf8))
   }
 
-  private static func start(_ configuration: String) throws -> pid_t {
+  private static func start(_ configuration: String, _ environment: [String]) throws -> pid_t {
     let words = ["/usr/bin/dbus-daemon", "--nofork", "--nosyslog", "--config-file=\(configuration)"]
     let arguments = words.map { strdup($0) }
-    defer { for string in arguments { free(string) } }
+    let variables = environment.map { strdup($0) }
+    defer { for string in arguments + variables { free(string) } }
     // Discard its warning that it may not raise its limit of open files.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -69,7 +85,7 @@ package struct PrivateBus: Sendable {
     InheritedDescriptors.close(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     var pid: pid_t = 0
-    let failure = posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], [nil])
+    let failure = posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], variables + [nil])
     guard failure == 0 else { throw SystemFailure(words[0], failure) }
     return pid
   }

@@ -90,10 +90,11 @@ final class SecretServiceBus: Sendable {
     let answer = try await service("Unlock", [.array(of: "o", [.objectPath(path)])])
     guard answer.count == 2, case .objectPath(let prompt) = answer[1] else { throw Self.malformed }
     // "/" stands for no prompt.
-    return prompt == "/" ? true : try await show(prompt)
+    return prompt == "/" ? true : try await show(prompt) != nil
   }
 
-  private func show(_ prompt: String) async throws(ImportError) -> Bool {
+  /// Shows a prompt of the service's: its result, or nil where the person dismissed it.
+  private func show(_ prompt: String) async throws(ImportError) -> BusValue? {
     let target = BusTarget(destination: owner, path: prompt, interface: "\(Self.interface).Prompt")
     do throws(BusError) {
       try await connection.subscribe(to: "Completed", of: target)
@@ -105,8 +106,102 @@ final class SecretServiceBus: Sendable {
     guard let completed = await signals.first(from: owner, path: prompt) else {
       throw .unavailable("the Secret Service ended")
     }
-    return completed.arguments.first?.asBoolean == false
+    guard completed.arguments.count == 2, completed.arguments[0].asBoolean == false else { return nil }
+    return completed.arguments[1].asVariant ?? completed.arguments[1]
   }
+
+  // MARK: Changes
+
+  /// Makes a collection, for which the service may ask for a password.
+  ///
+  /// - Returns: its path.
+  /// - Throws: `unreadable` where the service does not make it.
+  func create(collection label: String) async throws(ImportError) -> String {
+    try await made(
+      Self.path, "Service", "CreateCollection",
+      [.dictionary(["\(Self.interface).Collection.Label": .string(label)]), .string("")])
+  }
+
+  /// Stores a new item in a collection.
+  ///
+  /// - Returns: its path.
+  /// - Throws: `unreadable` where the service does not take it.
+  func create(
+    item label: String, _ attributes: [String: String], _ secret: Secret, in collection: String, session: String
+  ) async throws(ImportError) -> String {
+    let properties: [String: BusValue] = [
+      "\(Self.interface).Item.Label": .string(label), "\(Self.interface).Item.Attributes": .texts(attributes),
+    ]
+    // false: an item with the same attributes stays
+    return try await made(
+      collection, "Collection", "CreateItem",
+      [.dictionary(properties), Self.structure(secret, session), .boolean(false)])
+  }
+
+  /// Calls what makes an object, and shows the prompt with which the service may answer.
+  private func made(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
+  ) async throws(ImportError) -> String {
+    let answer = try await change(path, "\(Self.interface).\(interface)", member, arguments)
+    guard answer.count == 2, let object = answer[0].asObjectPath, let prompt = answer[1].asObjectPath else {
+      throw Self.malformed
+    }
+    if object != "/" { return object }
+    guard let path = try await show(prompt)?.asObjectPath, path != "/" else {
+      throw .unreadable("is not taken: its question was closed without an answer")
+    }
+    return path
+  }
+
+  /// Gives an item another secret.
+  ///
+  /// - Throws: `unreadable` where the service does not take it.
+  func set(_ secret: Secret, of item: String, session: String) async throws(ImportError) {
+    _ = try await change(item, "\(Self.interface).Item", "SetSecret", [Self.structure(secret, session)])
+  }
+
+  /// Gives an item another label.
+  ///
+  /// - Throws: `unreadable` where the service does not take it.
+  func set(label: String, of item: String) async throws(ImportError) {
+    _ = try await change(
+      item, "org.freedesktop.DBus.Properties", "Set",
+      [.string("\(Self.interface).Item"), .string("Label"), .variant(.string(label))])
+  }
+
+  /// Removes an item, for which the service may ask.
+  ///
+  /// - Throws: `unreadable` where the service keeps it.
+  func delete(_ item: String) async throws(ImportError) {
+    let answer = try await change(item, "\(Self.interface).Item", "Delete", [])
+    guard let prompt = answer.first?.asObjectPath else { throw Self.malformed }
+    guard prompt != "/" else { return }
+    guard try await show(prompt) != nil else {
+      throw .unreadable("is kept: its question was closed without an answer")
+    }
+  }
+
+  private static func structure(_ secret: Secret, _ session: String) -> BusValue {
+    .structure([
+      .objectPath(session), .bytes([]), .secret(BusSecret(secret.value)), .string(secret.contentType),
+    ])
+  }
+
+  /// A call that changes one object. What the service refuses may concern that object alone.
+  private func change(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
+  ) async throws(ImportError) -> [BusValue] {
+    let target = BusTarget(destination: owner, path: path, interface: interface)
+    do throws(BusError) {
+      return try await connection.call(target, member, arguments, within: Self.limit)
+    } catch .remote(_, let message, _) {
+      throw .unreadable("is not taken: \(message)")
+    } catch {
+      throw .unavailable("the Secret Service: \(error.words)")
+    }
+  }
+
+  // MARK: Secrets
 
   struct Secret: Sendable {
     let value: SharedSecret

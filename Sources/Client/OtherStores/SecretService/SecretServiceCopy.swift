@@ -7,12 +7,13 @@ package import Whorl
 ///
 /// An item with the same attributes in the same collection counts as the same item, and stays as it is, so that copying
 /// can be repeated. If a service has several such items, their number and labels tell which of them the store has
-/// already. Secrets of items that are there already are compared, and replaced if that is asked for.
+/// already (``SecretServiceMatch``). Secrets of items that are there already are compared, and replaced if that is asked
+/// for.
 package struct SecretServiceCopy: Sendable {
   /// What would be copied, or was.
   package struct Entry: Sendable, Hashable {
     /// The place in the listing.
-    fileprivate let place: Int
+    let place: Int
     /// The name of the collection that it comes to.
     package let collection: String
     package let label: String
@@ -44,55 +45,32 @@ package struct SecretServiceCopy: Sendable {
     package fileprivate(set) var unusable: [UnusableEntry]
   }
 
-  private struct Identity: Hashable {
-    let collection: String
-    let attributes: [String: String]
-  }
-
-  private let listing: SecretServiceListing
-  /// The names that the collections of the listing get.
-  private let names: [String]
-  private let store: any VaultService
+  let peer: SecretServicePeer
+  let store: any VaultService
   private let access: AccessControl.Constraint?
+  /// What the items say of the program that they are copied from.
+  private let program: String
 
   /// Opens the collections, for which the desktop may ask, and lists what is in them.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
+  ///   - program: what to call the program that is the service.
   ///   - access: the rule of the new items; nil: that of their collection in the store, which is none at first.
   /// - Throws: `ownService` where Whorl is the service, and what ends a reading.
   package init(
-    onBus address: String, to store: any VaultService, access: AccessControl.Constraint?
+    onBus address: String, from program: String, to store: any VaultService, access: AccessControl.Constraint?
   ) async throws(ImportError) {
-    let bus = try await SecretServiceBus(address)
-    guard await !bus.holder().isOwn else { throw .ownService }
-    // The items of this collection end with the session, so they are not copied.
-    let passing = try await bus.collection(called: "session")
-    let usual = try await bus.collection(called: "default")
-    listing = try await SecretServiceListing(of: bus) { $0 != passing }
-    // Give the default collection the name that Whorl uses, so that programs that look only there find their items
-    // again.
-    names = listing.collections.map {
-      $0.path == usual ? SecretServiceFolder.usualCollection : Self.lastPart(of: $0.path)
-    }
-    (self.store, self.access) = (store, access)
-  }
-
-  private static func lastPart(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
+    peer = try await SecretServicePeer(onBus: address)
+    (self.program, self.store, self.access) = (program, store, access)
   }
 
   private static let schema = (name: "xdg:schema", portal: "org.freedesktop.portal.Secret", program: "app_id")
-  /// The most bytes of secrets of the store that are compared at once; one may have more.
-  private static let comparedSize = 1 << 20
-  /// The most items of one call.
-  private static let comparedCount = 100
-
-  private func entry(_ place: Int) -> Entry {
-    let item = listing.items[place]
+  func entry(_ place: Int) -> Entry {
+    let item = peer.listing.items[place]
     let isToken = item.attributes[Self.schema.name] == Self.schema.portal
     return Entry(
-      place: place, collection: names[item.collection], label: item.label,
+      place: place, collection: peer.names[item.collection], label: item.label,
       application: isToken ? item.attributes[Self.schema.program] : nil)
   }
 
@@ -109,43 +87,22 @@ package struct SecretServiceCopy: Sendable {
   /// Finds the items that are there already.
   private func match() async throws(VaultError) -> Plan {
     let contents = try await SecretServiceContents(of: store)
-    var plan = Plan(unusable: listing.unusable)
+    var plan = Plan(unusable: peer.listing.unusable)
     for folder in contents.collections { plan.folders[folder.name] = folder }
-    for (collection, name) in zip(listing.collections, names) {
+    for (collection, name) in zip(peer.listing.collections, peer.names) {
       let known = plan.folders[name]
       guard known == nil || (known == .usual && collection.label != SecretServiceFolder.usualLabel) else { continue }
       let folder = SecretServiceFolder(.collection, name, label: collection.label)
       plan.folders[name] = folder
       plan.collections.append(folder)
     }
-    // The store's items, by the values that identify one.
-    var there: [Identity: [SecretServiceItem]] = [:]
-    for item in contents.items {
-      there[Identity(collection: item.collection, attributes: item.attributes), default: []].append(item)
-    }
-    // Oldest first, as they were made.
-    let ordered = listing.items.enumerated().sorted {
-      ($0.element.created, $0.offset) < ($1.element.created, $1.offset)
-    }
-    var unmatched: [(Entry, Identity)] = []
-    for (place, item) in ordered {
+    let match = SecretServiceMatch(peer, contents.items)
+    for (place, item) in match.pairs {
       let entry = entry(place)
-      let identity = Identity(collection: entry.collection, attributes: item.attributes)
-      if let same = there[identity]?.firstIndex(where: { $0.label == item.label }) {
-        plan.items[entry] = there[identity]?.remove(at: same)
-        plan.alreadyThere.append(entry)
-      } else {
-        unmatched.append((entry, identity))
-      }
+      plan.items[entry] = item
+      plan.alreadyThere.append(entry)
     }
-    for (entry, identity) in unmatched {
-      if let item = there[identity]?.popLast() {
-        plan.items[entry] = item
-        plan.alreadyThere.append(entry)
-      } else {
-        plan.coming.append(entry)
-      }
-    }
+    plan.coming = match.onlyThere.map(entry)
     return plan
   }
 
@@ -156,22 +113,19 @@ package struct SecretServiceCopy: Sendable {
       guard let item = plan.items[entry] else { continue }
       if item.isGated { plan.uncompared.append(entry) } else { comparable.append((entry, item.id)) }
     }
-    var rest = comparable[...]
-    while !rest.isEmpty {
-      let own = try await store.secrets(
-        of: rest.prefix(Self.comparedCount).map(\.id), upTo: Self.comparedSize, asking)
-      guard !own.isEmpty else { throw VaultError.itemGone }
-      for (released, (entry, _)) in zip(own, rest) {
-        do throws(ImportError) {
-          let secret = try await listing.secret(of: listing.items[entry.place])
-          if !secret.value.bytes.constantTimeEquals(released.secret) { plan.differing.append(entry) }
-        } catch {
-          guard case .unreadable = error else { throw error }
-          plan.uncompared.append(entry)
-        }
+    var (differing, uncompared): ([Entry], [Entry]) = ([], [])
+    try await ReleasesInChunks(store: store, asking: asking).read(comparable.map(\.id)) {
+      place, released throws(ImportError) in
+      let entry = comparable[place].entry
+      guard case .success(let released) = released else { return uncompared.append(entry) }
+      switch try await peer.compare(released, with: entry.place) {
+      case .same: break
+      case .other: differing.append(entry)
+      case .notGiven: uncompared.append(entry)
       }
-      rest = rest.dropFirst(own.count)
     }
+    plan.differing += differing
+    plan.uncompared += uncompared
   }
 
   /// Copies what the plan says. Nothing is taken out of the service.
@@ -215,7 +169,19 @@ package struct SecretServiceCopy: Sendable {
     if replacing {
       for entry in plan.differing + plan.uncompared { try await replace(entry, plan, asking, &outcome) }
     }
+    try await mark(plan, asking)
     return outcome
+  }
+
+  /// Notes on the items that were compared and are the same where their originals are. Those of an earlier import may not
+  /// say it.
+  private func mark(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
+    let other = Set(plan.differing + plan.uncompared)
+    let unmarked = plan.alreadyThere.filter { !other.contains($0) }.compactMap { plan.items[$0] }
+      .filter { $0.original != program }
+    guard !unmarked.isEmpty else { return }
+    _ = try await store.update(
+      .ids(unmarked.map(\.id)), SecretServiceItem.change(original: program), secret: nil, asking)
   }
 
   /// Gives the store's item of an entry the service's secret.
@@ -225,7 +191,7 @@ package struct SecretServiceCopy: Sendable {
     guard let item = plan.items[entry] else { return }
     let secret: SecretServiceBus.Secret
     do throws(ImportError) {
-      secret = try await listing.secret(of: listing.items[entry.place])
+      secret = try await peer.listing.secret(of: peer.listing.items[entry.place])
     } catch {
       guard case .unreadable(let why) = error else { throw error }
       outcome.unusable.append(UnusableEntry(entry.label, .source(why)))
@@ -236,7 +202,7 @@ package struct SecretServiceCopy: Sendable {
         // Updating an item with a rule would ask for a touch. Storing it again does not.
         let new = SecretServiceItem.item(
           named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
-          contentType: secret.contentType, access: item.access, grant: item.grant)
+          contentType: secret.contentType, access: item.access, grant: item.grant, original: program)
         _ = try await store.add(new, secret: secret.value.copy(), replacing: true, .nobody)
       } else {
         _ = try await store.update(
@@ -257,10 +223,10 @@ package struct SecretServiceCopy: Sendable {
   }
 
   private func read(_ entry: Entry, _ plan: Plan) async throws(ImportError) -> Reading {
-    let item = listing.items[entry.place]
+    let item = peer.listing.items[entry.place]
     let secret: SecretServiceBus.Secret
     do throws(ImportError) {
-      secret = try await listing.secret(of: item)
+      secret = try await peer.listing.secret(of: item)
     } catch {
       guard case .unreadable(let why) = error else { throw error }
       return .refused(why)
@@ -271,7 +237,7 @@ package struct SecretServiceCopy: Sendable {
       named: name, in: entry.collection, label: item.label, attributes: item.attributes,
       contentType: secret.contentType,
       access: AccessControl(access ?? folder?.access ?? AccessControl.Constraint.none),
-      grant: access == nil ? folder?.grant ?? .brief : .brief)
+      grant: access == nil ? folder?.grant ?? .brief : .brief, original: program)
     return .item(name: name, ItemToAdd(new, secret: secret.value))
   }
 }

@@ -26,6 +26,27 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
+  /// Has the bus start the program for the name, where nobody has it. Returns whether somebody has it then.
+  package static func start(onBus address: String) async throws(ImportError) -> Bool {
+    do throws(BusError) {
+      let connection = try BusConnection(busAddress: address, handlers: .init())
+      defer { connection.close() }
+      if try await connection.owner(of: SecretServiceBus.name) != nil { return true }
+      do throws(BusError) {
+        // 0: no flags
+        _ = try await connection.call(
+          MessageBus.target, "StartServiceByName", [.string(SecretServiceBus.name), .uint32(0)],
+          within: SecretServiceBus.limit)
+      } catch .remote {
+        // It knows no such program, or the program has failed.
+        return false
+      }
+      return try await connection.owner(of: SecretServiceBus.name) != nil
+    } catch {
+      throw .unavailable("the message bus of this session: \(error.words)")
+    }
+  }
+
   /// Whether the program that has the name may hold items. Starts no program and opens no collection, so a locked
   /// collection counts as one with items, and so does a service that does not answer as it should. Where nobody has the
   /// name: whether the bus can start a program for it.

@@ -16,14 +16,19 @@ struct SecretServiceListing: Sendable {
     let attributes: [String: String]
     /// Seconds since 1970; 0 where the service does not tell.
     let created: UInt64
+    /// Seconds since 1970; 0 where the service does not tell.
+    let modified: UInt64
   }
 
   private(set) var collections: [Collection] = []
   private(set) var items: [Item] = []
+  /// The paths of the collections that stayed locked.
+  private(set) var locked: [String] = []
   /// The collections and items that stayed locked.
   private(set) var unusable: [UnusableEntry] = []
   private let bus: SecretServiceBus
-  private let session: String
+  /// The session in which secrets cross the bus.
+  let session: String
 
   /// Opens the collections, for which the desktop may ask, and lists what is in them.
   ///
@@ -42,6 +47,7 @@ struct SecretServiceListing: Sendable {
     let properties = try await bus.properties(path, "Collection")
     let collection = Collection(path: path, label: properties["Label"]?.asString ?? "")
     if properties["Locked"]?.asBoolean == true, try await !bus.unlock(path) {
+      locked.append(path)
       unusable.append(UnusableEntry("collection \(collection.label)", .source("stayed locked")))
       return
     }
@@ -60,7 +66,8 @@ struct SecretServiceListing: Sendable {
     items.append(
       Item(
         path: path, collection: collections.count - 1, label: label,
-        attributes: properties["Attributes"]?.asTexts ?? [:], created: properties["Created"]?.asUInt64 ?? 0))
+        attributes: properties["Attributes"]?.asTexts ?? [:], created: properties["Created"]?.asUInt64 ?? 0,
+        modified: properties["Modified"]?.asUInt64 ?? 0))
   }
 
   func secret(of item: Item) async throws(ImportError) -> SecretServiceBus.Secret {

@@ -1,11 +1,10 @@
 internal import Executors
-internal import SecretModel
+package import SecretModel
 
 /// Reads the secrets of many items, with few of them in memory at a time.
-struct ReleasesInChunks {
-  let store: any VaultService
-  /// Who is asked: for at most one touch and one passcode, if the context keeps what was shown.
-  let asking: Asking
+package struct ReleasesInChunks {
+  private let store: any VaultService
+  private let asking: Asking
 
   /// The most items whose secrets are in memory at a time.
   private static let chunk = 500
@@ -14,11 +13,14 @@ struct ReleasesInChunks {
 
   private typealias Answer = Result<[ReleasedItem], VaultError>
 
+  /// - Parameter asking: who is asked: for at most one touch and one passcode, if the context keeps what was shown.
+  package init(store: any VaultService, asking: Asking) { (self.store, self.asking) = (store, asking) }
+
   /// Passes each item with its secret to `body`, in the order of the ids, or the error that concerns it alone. The next
   /// secrets are read while `body` uses the ones before.
   ///
   /// - Throws: errors of an authentication and of the store, and what `body` throws.
-  func read(
+  package func read(
     _ ids: [ItemID], _ body: (Int, Result<ReleasedItem, VaultError>) async throws(VaultError) -> Void
   ) async throws(VaultError) {
     var (place, count) = (0, Self.chunk)

@@ -10,6 +10,7 @@ package struct SecretServiceItem: Sendable, Hashable {
 
   private static let contentTypeName = AttributeName(rawValue: "whorl.secret-service.content-type")
   private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
+  private static let originalName = AttributeName(rawValue: "whorl.secret-service.original")
 
   /// How long a touch for an item with a rule holds for further reads by the same program.
   package enum Grant: Sendable, Hashable {
@@ -30,6 +31,8 @@ package struct SecretServiceItem: Sendable, Hashable {
   package let contentType: String
   package let access: AccessControl
   package let grant: Grant
+  /// The program that it was copied from, and that may still have it; nil for what programs have stored here.
+  package let original: String?
   package let state: Item.State
   /// Seconds since 1970.
   package let created: Double
@@ -48,6 +51,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     contentType =
       if case .text(let type)? = item.attributes[Self.contentTypeName] { type } else { Self.usualContentType }
     grant = item.attributes[Self.sessionName] == .number(1) ? .session : .brief
+    original = if case .text(let program)? = item.attributes[Self.originalName] { program } else { nil }
     var attributes: [String: String] = [:]
     for (name, value) in item.attributes {
       if let name = name.lookup, case .text(let value) = value { attributes[name] = value }
@@ -56,6 +60,15 @@ package struct SecretServiceItem: Sendable, Hashable {
     // Another program of the user may have stored it with any text.
     let texts = [label, contentType] + attributes.keys + attributes.values
     guard texts.allSatisfy(\.fitsIntoMessage) else { return nil }
+  }
+
+  /// The schema that GNOME Keyring tells of an item that was stored without one, as by Python's keyring and secret-tool.
+  private static let addedSchema = (name: "xdg:schema", value: "org.freedesktop.Secret.Generic")
+
+  /// The attributes of an item as they were stored. A program that stores it again names these alone.
+  package static func stored(_ attributes: [String: String]) -> [String: String] {
+    guard attributes[addedSchema.name] == addedSchema.value else { return attributes }
+    return attributes.filter { $0.key != addedSchema.name }
   }
 
   /// Whether its secret is given out only after a touch or the passcode.
@@ -86,10 +99,13 @@ package struct SecretServiceItem: Sendable, Hashable {
 
   /// The item of a new secret.
   ///
-  /// - Parameter name: unique in the collection; see ``newName()``.
+  /// - Parameters:
+  ///   - name: unique in the collection; see ``newName()``.
+  ///   - original: the program that it is copied from.
   package static func item(
     named name: String, in collection: String, label: String, attributes: [String: String],
-    contentType: String = usualContentType, access: AccessControl, grant: Grant = .brief
+    contentType: String = usualContentType, access: AccessControl, grant: Grant = .brief,
+    original: String? = nil
   ) -> NewItem {
     var all = lookups(attributes)
     all[.accessGroup] = .text(accessGroup)
@@ -98,6 +114,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     if !label.isEmpty { all[.label] = .text(label) }
     if contentType != usualContentType { all[contentTypeName] = .text(contentType) }
     if grant == .session { all[sessionName] = .number(1) }
+    if let original { all[originalName] = .text(original) }
     return NewItem(.genericPassword, all, access: access, accessibility: accessibility(for: access))
   }
 
@@ -117,6 +134,11 @@ package struct SecretServiceItem: Sendable, Hashable {
   /// The change that gives an item's secret another content type.
   package static func change(contentType: String) -> ItemChange {
     ItemChange(attributes: [contentTypeName: contentType == usualContentType ? nil : .text(contentType)])
+  }
+
+  /// The change that says from which program an item was copied; nil where that program does not have it any more.
+  package static func change(original: String?) -> ItemChange {
+    ItemChange(attributes: [originalName: original.map { .text($0) }])
   }
 
   /// The change that gives an item another label.

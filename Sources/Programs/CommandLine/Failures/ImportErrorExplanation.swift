@@ -17,7 +17,7 @@ extension Failure {
     case .ownService:
       self.init(
         .refused, "Whorl itself is the Secret Service of this session, and has what it has", name: "errSecParam",
-        advice: "'whorl secret-service disable' gives the name back to the program that had it")
+        advice: "to reach the program that had that part before, first give it back: whorl secret-service disable")
     case .system(let what):
       self.init(.inputOutput, "cannot read \(what)", name: "errSecIO", advice: "see its permissions")
     }

@@ -188,8 +188,10 @@ struct ItemKeeper: Sendable {
       try await settled { () throws(ServiceError) in
         var old: SecretServiceItem?
         if replacing {
-          try await each(new.attributes, in: collection.name) { item in
-            if old == nil, item.attributes == new.attributes { old = item }
+          // An item that was imported from GNOME Keyring may have an attribute that it has added.
+          let stored = SecretServiceItem.stored(new.attributes)
+          try await each(stored, in: collection.name) { item in
+            if old == nil, SecretServiceItem.stored(item.attributes) == stored { old = item }
           }
         }
         let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
@@ -197,7 +199,7 @@ struct ItemKeeper: Sendable {
           named: old?.name ?? name, in: collection.name, label: new.label, attributes: new.attributes,
           contentType: new.contentType,
           access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
-          grant: old?.grant ?? rule?.grant ?? collection.grant)
+          grant: old?.grant ?? rule?.grant ?? collection.grant, original: old?.original)
         // Made a second time, the change finds the item that it has stored itself.
         return (try await put(item, new.secret), old == nil || old?.name == name)
       }
@@ -224,7 +226,7 @@ struct ItemKeeper: Sendable {
         let item = try await self.item(item.name, in: item.collection)
         let new = SecretServiceItem.item(
           named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
-          contentType: contentType, access: item.access, grant: item.grant)
+          contentType: contentType, access: item.access, grant: item.grant, original: item.original)
         _ = try await put(new, secret)
       }
     }

@@ -8,16 +8,21 @@ struct SecretServiceGate: Command {
     abstract: "Give out secrets of the Secret Service only under a rule.",
     discussion: """
       Sets the rule of items, of a collection (its items, and those that are stored in it from now on), or of a program \
-      (what it stores from now on; its rule comes before that of the collection). The rules are those of 'whorl set'. A \
+      (what it stores from now on; its rule comes before that of the collection). The rules are those of 'whorl set'; \
+      without --access a finger, or the passcode in its place. A \
       change asks for what the old rule asks for. It shows what will change and asks first.
 
       A program reads such a secret after a touch, which holds for ten seconds, since programs read a secret more than \
       once. --once-per-session lets the first touch hold for that program until the service ends, such as at your logout.
 
+      Where an item was copied from another program that still has it, programs can read it there all the same; gate \
+      says so.
+
       Examples:
+        whorl secret-service gate Bank
         whorl secret-service gate --collection login --access presence
         whorl secret-service gate --program /usr/bin/evolution --access presence
-        whorl secret-service gate --item 'Password for alice' --access current-set
+        whorl secret-service gate 'Password for alice' --access current-set
         whorl secret-service gate --attribute user=alice --access any-finger
       """)
 
@@ -28,7 +33,7 @@ struct SecretServiceGate: Command {
   @OptionGroup var consent: SecretServiceConsent
 
   @Option(help: "What releases the secrets.")
-  var access: AccessControl.Constraint
+  var access = AccessControl.Constraint.presence
 
   @Flag(help: "Ask a program only for its first read in a session.")
   var oncePerSession = false
@@ -52,6 +57,7 @@ struct SecretServiceUngate: Command {
       more for what its rule asks for. It shows what will change and asks first.
 
       Examples:
+        whorl secret-service ungate Bank
         whorl secret-service ungate --collection login
         whorl secret-service ungate --program /usr/bin/evolution
       """)
@@ -94,5 +100,6 @@ struct SecretServiceConsent: ParsableArguments {
     }
     if json { return try JSON.print(change.report(dryRun: dryRun)) }
     change.tell(isDone: !dryRun)
+    change.tellOriginals()
   }
 }

@@ -18,10 +18,17 @@ struct SecretServiceImport: Command {
       and tells which are others here, such as one that a sandboxed program was given anew and cannot open its files \
       with. --replace takes the other program's secret for these, and for items with a rule, which keep it.
 
+      The originals stay readable in the other program, for every program of yours and without a finger, also where the \
+      copies are gated here. --remove-old copies what is missing, and then removes the originals whose secrets are the \
+      same here, after it has asked: each is compared immediately before. Items with a rule ask for a touch. Programs \
+      find what was removed when Whorl is the service ('whorl secret-service enable --now'); \
+      'whorl secret-service disable' copies it back.
+
       Examples:
         whorl secret-service import --dry-run
         whorl secret-service import
         whorl secret-service import --replace --dry-run
+        whorl secret-service import --remove-old
       """)
 
   static let spoken = "secret-service import"
@@ -34,25 +41,64 @@ struct SecretServiceImport: Command {
   @Flag(help: "Take the other program's secret where the store has the item with another one.")
   var replace = false
 
-  @Flag(help: "Only tell what would be copied.")
+  @Flag(help: "Only tell what would be copied, and removed.")
   var dryRun = false
+
+  @Flag(help: "Remove the originals that are the same in Whorl from the other program.")
+  var removeOld = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether to remove the originals.")
+  var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Open the store first, so that the other program asks nobody if there is no store.
     let store = try await session.store()
-    let report: SecretServiceImportReport
     do {
-      let copy = try await SecretServiceCopy(onBus: BaseDirectories.sessionBus, to: store, access: access)
+      let program = try await SecretServiceHolderReport.running()?.name ?? "the other program"
+      let copy = try await SecretServiceCopy(
+        onBus: BaseDirectories.sessionBus, from: program, to: store, access: access)
       // A locked store is unlocked for the secrets to compare.
-      report = try await session.asking(store, session.answers()) { asking in
+      var report = try await session.asking(store, session.answers()) { asking in
         let plan = try await copy.plan(asking)
         guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
         return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, asking))
       }
+      if !options.json { report.tell() }
+      let originals = try await originals(of: copy, program, in: store, session)
+      if !options.json { return originals.tell() }
+      report.originals = originals
+      try JSON.print(report)
     } catch {
       throw session.explained(error)
     }
-    try report.print(json: options.json)
+  }
+
+  /// The originals of what the store has, which are removed if that is asked for.
+  private func originals(
+    of copy: SecretServiceCopy, _ program: String, in store: any VaultService, _ session: Session
+  ) async throws -> SecretServiceOriginalsReport {
+    let there = try await copy.originals()
+    guard removeOld, !there.isEmpty, !dryRun else {
+      return SecretServiceOriginalsReport(program, there, wouldRemove: removeOld && dryRun)
+    }
+    if !yes {
+      StandardError.line(
+        "\(Visible.text(program)) has \(Spoken.plural(there.count, "item")) that Whorl has too. Those whose secret is the "
+          + "same would be removed from it.")
+      if try !SecretServiceFiles().isEnabled {
+        StandardError.line(
+          "Programs find these again when Whorl is the Secret Service: whorl secret-service enable --now")
+      }
+      try session.answers().confirm("Remove them from \(Visible.text(program))?", assent: "--yes")
+    }
+    var context = session.contextOptions
+    // One touch and one passcode serve all items.
+    context.keepsEvidence = true
+    let removal = try await session.asking(
+      store, session.answers(), options: context,
+      reason: "compare what was copied, and remove the originals from \(PromptLabel.text(program))"
+    ) { try await copy.removeOriginals($0) }
+    return SecretServiceOriginalsReport(program, removal)
   }
 }
 
@@ -92,6 +138,8 @@ private struct SecretServiceImportReport: Encodable {
   /// Of these: the ones that were not compared.
   var uncompared: [Entry]
   var staying: [Staying]
+  /// What the other program has of the items that the store has too; nil in a plan that removes nothing.
+  var originals: SecretServiceOriginalsReport?
 
   /// What would be done.
   init(_ plan: SecretServiceCopy.Plan, replacing: Bool) {
@@ -119,8 +167,8 @@ private struct SecretServiceImportReport: Encodable {
     staying = unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
   }
 
-  func print(json: Bool) throws(Failure) {
-    if json { return try JSON.print(self) }
+  /// On standard error, for people: what comes in.
+  func tell() {
     let end = dryRun && !brought.isEmpty ? ":" : "."
     StandardError.line("\(dryRun ? "Would copy" : "Copied") \(Spoken.plural(brought.count, "item"))\(end)")
     if dryRun { list(brought.map(\.words)) }

@@ -119,6 +119,19 @@ struct SecretServiceRuleChange {
     }
   }
 
+  /// Says where the originals of the items may be, which a rule of Whorl's does not cover.
+  func tellOriginals() {
+    guard access != AccessControl.Constraint.none else { return }
+    for program in Swift.Set(items.compactMap(\.original)).sorted() {
+      let names = PromptLabel.names(items.filter { $0.original == program }.prefix(PromptLabel.most).map(\.label))
+      let count = items.count { $0.original == program }
+      let more = count > PromptLabel.most ? " and \(count - PromptLabel.most) more" : ""
+      StandardError.line(
+        "Copied from \(Visible.text(program)): \(names)\(more). Where the originals are still there, programs can read "
+          + "them without a finger. To remove them: whorl secret-service import --remove-old")
+    }
+  }
+
   /// As JSON.
   func report(dryRun: Bool) -> Report {
     Report(

@@ -88,6 +88,22 @@ struct SecretServiceHolderReport: Encodable {
     }
   }
 
+  /// The program that has the name, started where nobody has it and the bus knows one.
+  ///
+  /// - Throws: where there is no bus.
+  static func running() async throws(Failure) -> Self? { try await start() ? try await current() : nil }
+
+  /// Has the bus start the program for the name, where nobody has it. Returns whether somebody has it then.
+  ///
+  /// - Throws: where there is no bus.
+  static func start() async throws(Failure) -> Bool {
+    do throws(ImportError) {
+      return try await SecretServiceHolder.start(onBus: BaseDirectories.sessionBus)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   /// Whether the program that has the name, or would be started for it, may hold items.
   ///
   /// - Throws: where there is no bus.
@@ -101,16 +117,23 @@ struct SecretServiceHolderReport: Encodable {
 
   private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
 
-  /// Its name and its path.
-  var words: String {
-    if own { return "Whorl" }
-    let known = [
-      "gnome-keyring-daemon": "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
-      "keepassxc": "KeePassXC", "oo7-daemon": "oo7",
-    ]
-    let path = program ?? process.map { "process \($0)" } ?? "an unknown program"
-    return known[fileName].map { "\($0) (\(path))" } ?? path
+  /// Its name as people know it; nil for a program that is not known here.
+  private var knownName: String? {
+    own
+      ? "Whorl"
+      : [
+        "gnome-keyring-daemon": "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
+        "keepassxc": "KeePassXC", "oo7-daemon": "oo7",
+      ][fileName]
   }
+
+  private var path: String { program ?? process.map { "process \($0)" } ?? "an unknown program" }
+
+  /// Its name.
+  var name: String { knownName ?? path }
+
+  /// Its name and its path.
+  var words: String { own ? name : knownName.map { "\($0) (\(path))" } ?? path }
 
   /// What the user must do in a program that Whorl's files cannot keep from taking the name.
   var advice: String? {

@@ -27,6 +27,11 @@ enum SecretServiceNamed {
 
 /// The options that name what gets another rule: a collection, a program, or items.
 struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp("Items, by label or id; capitals do not matter.", valueName: "label"),
+    completion: .secretServiceLabels)
+  var labels: [String] = []
+
   @Option(
     help: ArgumentHelp("A collection, by name or label: its items, and new ones.", valueName: "name"),
     completion: .secretServiceCollections)
@@ -38,7 +43,7 @@ struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
   var program: String?
 
   @Option(
-    help: ArgumentHelp("An item, by label or id; can be given several times.", valueName: "label"),
+    help: ArgumentHelp("The same as LABEL; can be given several times.", valueName: "label"),
     completion: .secretServiceLabels)
   var item: [String] = []
 
@@ -48,9 +53,9 @@ struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
   var attribute: [String] = []
 
   func validate() throws {
-    let given = [collection != nil, program != nil, !item.isEmpty, !attribute.isEmpty].count { $0 }
+    let given = [collection != nil, program != nil, !(labels + item).isEmpty, !attribute.isEmpty].count { $0 }
     guard given == 1 else {
-      throw ValidationError("Name one of --collection, --program, --item and --attribute.")
+      throw ValidationError("Name items by their labels, or give one of --collection, --program and --attribute.")
     }
     guard attribute.allSatisfy({ $0.dropFirst().contains("=") }) else {
       throw ValidationError("--attribute takes NAME=VALUE.")
@@ -78,16 +83,30 @@ struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
       return .items(found)
     }
     var items: [SecretServiceItem] = []
-    for word in item {
-      let found = contents.items.filter { $0.id == ItemID(spoken: word) || $0.label == word }
+    for word in labels + item {
+      let found = Self.items(called: word, in: contents)
       guard let only = found.first else { throw .nothing("no item \(word)") }
-      guard found.count == 1 else {
-        let ids = found.map(\.id.spoken).joined(separator: ", ")
-        throw .usage("\(word) means several items: \(ids)", advice: "name one by its id, or use --attribute")
-      }
+      guard found.count == 1 else { throw Self.several(found, called: word) }
       if !items.contains(only) { items.append(only) }
     }
     return .items(items)
+  }
+
+  /// The item of this id, or else those of this label; in any case where there is none.
+  private static func items(called word: String, in contents: SecretServiceContents) -> [SecretServiceItem] {
+    let exact = contents.items.filter { $0.id == ItemID(spoken: word) || $0.label == word }
+    guard exact.isEmpty else { return exact }
+    return contents.items.filter { $0.label.lowercased() == word.lowercased() }
+  }
+
+  /// Lists the items that a label means, each with what can be typed in its place.
+  private static func several(_ items: [SecretServiceItem], called word: String) -> Failure {
+    StandardError.line("\(Visible.text(word)) means \(items.count) items:")
+    for item in items {
+      let attributes = item.attributes.isEmpty ? "" : " (\(item.spokenAttributes))"
+      StandardError.line("  \(item.id.spoken)  \(Visible.text("\(item.collection): \(item.label)\(attributes)"))")
+    }
+    return .usage("\(word) means several items, which are listed above", advice: "name one by its id")
   }
 
   /// The path as the kernel names the executable: without symbolic links. A path that does not exist here stays as it

@@ -1,0 +1,66 @@
+package import SecretModel
+internal import SecureMemory
+package import Whorl
+
+/// Removing what was copied from the program that it was copied from.
+extension SecretServiceCopy {
+  package struct Removal: Sendable {
+    /// The originals that are gone.
+    package fileprivate(set) var removed: [Entry] = []
+    /// Those that stay, with the reason.
+    package fileprivate(set) var kept: [UnusableEntry] = []
+    fileprivate var items: [ItemID] = []
+  }
+
+  /// The items of the other program that the store has as well, whatever their secrets are.
+  package func originals() async throws(VaultError) -> [Entry] {
+    let contents = try await SecretServiceContents(of: store)
+    return SecretServiceMatch(peer, contents.items).pairs.map { entry($0.place) }
+  }
+
+  /// Removes from the other program what the store has with the same secret. Each secret is read from both and compared
+  /// immediately before its original is removed.
+  ///
+  /// - Parameter asking: for the items with a rule, and for a store that is locked.
+  /// - Throws: errors of an authentication, and what ends the other program. What was removed before is in the store.
+  package func removeOriginals(_ asking: Asking) async throws -> Removal {
+    let pairs = SecretServiceMatch(peer, try await SecretServiceContents(of: store).items).pairs
+    var removal = Removal()
+    do {
+      try await ReleasesInChunks(store: store, asking: asking).read(pairs.map(\.item.id)) {
+        number, released throws(ImportError) in
+        let pair = pairs[number]
+        do throws(ImportError) {
+          try await remove(pair.place, released)
+          removal.removed.append(entry(pair.place))
+          removal.items.append(pair.item.id)
+        } catch {
+          guard case .unreadable(let why) = error else { throw error }
+          removal.kept.append(UnusableEntry(entry(pair.place).label, .source(why)))
+        }
+      }
+    } catch {
+      // The items whose originals are gone say so, whatever follows.
+      try? await unmark(removal, asking)
+      throw error
+    }
+    try await unmark(removal, asking)
+    return removal
+  }
+
+  /// - Throws: `unreadable` where it stays.
+  private func remove(_ place: Int, _ released: Result<ReleasedItem, VaultError>) async throws(ImportError) {
+    guard case .success(let released) = released else { throw .unreadable("cannot be read in Whorl") }
+    switch try await peer.compare(released, with: place) {
+    case .same: try await peer.bus.delete(peer.listing.items[place].path)
+    case .other: throw .unreadable("has another secret there than in Whorl")
+    case .notGiven(let why): throw .unreadable(why)
+    }
+  }
+
+  private func unmark(_ removal: Removal, _ asking: Asking) async throws(VaultError) {
+    guard !removal.items.isEmpty else { return }
+    _ = try await store.update(
+      .ids(removal.items), SecretServiceItem.change(original: nil), secret: nil, asking)
+  }
+}

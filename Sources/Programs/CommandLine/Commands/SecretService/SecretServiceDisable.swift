@@ -1,0 +1,145 @@
+import ArgumentParser
+import Glibc
+import OtherStores
+import Processes
+import SecretModel
+import Whorl
+
+struct SecretServiceDisable: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "disable",
+    abstract: "Give the Secret Service back to the program that had it.",
+    discussion: """
+      Removes the files that 'whorl secret-service enable' has written, and no others, and lets the program from before \
+      take over at once. What programs have stored or changed in Whorl meanwhile is copied there: items without a rule \
+      as they are, and items with one after the finger or the passcode that they ask for. Each is read again and \
+      compared. What cannot be copied is named, with the exit status 79. Whorl keeps all of it, and nothing is removed \
+      there. Where this was interrupted, run it again: what is there is not copied twice.
+
+      The other program may ask for its password. --dry-run shows what would be done; while Whorl is the service, the \
+      other program cannot be read, and what Whorl has is listed.
+
+      Examples:
+        whorl secret-service disable --dry-run
+        whorl secret-service disable
+      """)
+
+  static let spoken = "secret-service disable"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Flag(help: "Only tell what would be done.")
+  var dryRun = false
+
+  // It is always done at once, since what is stored later could not be copied. Scripts may still say it.
+  @Flag(help: .hidden)
+  var now = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let files = try SecretServiceFiles()
+    var report = SecretServiceReturnReport(dryRun: dryRun)
+    if dryRun {
+      report.removed = files.all.filter { $0.ownLines != nil }.map(\.path)
+    } else {
+      for file in files.all where try file.remove() { report.removed.append(file.path) }
+    }
+    if !options.json { report.tellFiles() }
+    if !dryRun { try await giveBack(files, ServiceManager(hardening: hardening), hadFiles: !report.removed.isEmpty) }
+    if let store = try await storeWithItems(session) { try await copy(from: store, &report, session) }
+    try report.print(json: options.json)
+    if !dryRun, !report.isWhole { throw .notAllCopiedBack(isTold: options.json) }
+  }
+
+  /// The store, if it is there and has items of the Secret Service.
+  private func storeWithItems(_ session: Session) async throws(Failure) -> (any VaultService)? {
+    let store: any VaultService
+    do throws(Failure) {
+      store = try await session.store()
+    } catch {
+      guard error.status == .notFound else { throw error }
+      return nil
+    }
+    let items = try await session.explained { () async throws(VaultError) in
+      try await SecretServiceReturn.items(of: store)
+    }
+    return items.isEmpty ? nil : store
+  }
+
+  /// Ends Whorl's service, so that the bus starts the other program's.
+  private func giveBack(
+    _ files: SecretServiceFiles, _ manager: ServiceManager, hadFiles: Bool
+  ) async throws(Failure) {
+    let holder: SecretServiceHolderReport?
+    // Without a bus there is nobody to give it to.
+    do { holder = try await SecretServiceHolderReport.current() } catch { return }
+    guard hadFiles || holder?.own == true else { return }
+    // What fails here is told, and the copy then says who has the part.
+    func attempt(_ step: () async throws(Failure) -> Void) async {
+      do throws(Failure) { try await step() } catch { StandardError.line(error.line(command: Self.spoken)) }
+    }
+    if files.unit.isInstalled || files.keyring.isInstalled {
+      await attempt { () async throws(Failure) in try manager.reload() }
+    }
+    await attempt { () async throws(Failure) in try await manager.reloadBus() }
+    if files.unit.isInstalled { await attempt { () async throws(Failure) in try manager.stop(files.unit) } }
+    // Without the unit, the bus has started the program itself.
+    if let now = try await SecretServiceHolderReport.current(), now.own, let process = now.process,
+      let running = ProcessHandle(process)
+    {
+      running.signal(SIGTERM)
+      await running.ended(within: .seconds(10))
+    }
+    // A daemon of GNOME Keyring that runs takes the part when the bus asks for it, and its keyrings stay open. One that
+    // the bus cannot start is restarted.
+    if files.keyring.isInstalled, try await !SecretServiceHolderReport.start() {
+      await attempt { () async throws(Failure) in try manager.restart(files.keyring) }
+    }
+  }
+
+  private func copy(
+    from store: any VaultService, _ report: inout SecretServiceReturnReport, _ session: Session
+  ) async throws(Failure) {
+    let items = try await session.explained { () async throws(VaultError) in
+      try await SecretServiceReturn.items(of: store)
+    }
+    guard let holder = try await other() else {
+      report.unread = items
+      return
+    }
+    report.program = holder.name
+    do {
+      let copy = try await SecretServiceReturn(onBus: BaseDirectories.sessionBus, from: store)
+      var context = session.contextOptions
+      // One touch and one passcode serve all items.
+      context.keepsEvidence = true
+      let dryRun = dryRun
+      report.outcome = try await session.asking(
+        store, session.answers(), options: context,
+        reason: "copy what programs have stored in Whorl back into \(PromptLabel.text(holder.name))"
+      ) { asking in
+        dryRun ? try await copy.plan(asking) : try await copy.copy(asking)
+      }
+    } catch {
+      throw session.explained(error)
+    }
+  }
+
+  /// The program that is the Secret Service in the place of Whorl, started where the bus knows one; nil where there is
+  /// none.
+  private func other() async throws(Failure) -> SecretServiceHolderReport? {
+    // Without a bus there is none. A plan starts nobody.
+    let found = dryRun ? try? await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.running()
+    guard let holder = found else { return nil }
+    return holder.own ? nil : holder
+  }
+}
+
+extension Failure {
+  /// Not everything could be copied into the program that has the Secret Service again. The report has told what.
+  fileprivate static func notAllCopiedBack(isTold: Bool) -> Failure {
+    Failure(
+      .incomplete, "not everything was copied back: what stayed is listed above, and is still in Whorl",
+      advice: "put that right and run 'whorl secret-service disable' again, which copies nothing twice",
+      isTold: isTold)
+  }
+}

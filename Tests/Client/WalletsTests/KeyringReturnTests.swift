@@ -1,0 +1,192 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@testable import Wallets
+
+@Suite("Giving GNOME Keyring its part back, with the real one", .withKeyring)
+struct KeyringReturnTests {
+  /// A session on whose bus a running GNOME Keyring has all parts but the Secret Service, as `enable` leaves it, and that
+  /// can start this part of it.
+  private struct Desktop {
+    let store: TestStore
+    let daemon: KeyringDaemon
+    let bus: PrivateBus
+
+    var environment: [String: String] {
+      [
+        "HOME": daemon.folder, "XDG_DATA_HOME": "\(store.folder)/data", "XDG_CONFIG_HOME": "\(store.folder)/config",
+        "XDG_CONFIG_DIRS": store.folder, "XDG_RUNTIME_DIR": daemon.runtime, "DBUS_SESSION_BUS_ADDRESS": bus.address,
+      ]
+    }
+
+    func whorl(_ words: String...) async throws -> Invocation.Result {
+      try await Invocation(
+        arguments: store.arguments(["secret-service"] + words), environment: environment
+      ).run()
+    }
+
+    /// Whorl takes over.
+    func enable() async throws {
+      // As its unit starts it while Whorl is the service.
+      try await daemon.restart(with: "pkcs11")
+      #expect(try daemon.unlock(KeyringDaemon.password) == .done)
+      try await whorl("enable").mustSucceed()
+      try await bus.reload()
+    }
+  }
+
+  private func with(_ body: (Desktop) async throws -> Void) async throws {
+    try await TestStore.with { store in
+      try await withFolder { services in
+        let own = "\(store.folder)/data/dbus-1/services"
+        for folder in ["data", "data/dbus-1", "data/dbus-1/services"] {
+          guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
+        }
+        // Hides the unit of this machine, and has no command.
+        for folder in ["config", "config/systemd", "config/systemd/user"] {
+          guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
+        }
+        for unit in ["gnome-keyring-daemon", "whorl-secrets"] {
+          symlink("/dev/null", "\(store.folder)/config/systemd/user/\(unit).service")
+        }
+        try await PrivateBus.with(services: [own, services], environment: ["HOME": store.folder]) { bus in
+          try await KeyringDaemon.with(bus: bus.address) { daemon in
+            // As GNOME Keyring's own file has it.
+            let file = """
+              [D-BUS Service]
+              Name=org.freedesktop.secrets
+              Exec=/usr/bin/env HOME=\(daemon.folder) XDG_DATA_HOME=\(daemon.folder)/data \
+              XDG_RUNTIME_DIR=\(daemon.runtime) GNOME_KEYRING_CONTROL=\(daemon.runtime)/keyring \
+              /usr/bin/gnome-keyring-daemon --start --foreground --components=secrets
+
+              """
+            try writeFile("\(services)/org.freedesktop.secrets.service", Array(file.utf8))
+            try await bus.reload()
+            try await body(Desktop(store: store, daemon: daemon, bus: bus))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("disable copies what is new and changed into the keyring, which stays open, and compares what it has written")
+  func copiedBack() async throws {
+    try await with { desktop in
+      let daemon = desktop.daemon
+      func store(_ label: String, _ secret: String) async throws {
+        try await daemon.secretTool("store", "--label=\(label)", "name", label, input: secret).mustSucceed()
+      }
+      func lookup(_ label: String) async throws -> String { try await daemon.secretTool("lookup", "name", label).text }
+      try await store("Mail", "first")
+      try await store("Kept", "the same")
+      try await desktop.whorl("import").mustSucceed()
+      try await desktop.enable()
+      // The bus starts Whorl's service for these.
+      try await store("Mail", "second")
+      try await store("New", "stored in Whorl")
+      let status = try await desktop.whorl("status")
+      #expect(status.text.hasPrefix("service  Whorl\n"), "\(status.text)")
+
+      // The keyring has an original of the one, with the password from before.
+      for (label, isCopy) in [("Mail", true), ("New", false)] {
+        let gate = try await desktop.whorl("gate", label, "--dry-run")
+        #expect(gate.diagnostics.contains("Copied from GNOME Keyring: “\(label)”") == isCopy, "\(gate.diagnostics)")
+      }
+      let told = try await desktop.whorl("disable", "--dry-run")
+      #expect(told.status == 0 && told.diagnostics.contains("Whorl has 3 items:\n"), "\(told.diagnostics)")
+      #expect(try await desktop.whorl("status").text.hasPrefix("service  Whorl\n"))
+
+      let done = try await desktop.whorl("disable")
+      #expect(done.status == 0, "\(done.diagnostics)")
+      #expect(
+        done.diagnostics.hasSuffix(
+          """
+          GNOME Keyring keeps the secrets of your programs again.
+          Copied 1 item that GNOME Keyring did not have:
+            login: New
+          Changed 1 item in GNOME Keyring that had another secret or name:
+            login: Mail
+          1 item is there already.
+          Whorl keeps its own copies.
+
+          """), "\(done.diagnostics)")
+      #expect(try await desktop.whorl("status").text.hasPrefix("service  GNOME Keyring "))
+      // The keyring answers without being opened again.
+      #expect(try await lookup("Mail") == "second")
+      #expect(try await lookup("New") == "stored in Whorl")
+      #expect(try await lookup("Kept") == "the same")
+      let again = try await desktop.whorl("disable")
+      #expect(
+        again.diagnostics == """
+          There is no file of Whorl's to remove.
+          3 items are there already.
+          Whorl keeps its own copies.
+
+          """, "\(again.diagnostics)")
+      // What was copied is found with all of its attributes after a restart of the keyring too.
+      try await daemon.restart(with: "secrets")
+      #expect(try daemon.unlock(KeyringDaemon.password) == .done)
+      #expect(try await lookup("New") == "stored in Whorl")
+    }
+  }
+
+  @Test(
+    "import --remove-old takes the originals out of the keyring that are the same in Whorl, and disable brings them back"
+  )
+  func removed() async throws {
+    try await with { desktop in
+      let daemon = desktop.daemon
+      for label in ["Mail", "Bank"] {
+        try await daemon.secretTool("store", "--label=\(label)", "name", label, input: "of \(label)").mustSucceed()
+      }
+      let copied = try await desktop.whorl("import")
+      #expect(
+        copied.diagnostics == """
+          Copied 2 items.
+          The originals are still in GNOME Keyring, where every program can read them without a finger. To remove them: \
+          whorl secret-service import --remove-old
+
+          """, "\(copied.diagnostics)")
+      let gated = try await desktop.whorl("gate", "--item", "Bank", "--access", "passcode", "--yes")
+      #expect(gated.diagnostics.contains("Copied from GNOME Keyring: “Bank”. "), "\(gated.diagnostics)")
+      try await daemon.secretTool("store", "--label=Mail", "name", "Mail", input: "changed").mustSucceed()
+
+      let unasked = try await desktop.whorl("import", "--remove-old")
+      #expect(unasked.status == 77 && unasked.failure.contains("this needs a yes"), "\(unasked.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "Bank").text == "of Bank")
+      let words = ["secret-service", "import", "--remove-old", "--yes"]
+      let removed = try await Invocation(
+        arguments: desktop.store.arguments(TestStore.withPasscode(words)),
+        descriptors: [TestStore.passcode + "\n"], environment: desktop.environment
+      ).run()
+      #expect(removed.status == 0, "\(removed.diagnostics)")
+      #expect(
+        removed.diagnostics.hasSuffix(
+          """
+          Removed 1 original from GNOME Keyring:
+            login: Bank
+          Still in GNOME Keyring, where every program can read it:
+            Mail: it has another secret there than in Whorl
+
+          """), "\(removed.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "Bank").status == 1)
+      #expect(try await daemon.secretTool("lookup", "name", "Mail").text == "changed")
+      // The rule of Whorl's covers it now.
+      let again = try await desktop.whorl("gate", "--item", "Bank", "--access", "presence", "--dry-run")
+      #expect(!again.diagnostics.contains("Copied from"), "\(again.diagnostics)")
+
+      let back = try await Invocation(
+        arguments: desktop.store.arguments(TestStore.withPasscode(["secret-service", "disable"])),
+        descriptors: [TestStore.passcode + "\n"], environment: desktop.environment
+      ).run()
+      #expect(back.status == 79, "\(back.diagnostics)")
+      #expect(back.diagnostics.contains("Copied 1 item that GNOME Keyring did not have:\n  login: Bank\n"))
+      #expect(
+        back.diagnostics.contains("  Mail: it has another secret there, which is the newer one\n"),
+        "\(back.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "Bank").text == "of Bank")
+      #expect(try await daemon.secretTool("lookup", "name", "Mail").text == "changed")
+    }
+  }
+}
