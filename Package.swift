@@ -187,8 +187,8 @@ let package = Package(
       name: "whorl",
       dependencies: [
         "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "OtherStores", "Primitives", "Processes",
-        "ReaderBus", "ReaderClient", "Recordings", "SecretModel", "SecureMemory", "SessionPrompts", "Wallets", "Whorl",
-        argumentParser,
+        "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Wallets",
+        "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine", swiftSettings: strict),
     .executableTarget(

@@ -56,7 +56,8 @@ class Session:
         subprocess.run(command, env=self.environment, check=True)
 
     def run(self, command, fingers=(), typed=()):
-        """Runs a shell command on a terminal. `typed` are pairs: what is shown before, and what is typed then."""
+        """Runs a shell command on a terminal. `typed` are pairs: what is shown before, and what is typed then, each once. The
+        first pair that fits is taken."""
         fingers, typed = list(fingers), list(typed)
         self.start(command)
         process, terminal = pty.fork()
@@ -74,9 +75,12 @@ class Session:
                 shown += data.decode()
                 self.now = time.monotonic() - started
                 self.show(first, shown)
-            if typed and len(shown) > answered and plain(shown)[-1].endswith(typed[0][0]):
-                answered = len(shown)
-                os.write(terminal, (typed.pop(0)[1] + "\n").encode())
+            if len(shown) > answered:
+                pair = next((pair for pair in typed if plain(shown)[-1].endswith(pair[0])), None)
+                if pair:
+                    typed.remove(pair)
+                    answered = len(shown)
+                    os.write(terminal, (pair[1] + "\n").encode())
             asks = len(re.findall(r"the reader \(virtual reader\)|touch again|No match", shown))
             if fingers and asks > asked:
                 asked = asks

@@ -74,9 +74,10 @@ def main():
     sensor, folder, passcode = sys.argv[1:]
     session = DesktopSession(sensor)
     again = [("asscode:", passcode), ("again:", passcode)]
-    # In the order of 'whorl setup': store, fingers, secrets (an import first, where another program may hold some), a key
-    # for ssh, the agent of ssh, git. An answer that nothing asks for is left over.
-    answers = [("[y/N]", "y"), *again, ("[y/N]", "y"), ("asscode:", passcode)] + [("[y/N]", "y")] * 5
+    # The questions of 'whorl setup': the passcode, the recovery key, a finger, and a yes to secrets (an import first, where
+    # another program may hold some), a key for ssh, the agent of ssh, and git. An answer that nothing asks for is left over.
+    no = [("login password? [Y/n]", "n"), ("opens the store? [y/N]", "n"), ("keyring's password. [y/N]", "n")]
+    answers = [*no, *again, ("or the file:", "recovery-key"), ("[Y/n]", "y")] + [("[y/N]", "y")] * 5
     session.run("whorl setup", fingers=["right-index:1"] * 6, typed=answers)
     # In the place of the next login.
     subprocess.run(session.words("whorl secret-service enable --now", "--pipe"), env=session.environment, check=True)

@@ -32,6 +32,12 @@ enum Program {
     var spoken: String?
     do {
       try refuseBrokenText()
+      if words.isEmpty, StandardOutput.isTerminal {
+        for line in try await Overview(session: Session(GlobalOptions.parse([]), connection)).lines() {
+          try StandardOutput.line(Visible.text(line))
+        }
+        return .done
+      }
       switch try parse(words) {
       case let command as any Command:
         spoken = type(of: command).spoken

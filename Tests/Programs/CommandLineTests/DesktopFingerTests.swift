@@ -114,4 +114,55 @@ struct DesktopFingerTests {
       }
     }
   }
+
+  /// `whorl setup` at a terminal of this machine.
+  private func setUp(_ machine: Machine) throws -> PseudoTerminal {
+    let words = [try Programs.path("whorl")] + machine.store.arguments(["setup"])
+    return try PseudoTerminal(
+      MachineFprintd(machine.fprintd).words(words), program: MachineFprintd.program,
+      environment: ["HOME": machine.store.folder, "XDG_RUNTIME_DIR": machine.store.folder])
+  }
+
+  private func decline(_ terminal: PseudoTerminal) async throws {
+    try await terminal.waits(for: "ssh, which signs only after a touch? [y/N]")
+    terminal.type("\n")
+    try await terminal.waits(for: "each after a touch? [y/N]")
+    terminal.type("\n")
+    #expect(try await terminal.status() == 0)
+  }
+
+  @Test("setup enrols the first where this session may")
+  func setUpHere() async throws {
+    try await machine { machine in
+      let terminal = try setUp(machine)
+      try await terminal.waits(for: "Enrol the right index finger now?")
+      terminal.type("\n")
+      try await terminal.waits(for: "the reader (")
+      for number in UInt64(1)...60 where !terminal.shown.contains("is enrolled.") {
+        try? machine.fprintd.image.press(Self.right.impression(number))
+        try await Task.sleep(for: .milliseconds(400))
+      }
+      try await decline(terminal)
+      #expect(terminal.shown.contains("  fingers   1 enrolled"), "\(terminal.shown)")
+    }
+  }
+
+  @Test("setup waits for one that is enrolled elsewhere, where this session may not", arguments: [true, false])
+  func setUpElsewhere(_ comes: Bool) async throws {
+    try await machine { machine in
+      try machine.fprintd.allow("verify")
+      let terminal = try setUp(machine)
+      try await terminal.waits(for: "Waiting for it. Enter goes on without.")
+      #expect(terminal.shown.contains("'sudo fprintd-enroll \(machine.fprintd.userName())'"), "\(terminal.shown)")
+      #expect(!terminal.shown.contains("asscode:"))
+      if comes {
+        try machine.fprintd.allow("verify", "enroll", "setusername")
+        try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+        try await terminal.waits(for: "There it is: 1 enrolled.")
+      } else {
+        terminal.type("\n")
+      }
+      try await decline(terminal)
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import Glibc
 import ProgramDriver
 import Testing
@@ -8,9 +8,12 @@ struct SetupTests {
   /// A user without a desktop.
   private func home(_ folder: String) -> [String: String] { ["HOME": folder, "XDG_RUNTIME_DIR": folder] }
 
-  private static let sshQuestion = "Run 'whorl ssh add ssh --store "
-  private static let gitQuestion = "Run 'git config --global --add credential.helper \(gitHelper)' now? [y/N]"
   private static let gitHelper = "!type whorl >/dev/null 2>&1 && whorl git-credential"
+  private static let sshQuestion = "Make a key for ssh, which signs only after a touch? [y/N]"
+  private static let agentQuestion = "Let ssh find the keys of the vault, beside those it has? [y/N]"
+  private static let gitQuestion = "Have git get its passwords from Whorl, each after a touch? [y/N]"
+  private static let copyQuestion = "They stay where they are, too. [y/N]"
+  private static let enableQuestion = "keep their passwords in Whorl from the next login on? [y/N]"
 
   @Test("without a terminal tells how each step stands, and changes nothing")
   func told() async throws {
@@ -20,7 +23,7 @@ struct SetupTests {
       #expect(told.status == 0)
       #expect(told.text.contains("ok    store     made"))
       #expect(told.text.contains("todo  git       does not ask Whorl for passwords"))
-      #expect(told.text.contains("'git config --global --unset-all credential.helper '^(whorl"))
+      #expect(told.text.contains("\n                git config --global --add credential.helper '\(Self.gitHelper)'\n"))
       #expect(told.text.contains("Run 'whorl setup' at a terminal to choose."))
       let json = try await store.whorl("setup", "--json", environment: home)
       #expect(json.text.contains(#""state":"done","step":"passcode""#))
@@ -57,8 +60,9 @@ struct SetupTests {
         return Dictionary(uniqueKeysWithValues: steps.filter { $0.state == "done" }.map { ($0.step, $0.wayBack ?? "") })
       }
       let back = try await ways()
-      #expect(back["store"] == "rm -r \(store.directory)" && back["passcode"] == "whorl passcode --remove", "\(back)")
-      #expect(back["ssh"] == "whorl ssh disable")
+      #expect(back["store"] == "rm -r -- \(store.directory)", "\(back)")
+      #expect(back["passcode"] == "whorl passcode --remove --store \(store.directory)", "\(back)")
+      #expect(back["ssh"] == "whorl ssh disable --store \(store.directory)")
       let git = try #require(back["git"])
       try await Invocation(program: "/bin/sh", arguments: ["-c", git], environment: home).run().mustSucceed()
       let left = String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self)
@@ -73,35 +77,31 @@ struct SetupTests {
 
   @Test("runs the commands that are chosen, one after another, and then finds them done")
   func chosen() async throws {
-    try await withFolder { folder in
-      let words = ["setup", "--store", "\(folder)/store"]
-      let services = try UserServicesStandIn(in: folder)
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
       try services.install("whorl-agent.socket", [])
       try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
-      let terminal = try PseudoTerminal(words, environment: services.environment())
-      try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
-      #expect(terminal.shown.contains("passcode  after the store is made"))
-      terminal.type("y\n")
-      try await terminal.waits(for: "New passcode: ")
-      // By this name prompts and the log know it.
-      let names = try children(of: terminal.pid).map {
-        String(decoding: try readFile("/proc/\($0)/comm"), as: UTF8.self)
-      }
-      #expect(names == ["whorl\n"])
-      terminal.type("one passcode\n")
-      try await terminal.waits(for: "New passcode, again: ")
-      terminal.type("one passcode\n")
+      let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: services.environment())
       try await terminal.waits(for: Self.sshQuestion)
       terminal.type("y\n")
       // The step has a second command.
-      try await terminal.waits(for: "Run 'whorl ssh enable --store \(folder)/store' now? [y/N]")
-      terminal.type("y\n")
+      try await terminal.waits(for: Self.agentQuestion)
+      #expect(terminal.shown.contains("> whorl ssh add ssh --store \(store.directory)"))
+      terminal.type("yes\n")
       try await terminal.waits(for: Self.gitQuestion)
-      terminal.type("y\n")
+      // What is neither yes nor no is asked again.
+      terminal.type("maybe\n")
+      try await terminal.waits(for: "Please answer y or n.")
+      try await terminal.waits(for: Self.gitQuestion, count: 2)
+      terminal.type("Y\n")
       #expect(try await terminal.status() == 0)
-      #expect(
-        String(decoding: try readFile("\(folder)/.gitconfig"), as: UTF8.self).contains("helper = \(Self.gitHelper)\n"))
-      let again = try await Invocation(arguments: words, environment: services.environment()).run()
+      #expect(String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self).contains("helper = \(Self.gitHelper)\n"))
+      // What is on, and how it is undone.
+      let page = terminal.shown.components(separatedBy: "On:").last ?? ""
+      #expect(page.contains("ssh       1 key in the vault, which whorl-agent gives to ssh"), "\(page)")
+      #expect(page.contains("undo: git config --global --unset-all credential.helper '\(GitHelper)'\r\n"), "\(page)")
+      #expect(page.contains("'whorl setup --undo' takes all of it back."))
+      let again = try await store.whorl("setup", environment: services.environment())
       #expect(again.text.contains("ok    store"))
       #expect(again.text.contains("ok    ssh       1 key in the vault"))
       #expect(again.text.contains("ok    git       asks Whorl for passwords"))
@@ -113,14 +113,15 @@ struct SetupTests {
     "waits for a command that a signal ends, says how to go on, and ends by the signal, too",
     arguments: [SIGINT, SIGTERM])
   func signalled(_ signal: Int32) async throws {
-    try await withFolder { folder in
-      let terminal = try PseudoTerminal(
-        ["setup", "--store", "\(folder)/store"], environment: UserServicesStandIn(in: folder).environment())
-      try await terminal.waits(for: "Run 'whorl init --store \(folder)/store' now? [y/N]")
+    try await TestStore.withoutPasscode { store in
+      let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: home(store.folder))
+      try await terminal.waits(for: "stands in for a finger from then on. [y/N]")
       terminal.type("y\n")
-      try await terminal.waits(for: "New passcode: ")
+      try await terminal.waits(for: "Recovery key: ")
       try await terminal.becomes(echoing: false)
-      let command = try #require(children(of: terminal.pid).first)
+      let command = try #require(children(of: terminal.pid).first { vaults(of: terminal.pid).contains($0) == false })
+      // By this name prompts and the log know it.
+      #expect(String(decoding: try readFile("/proc/\(command)/comm"), as: UTF8.self) == "whorl\n")
       if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
       #expect(try await terminal.endingSignal() == signal)
       try await terminal.waits(for: "store' ended with status \(128 + signal)")
@@ -140,7 +141,7 @@ struct SetupTests {
       rmdir("\(store.folder)/enabled")
       try await store.whorl("ssh", "add", "work").mustSucceed()
       let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: services.environment())
-      try await terminal.waits(for: "Run 'whorl ssh enable --store \(store.directory)")
+      try await terminal.waits(for: Self.agentQuestion)
       terminal.type("y\n")
       try await terminal.waits(for: Self.gitQuestion)
       terminal.type("n\n")
@@ -162,16 +163,17 @@ struct SetupTests {
         let (copy, enable) = ("secret-service import --store ", "secret-service enable --store ")
         guard !answer.isEmpty else {
           let told = try await store.whorl("setup", environment: places)
+          let column = "\n" + String(repeating: " ", count: 16) + "whorl "
           #expect(
-            told.text.contains("'whorl \(copy)\(store.directory)', then 'whorl \(enable)\(store.directory)' does it"),
+            told.text.contains("\(column)\(copy)\(store.directory)\(column)\(enable)\(store.directory)\n"),
             "\(told.text)")
           return
         }
         let terminal = try PseudoTerminal(store.arguments(["setup"]), environment: places)
-        try await terminal.waits(for: "Run 'whorl \(copy)\(store.directory)' now? [y/N]")
+        try await terminal.waits(for: Self.copyQuestion)
         terminal.type("\(answer)\n")
         if answer == "y" {
-          try await terminal.waits(for: "Run 'whorl \(enable)\(store.directory)' now? [y/N]")
+          try await terminal.waits(for: Self.enableQuestion)
           terminal.type("y\n")
         }
         try await terminal.waits(for: Self.sshQuestion)
@@ -180,23 +182,31 @@ struct SetupTests {
         terminal.type("n\n")
         #expect(try await terminal.status() == 0)
         // Who does not want the copy is not offered to lose sight of it.
-        #expect(terminal.shown.contains("Run 'whorl \(enable)") == (answer == "y"))
+        #expect(terminal.shown.contains(Self.enableQuestion) == (answer == "y"))
         let listed = try await store.whorl("secret-service", "list").text
         #expect(listed.contains("\tMail\t") == (answer == "y"), "\(listed)")
       }
     }
   }
 
-  @Test("leaves what is declined, and ends where a command fails, with its status")
+  @Test("leaves what is declined, and the end of input is a no")
   func declined() async throws {
     try await TestStore.with { store in
       let declined = try PseudoTerminal(store.arguments(["setup"]), environment: home(store.folder))
       try await declined.waits(for: Self.sshQuestion)
       declined.type("n\n")
       try await declined.waits(for: Self.gitQuestion)
-      declined.type("n\n")
+      // Ctrl-D
+      declined.type("\u{4}")
       #expect(try await declined.status() == 0)
       #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
+      #expect(declined.shown.contains("Left, for another 'whorl setup':"))
+    }
+  }
+
+  @Test("asks whether to try a command again that fails, goes on, and ends with its name")
+  func failed() async throws {
+    try await TestStore.with { store in
       // git cannot write its configuration there.
       let failed = try PseudoTerminal(
         store.arguments(["setup"]), environment: ["HOME": "/proc", "XDG_RUNTIME_DIR": "/proc"])
@@ -204,8 +214,17 @@ struct SetupTests {
       failed.type("n\n")
       try await failed.waits(for: Self.gitQuestion)
       failed.type("y\n")
+      let again = "That did not work, for the reason above. Try it again? [y/N]"
+      try await failed.waits(for: again)
+      failed.type("y\n")
+      try await failed.waits(for: again, count: 2)
+      failed.type("\n")
       #expect(try await failed.status() == 69)
-      #expect(failed.shown.contains("git-credential' ended with status "))
+      #expect(failed.shown.contains("On:"))
+      let last = failed.shown.split(separator: "\r\n").last ?? ""
+      #expect(
+        last.contains("whorl git-credential' did not work, and the rest was set up"))
+      #expect(last.contains("'whorl setup' tries it again"))
     }
   }
 
@@ -218,8 +237,7 @@ struct SetupTests {
         places["DBUS_SESSION_BUS_ADDRESS"] = bus.address
         let open = try await store.whorl("setup", environment: places)
         #expect(open.text.contains("todo  secrets   programs of the desktop keep theirs in "), "\(open.text)")
-        #expect(open.text.contains("'whorl secret-service enable --store \(store.directory)' does it"))
-        #expect(open.text.contains("'whorl secret-service disable' takes it back"))
+        #expect(open.text.contains("                whorl secret-service enable --store \(store.directory)\n"))
         try await store.whorl("secret-service", "enable", environment: places).mustSucceed()
         let enabled = try await store.whorl("setup", environment: places)
         #expect(enabled.text.contains("ok    secrets   Whorl has them from the next login on"), "\(enabled.text)")

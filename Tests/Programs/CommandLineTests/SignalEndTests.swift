@@ -20,7 +20,7 @@ struct SignalEndTests {
       Asking(words: ["passcode", "--remove"], prompt: "Go on? [y/N] "),
       Asking(words: ["import", "--from", "csv", "@/passwords.csv"], prompt: "Go on? [y/N] "),
       Asking(words: ["export", "@/all.age"], prompt: "passphrase"),
-      Asking(words: ["setup"], prompt: "now? [y/N] "),
+      Asking(words: ["setup"], prompt: "[y/N] "),
       Asking(words: ["docker-credential", "get"], prompt: "Passcode: ", input: "c.test\n"),
       Asking(words: ["git-credential", "get"], prompt: "Passcode: ", input: "protocol=https\nhost=g.test\n\n"),
     ]

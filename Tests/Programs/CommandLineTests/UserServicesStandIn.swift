@@ -15,6 +15,7 @@ struct UserServicesStandIn {
       #!/bin/sh
       [ "$2" = is-enabled ] && exec test -e '\(folder)/enabled/'"$3"
       printf '%s\\n' "$*" >>'\(folder)/calls'
+      [ "$2" = disable ] && for unit; do rm -f '\(folder)/enabled/'"$unit"; done
       [ "$2" = enable ] && [ -d '\(folder)/enabled' ] && : >'\(folder)/enabled/'"$4"
       exit 0
 

@@ -77,27 +77,47 @@ extension Terminal {
 
   /// Asks a question. True only if the answer is a yes.
   package func confirm(_ question: String) throws(Unanswered) -> Bool {
-    ask("\(question) [y/N] ")
+    ["y", "yes"].contains(try readLine("\(question) [y/N]")?.lowercased())
+  }
+
+  /// Asks for a line, which is shown as it is typed. Nil where the person ends the input (Ctrl-D) and answers nothing.
+  package func readLine(_ question: String) throws(Unanswered) -> String? {
+    ask("\(question) ")
     // The terminal echoes the newline of an answer.
     var isAnswered = false
     defer { Self.endQuestion(shown: isAnswered) }
     var answer: [UInt8] = []
     while !isAnswered {
-      var entries = [
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: Self.leaving, events: Int16(POLLIN), revents: 0),
-      ]
-      // Borrows the entries for the call.
-      guard poll(&entries, 2, -1) > 0 || errno == EINTR else { throw .noTerminal }
-      if entries[1].revents != 0 { throw .cancelled }
+      guard try hasInput(within: nil) else { continue }
       var byte: UInt8 = 0
       // Writes at most one byte. The terminal is in line mode: bytes arrive when the newline has been typed.
       let count = read(descriptor, &byte, 1)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
-      guard count == 1 else { break }
+      guard count == 1 else { return answer.isEmpty ? nil : String(decoding: answer, as: UTF8.self) }
       isAnswered = byte == UInt8(ascii: "\n")
-      if !isAnswered, answer.count < 8 { answer.append(byte) }
+      if !isAnswered { answer.append(byte) }
     }
-    return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
+    return String(decoding: answer, as: UTF8.self)
+  }
+
+  /// Waits for Enter. False where the time is over first.
+  package func isEntered(within limit: Duration) throws(Unanswered) -> Bool {
+    guard try hasInput(within: limit) else { return false }
+    // The line itself is of no interest.
+    discardInput()
+    return true
+  }
+
+  private func hasInput(within limit: Duration?) throws(Unanswered) -> Bool {
+    var entries = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: Self.leaving, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = limit.map { Int32(clamping: $0.components.seconds * 1_000) } ?? -1
+    // Borrows the entries for the call.
+    let ready = poll(&entries, 2, milliseconds)
+    guard ready >= 0 || errno == EINTR else { throw .noTerminal }
+    if entries[1].revents != 0 { throw .cancelled }
+    return ready > 0
   }
 }

@@ -5,55 +5,62 @@ import Whorl
 struct Setup: Command {
   static let configuration = CommandConfiguration(
     commandName: "setup",
-    abstract: "Look at this computer, and set up what you choose.",
+    abstract: "Set up everything, a question at a time.",
     discussion: """
-      Looks at the service, your store, the reader, your fingers, what a login opens, ssh and git. Then it asks for each step \
-      that is left, and runs the command of those that you choose: the same commands that you could type yourself. \
-      Every step names the command that takes it back; --json names those of the steps that are done, too. It can be \
-      ended and run again at any time.
+      Makes the store with its passcode and recovery key, takes the fingers of the desktop's settings or enrols one, and \
+      offers what else there is on this computer: logins, the passwords of the desktop's programs, ssh and git. A step is \
+      carried out by the command that it shows, which you could type yourself. It looks first and asks for what is left, so \
+      that it can be ended anywhere and run again. It ends with what is on, and the command that takes each back.
+
+      --undo takes back what is on, after a question, and asks separately whether the store goes with everything in it. \
+      What it cannot take back it names.
 
       Without a terminal, and with --json, it only tells what there is.
 
       Examples:
         whorl setup
         whorl setup --json
+        whorl setup --undo
       """)
 
   @OptionGroup var options: GlobalOptions
 
+  @Flag(help: "Take back what is set up.")
+  var undo = false
+
+  @Flag(name: .shortAndLong, help: "With --undo: do not ask, and keep the store.")
+  var yes = false
+
+  func validate() throws {
+    if yes, !undo { throw ValidationError("--yes goes with --undo.") }
+    if undo, options.json { throw ValidationError("--undo and --json do not go together.") }
+  }
+
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let survey = SetupSurvey(session: session)
+    guard !undo else { return try await SetupUndo(survey: survey, hardening: hardening, isAgreed: yes).run() }
+    let terminal = options.json ? nil : Terminal()
+    if let terminal { try session.requireOwnAccount(SetupDialogue(terminal: terminal)) }
     let findings = try await survey.findings()
     guard !options.json else { return try JSON.print(["steps": findings]) }
     for line in findings.flatMap(\.lines) { try StandardOutput.line(Visible.text(line)) }
-    guard findings.contains(where: { $0.state == .open }) else { return }
-    guard let terminal = Terminal() else {
+    guard let terminal else {
+      guard findings.contains(where: { $0.state == .open }) else { return }
       return try StandardOutput.line("Run 'whorl setup' at a terminal to choose.")
     }
-    for step in SetupStep.allCases {
-      var done: [[String]] = []
-      // Look again each time: an earlier step may have changed the state of this one, and a step may need several
-      // commands.
-      while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open,
-        let command = finding.commands.first(where: { !done.contains($0) }), try isChosen(command, at: terminal)
-      {
-        let status = ChosenCommand(command).run(hardening)
-        guard status == 0 else {
-          throw Failure(
-            .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
-            advice: "'whorl setup' goes on from here")
-        }
-        done.append(command)
-      }
-    }
-    try StandardOutput.line("'whorl doctor' checks everything.")
+    try await SetupConversation(survey, SetupDialogue(terminal: terminal), hardening).run(findings)
   }
+}
 
-  private func isChosen(_ command: [String], at terminal: Terminal) throws(Failure) -> Bool {
-    do {
-      return try terminal.confirm("Run '\(Visible.text(command.joined(separator: " ")))' now?")
-    } catch {
-      throw Failure(error)
-    }
+extension Session {
+  /// Asks whether root's store is meant, where sudo runs this for somebody else. This decides nothing: the store is that of
+  /// the user who runs the program.
+  fileprivate func requireOwnAccount(_ dialogue: SetupDialogue) throws(Failure) {
+    guard let name = askedThroughSudo else { return }
+    let question =
+      "This sets up root's store, since sudo runs it. Yours is set up by 'whorl setup' without sudo. Go on?"
+    guard try !dialogue.isChosen(question) else { return }
+    throw Failure(
+      .refused, "nothing was set up for root", advice: "run 'whorl setup' as \(Visible.text(name)), without sudo")
   }
 }

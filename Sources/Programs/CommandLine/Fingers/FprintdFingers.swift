@@ -1,6 +1,7 @@
 import Fingerprint
 import Glibc
 import Processes
+import SDBus
 import SecretModel
 import Synchronization
 import Whorl
@@ -54,8 +55,26 @@ struct FprintdFingers {
 
   /// Where fingers can be enrolled without Whorl.
   static var advice: String {
-    let name = getpwuid(geteuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) } ?? "NAME"
-    return "do it in the desktop's settings (Users, Fingerprint), or with 'sudo fprintd-enroll \(name)'"
+    "do it in the desktop's settings (Users, Fingerprint), or with 'sudo fprintd-enroll \(Account.ownName)'"
+  }
+
+  /// Whether fprintd has a finger on its first reader. It does not claim the reader, which a program that enrols needs. Nil
+  /// where it does not tell.
+  func isAnyEnrolled() async -> Bool? {
+    let address = (session.configuration.fprintd ?? .system).bus
+    guard let bus = try? BusConnection(busAddress: address, handlers: .init()) else { return nil }
+    defer { bus.close() }
+    let (service, manager) = ("net.reactivated.Fprint", "net.reactivated.Fprint.Manager")
+    let place = BusTarget(destination: service, path: "/net/reactivated/Fprint/Manager", interface: manager)
+    do throws(BusError) {
+      guard let device = try await bus.call(place, "GetDefaultDevice").first?.asObjectPath else { return nil }
+      let reader = BusTarget(destination: service, path: device, interface: "net.reactivated.Fprint.Device")
+      return try await bus.call(reader, "ListEnrolledFingers", [.string("")]).first?.asArray?.isEmpty == false
+    } catch .remote(let name, _, _) {
+      return name == "net.reactivated.Fprint.Error.NoEnrolledPrints" ? false : nil
+    } catch {
+      return nil
+    }
   }
 
   private func opened<Answer: Sendable>(

@@ -79,6 +79,9 @@ enum Interruption {
   /// Makes this process end by the signal that has ended its command.
   static func follow(_ signal: Int32) { state.withLock { $0.followed = signal } }
 
+  /// Whether a signal has ended a command of this process.
+  static var isFollowing: Bool { state.withLock { $0.followed != nil } }
+
   /// Ends the process with the status, or by the signal that was received meanwhile.
   static func end(with status: ExitStatus) -> Never {
     if let signal = state.withLock({ $0.received ?? $0.followed }) { EndingSignals.die(of: signal) }

@@ -1,3 +1,4 @@
+import Glibc
 import Processes
 import Whorl
 
@@ -10,6 +11,9 @@ extension Session {
     environment.first { $0.hasPrefix("\(name)=") && $0.utf8.count > name.utf8.count + 1 }
       .map { String($0.dropFirst(name.count + 1)) }
   }
+
+  /// The user for whom sudo runs this program as root; nil where it does not. For words alone.
+  var askedThroughSudo: String? { geteuid() == 0 ? variable("SUDO_USER").flatMap { $0 == "root" ? nil : $0 } : nil }
 
   /// Whether the program belongs to a desktop, as far as the desktop has said so.
   var hasDisplay: Bool { variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil }

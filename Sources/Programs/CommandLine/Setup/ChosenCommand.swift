@@ -1,5 +1,6 @@
 import Glibc
 import Processes
+import SecureMemory
 import SessionPrompts
 import Whorl
 
@@ -12,14 +13,38 @@ struct ChosenCommand {
   /// Runs it to its end, with this program's terminal and environment, and with the limits that this program was started
   /// with. The status is that of a shell: 127 where there is no such program. A signal ends the command, and this program
   /// then ends by the same one, once it has told how to go on.
-  func run(_ hardening: Hardening) -> Int32 {
-    let command = try? hardening.undone { () throws(ChildStartError) in try ForegroundCommand(program, words) }
+  ///
+  /// - Parameter answer: what the command reads from the descriptor that this option names, so that nobody is asked again.
+  func run(_ hardening: Hardening, answer: (option: String, secret: SharedSecret)? = nil) -> Int32 {
+    let input = answer.flatMap { Self.input(of: $0.secret) }
+    defer { if let input { close(input) } }
+    let words = if let answer, input != nil { words + [answer.option, "3"] } else { words }
+    let command = try? hardening.undone { () throws(ChildStartError) in
+      try ForegroundCommand(program, words, given: input)
+    }
     guard let command else { return Self.notFound }
     Interruption.pass(to: command)
     defer { Interruption.pass(to: nil) }
     let ending = command.ending()
     if let signal = ending.endingSignal { Interruption.follow(signal) }
     return ending.status
+  }
+
+  /// A descriptor of the secret as lines of a file in memory: as many as a command may ask for. Nil where there is no memory
+  /// for it, and the command then asks the person.
+  private static func input(of secret: SharedSecret) -> Int32? {
+    do {
+      var writer = try SealedFile.Writer()
+      for _ in 1...2 {
+        _ = try writer.append(secret.bytes)
+        var newline = SecretBytes(count: 1)
+        newline.withUnsafeMutableBytes { $0[0] = UInt8(ascii: "\n") }
+        _ = try writer.append(newline)
+      }
+      return try writer.seal().release()
+    } catch {
+      return nil
+    }
   }
 
   /// Whether it ends with status 0, without showing anything; nil where there is no such program.
@@ -39,4 +64,24 @@ struct ChosenCommand {
   }
 
   private var program: String { words[0] == "whorl" ? Self.executable : words[0] }
+}
+
+/// A command as a shell reads it.
+enum ShellLine {
+  static func text(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
+
+  private static func quoted(_ word: String) -> String {
+    let isPlain =
+      !word.isEmpty
+      && word.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "_@%+=:,./-".utf8.contains(byte)
+        }
+      }
+    return isPlain
+      ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+  }
 }

@@ -1,13 +1,25 @@
 /// What `whorl setup` looks at, in the order in which it is set up.
 enum SetupStep: String, CaseIterable, Encodable {
-  case service, store, passcode, reader, fingers, keyring, kwallet, secrets, ssh, git
+  case service, store, passcode, reader, fingers, login, keyring, kwallet, secrets, ssh, git
 }
 
-/// The state of a step, and the commands that carry it out.
+/// A command that carries a step out, or a part of it, and the question whether to run it.
+struct SetupOffer: Encodable {
+  /// In the words of a person who knows none of the commands.
+  let question: String
+  let command: [String]
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(command)
+  }
+}
+
+/// The state of a step, and what is left of it.
 struct SetupFinding: Encodable {
   enum State: String, Encodable {
     case done
-    /// The commands can be run now.
+    /// It can be done now: by the commands, or as ``advice`` says.
     case open
     /// Another step has to be done first.
     case later
@@ -19,34 +31,47 @@ struct SetupFinding: Encodable {
   let state: State
   /// What was found.
   let words: String
-  /// The commands that are left, one after another, each as a person types it.
-  var commands: [[String]] = []
-  /// The command that takes it back.
-  var wayBack: String?
+  /// What is left, one after another.
+  private(set) var commands: [SetupOffer] = []
+  /// What the person can do without Whorl, where no command does it.
+  private(set) var advice: String?
+  /// The command that takes it back, as a shell reads it.
+  private(set) var wayBack: String?
+  /// The same, to be run.
+  private(set) var undo: [String]?
 
-  /// - Parameter wayBack: nil for what no command of this user takes back.
-  static func done(_ step: SetupStep, _ words: String, wayBack: String?) -> Self {
-    Self(step: step, state: .done, words: words, wayBack: wayBack)
+  private enum CodingKeys: CodingKey { case step, state, words, commands, advice, wayBack }
+
+  /// - Parameter undo: nil for what no command of this user takes back.
+  static func done(_ step: SetupStep, _ words: String, undo: [String]?) -> Self {
+    Self(step: step, state: .done, words: words, wayBack: undo.map(ShellLine.text), undo: undo)
   }
 
   static func later(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .later, words: words) }
 
   static func note(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .note, words: words) }
 
-  static func open(_ step: SetupStep, _ words: String, _ commands: [String]..., wayBack: String) -> Self {
-    Self(step: step, state: .open, words: words, commands: commands, wayBack: wayBack)
+  static func open(_ step: SetupStep, _ words: String, _ offers: SetupOffer..., undo: [String]) -> Self {
+    Self(step: step, state: .open, words: words, commands: offers, wayBack: ShellLine.text(undo), undo: undo)
   }
 
-  /// The lines for a person.
-  var lines: [String] {
-    let name = step.rawValue + String(repeating: " ", count: 10 - step.rawValue.count)
-    let mark = state == .done ? "ok  " : state == .open ? "todo" : "    "
-    var lines = ["\(mark)  \(name)\(words)"]
-    if !commands.isEmpty {
-      let spoken = commands.map { "'\($0.joined(separator: " "))'" }.joined(separator: ", then ")
-      lines.append("                \(spoken) does it")
-    }
-    if state == .open, let wayBack { lines.append("                '\(wayBack)' takes it back") }
-    return lines
+  /// For a step that this session cannot carry out.
+  static func elsewhere(_ step: SetupStep, _ words: String, _ advice: String) -> Self {
+    Self(step: step, state: .open, words: words, advice: advice)
   }
+
+  /// The lines for a person, with the commands that are left.
+  var lines: [String] {
+    let mark = state == .done ? "ok  " : state == .open ? "todo" : "    "
+    let column = String(repeating: " ", count: 16)
+    return ["\(mark)  \(name)\(words)"] + commands.map { column + ShellLine.text($0.command) }
+      + (advice.map { [column + $0] } ?? [])
+  }
+
+  /// The lines of what is on, with the command that takes it back.
+  var wayBackLines: [String] {
+    ["  \(name)\(words)"] + (wayBack.map { [String(repeating: " ", count: 12) + "undo: " + $0] } ?? [])
+  }
+
+  private var name: String { step.rawValue + String(repeating: " ", count: 10 - step.rawValue.count) }
 }

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Processes
 import SecretModel
 import Wallets
 import Whorl
@@ -14,18 +15,20 @@ struct SetupSurvey {
     let isOwn = if case .own = try session.place() { true } else { false }
     findings.append(
       isOwn
-        ? .done(.service, "installed: other programs of yours cannot read its keys", wayBack: nil)
+        ? .done(.service, "installed: other programs of yours cannot read its keys", undo: nil)
         : .note(.service, "not used: other programs of yours can read the key file of a private store"))
     let store: (any VaultService)?
-    let withoutStore = isOwn ? "sudo whorl admin remove USER" : "rm -r \(try folder())"
+    let withoutStore =
+      isOwn ? ["sudo", "whorl", "admin", "remove", Account.ownName] : ["rm", "-r", "--", try folder()]
     do throws(Failure) {
       store = try await session.store()
-      findings.append(.done(.store, "made", wayBack: withoutStore))
+      findings.append(.done(.store, "made", undo: withoutStore))
     } catch {
       // No other failure would go away if a store were created.
       guard error.status == .notFound else { throw error }
       store = nil
-      findings.append(.open(.store, "none yet", command("init"), wayBack: withoutStore))
+      let offer = SetupOffer(question: "Make it now?", command: command("init"))
+      findings.append(.open(.store, "none yet", offer, undo: withoutStore))
     }
     if let store {
       try await lookInside(store, &findings)
@@ -48,25 +51,38 @@ struct SetupSurvey {
     } catch {
       throw session.explained(error)
     }
-    let withoutPasscode = "whorl passcode --remove"
+    let withoutPasscode = command("passcode", "--remove")
+    let offer = SetupOffer(
+      question: "Set one? It asks for the recovery key, and stands in for a finger from then on.",
+      command: command("passcode"))
     findings.append(
       look.status.passcodeSet
-        ? .done(.passcode, "set", wayBack: withoutPasscode)
-        : .open(
-          .passcode, "none: only the recovery key opens what a finger does not", command("passcode"),
-          wayBack: withoutPasscode))
+        ? .done(.passcode, "set", undo: withoutPasscode)
+        : .open(.passcode, "none: only the recovery key opens what a finger does not", offer, undo: withoutPasscode))
     guard let reader = look.readers.chosen else {
-      let problem = look.readers.problem.map { Failure($0).words } ?? "no reader is attached"
+      let problem = look.readers.problem.map { Failure($0).what } ?? "no reader is attached"
       findings.append(.note(.reader, "none: \(problem)"))
       findings.append(.later(.fingers, "after a reader is there; the passcode stands in until then"))
       return
     }
-    findings.append(.done(.reader, reader.name, wayBack: nil))
-    let withoutFingers = "whorl unenroll --all"
-    findings.append(
-      look.count > 0
-        ? .done(.fingers, "\(look.count) enrolled", wayBack: withoutFingers)
-        : .open(.fingers, look.absence.words, command(look.absence.command), wayBack: withoutFingers))
+    findings.append(.done(.reader, reader.name, undo: nil))
+    let withoutFingers = command("unenroll", "--all")
+    guard look.count == 0 else {
+      findings.append(.done(.fingers, "\(look.count) enrolled", undo: withoutFingers))
+      return
+    }
+    let absence = look.absence
+    if absence.command == ["enroll"], look.readerOfFprintd != nil, EnrolmentPermission.ofThisProgram() == .refused {
+      let words = "\(absence.words), and this session may not enrol one"
+      findings.append(.elsewhere(.fingers, words, FprintdFingers.advice))
+    } else {
+      let question =
+        absence.command == ["enroll"]
+        ? "Enrol the right index finger now? ('whorl enroll left-thumb' and so on take others.)"
+        : "Take the fingers that fprintd has? It asks for the passcode."
+      let offer = SetupOffer(question: question, command: command(absence.command))
+      findings.append(.open(.fingers, absence.words, offer, undo: withoutFingers))
+    }
   }
 
   /// What can be seen of reader and fingers without a store.
@@ -75,7 +91,7 @@ struct SetupSurvey {
     do throws(Failure) {
       attached = try await session.attachedReaders()
     } catch {
-      return [.note(.reader, "none: \(error.words)"), .later(.fingers, "after the store is made")]
+      return [.note(.reader, "none: \(error.what)"), .later(.fingers, "after the store is made")]
     }
     guard let reader = attached.first else {
       return [
@@ -83,81 +99,103 @@ struct SetupSurvey {
         .later(.fingers, "after a reader is there"),
       ]
     }
-    let found: SetupFinding = .done(.reader, reader.name, wayBack: nil)
+    let found: SetupFinding = .done(.reader, reader.name, undo: nil)
     guard reader.identity.adapter == .fprintd,
       let fingers = try? await FprintdFingers(session: session).enrolled().fingers, !fingers.isEmpty
     else { return [found, .later(.fingers, "after the store is made")] }
-    return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", wayBack: nil)]
+    return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", undo: nil)]
   }
 
-  /// Looks at the wallets that a login by finger leaves locked. Only the service is told about logins.
+  /// Looks at the login password, and at the wallets that a login by finger leaves locked. Only the service is told about
+  /// logins.
   private func lookAtLogin(
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
   ) async throws(Failure) {
     guard isOwn else { return }
     let rows = try await session.loginRows(in: store)
     let isTold = LoginStacks().isAnyGood
-    func wallet(_ step: SetupStep, _ kind: LoginItem.Kind, _ word: String) {
-      let wayBack = "whorl login disable \(word)"
+    func look(
+      _ step: SetupStep, _ kind: LoginItem.Kind, _ word: String, _ done: String, _ open: String, _ question: String
+    ) {
+      let undo = command("login", "disable", word)
       if rows.contains(where: { $0.kind == kind.rawValue }) {
-        findings.append(.done(step, "a login opens it", wayBack: wayBack))
+        findings.append(.done(step, done, undo: undo))
       } else if isTold {
-        findings.append(
-          .open(
-            step, "a login by finger leaves it locked", command("login", "enable", word), wayBack: wayBack))
+        let offer = SetupOffer(question: question, command: command("login", "enable", word))
+        findings.append(.open(step, open, offer, undo: undo))
       } else {
         findings.append(.note(step, "no login of this machine tells Whorl; 'whorl login status' says what to change"))
       }
     }
+    if findings.contains(where: { $0.step == .passcode && $0.state == .done }) {
+      look(
+        .login, .passcode, "passcode", "the login password is the passcode, and logging in opens the store",
+        "the login password is not the passcode",
+        "Is the passcode your login password, so that logging in opens the store?")
+    } else {
+      findings.append(.later(.login, "after a passcode is set"))
+    }
     let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
-    if access(keyring, F_OK) == 0 { wallet(.keyring, .gnomeKeyring, "gnome-keyring") }
-    if access(kwallet, F_OK) == 0 { wallet(.kwallet, .kwallet, "kwallet") }
+    let locked = "a login by finger leaves it locked"
+    if access(keyring, F_OK) == 0 {
+      look(
+        .keyring, .gnomeKeyring, "gnome-keyring", "a login opens it", locked,
+        "Have each login open GNOME's keyring, one by finger too? It asks for the keyring's password.")
+    }
+    if access(kwallet, F_OK) == 0 {
+      look(
+        .kwallet, .kwallet, "kwallet", "a login opens it", locked,
+        "Have each login open KWallet, one by finger too? It asks for the wallet's password.")
+    }
   }
 
   /// Looks at the Secret Service of the desktop.
   private func secrets() async throws(Failure) -> SetupFinding {
-    let wayBack = "whorl secret-service disable"
+    let undo = command("secret-service", "disable")
     let isEnabled = try SecretServiceFiles().isEnabled
+    let here = "programs of the desktop have theirs from Whorl"
     let holder: SecretServiceHolderReport?
     do throws(Failure) {
       holder = try await SecretServiceHolderReport.current()
     } catch {
       return isEnabled
-        ? .done(.secrets, "programs of the desktop have theirs from Whorl", wayBack: wayBack)
+        ? .done(.secrets, here, undo: undo)
         : .note(.secrets, "no desktop here: its programs would keep theirs elsewhere")
     }
-    if let holder, holder.own {
-      return .done(.secrets, "programs of the desktop have theirs from Whorl", wayBack: wayBack)
-    }
+    if let holder, holder.own { return .done(.secrets, here, undo: undo) }
     if isEnabled {
-      return .done(
-        .secrets,
-        holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
-          ?? "programs of the desktop have theirs from Whorl", wayBack: wayBack)
+      let words = holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
+      return .done(.secrets, words ?? here, undo: undo)
     }
-    let enable = command("secret-service", "enable")
-    let words =
-      holder.map { "programs of the desktop keep theirs in \($0.words)" }
-      ?? "programs of the desktop keep theirs elsewhere"
+    let enable = SetupOffer(
+      question: "Have mail programs, browsers and others keep their passwords in Whorl from the next login on?",
+      command: command("secret-service", "enable"))
+    let words = "programs of the desktop keep theirs \(holder.map { "in \($0.words)" } ?? "elsewhere")"
     guard try await SecretServiceHolderReport.mayHoldItems() else {
-      return .open(.secrets, words, enable, wayBack: wayBack)
+      return .open(.secrets, words, enable, undo: undo)
     }
     // First what they have: once Whorl is the service, nothing can be read from the other program.
-    return .open(.secrets, words, command("secret-service", "import"), enable, wayBack: wayBack)
+    let copy = SetupOffer(
+      question:
+        "Copy the passwords that programs of the desktop have stored into Whorl? They stay where they are, too.",
+      command: command("secret-service", "import"))
+    return .open(.secrets, words, copy, enable, undo: undo)
   }
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {
     let keys = try await session.sshKeys(in: store)
     guard !keys.isEmpty else {
-      return .open(.ssh, "no key in the vault", command("ssh", "add", "ssh"), wayBack: "whorl ssh rm ssh")
+      let offer = SetupOffer(
+        question: "Make a key for ssh, which signs only after a touch?", command: command("ssh", "add", "ssh"))
+      return .open(.ssh, "no key in the vault", offer, undo: command("ssh", "rm", "ssh"))
     }
     let there = "\(Spoken.plural(keys.count, "key")) in the vault"
-    let wayBack = "whorl ssh disable"
+    let undo = command("ssh", "disable")
+    let offer = SetupOffer(
+      question: "Let ssh find the keys of the vault, beside those it has?", command: command("ssh", "enable"))
     return switch try SSHAgentFiles().isEnabled {
-    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh", wayBack: wayBack)
-    case false?:
-      .open(
-        .ssh, "\(there), but ssh does not ask whorl-agent for them", command("ssh", "enable"), wayBack: wayBack)
+    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh", undo: undo)
+    case false?: .open(.ssh, "\(there), but ssh does not ask whorl-agent for them", offer, undo: undo)
     case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
     }
   }
@@ -165,14 +203,15 @@ struct SetupSurvey {
   private func git() -> SetupFinding {
     let helper = GitHelperLine.pattern
     let look = ["git", "config", "--global", "--get-all", "credential.helper", helper]
-    let wayBack = "git config --global --unset-all credential.helper '\(helper)'"
+    let undo = ["git", "config", "--global", "--unset-all", "credential.helper", helper]
     switch ChosenCommand(look).isTrue() {
     case nil: return .note(.git, "not installed")
-    case true?: return .done(.git, "asks Whorl for passwords", wayBack: wayBack)
+    case true?: return .done(.git, "asks Whorl for passwords", undo: undo)
     case false?:
-      return .open(
-        .git, "does not ask Whorl for passwords", ["git", "config", "--global", "--add", "credential.helper", GitHelperLine.value],
-        wayBack: wayBack)
+      let offer = SetupOffer(
+        question: "Have git get its passwords from Whorl, each after a touch?",
+        command: ["git", "config", "--global", "--add", "credential.helper", GitHelperLine.value])
+      return .open(.git, "does not ask Whorl for passwords", offer, undo: undo)
     }
   }
 
@@ -188,4 +227,9 @@ struct SetupSurvey {
     let given = [("--config", options.config), ("--store", options.store), ("--reader", options.reader?.description)]
     return ["whorl"] + words + given.flatMap { name, value in value.map { [name, $0] } ?? [] }
   }
+}
+
+extension Account {
+  /// The name of this user's account, for commands that a person types.
+  static var ownName: String { name(of: geteuid()) ?? "USER" }
 }

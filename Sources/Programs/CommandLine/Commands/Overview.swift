@@ -1,0 +1,40 @@
+import ArgumentParser
+import SecretModel
+import Whorl
+
+/// `whorl` alone at a terminal: where the person stands, and what is next.
+struct Overview {
+  let session: Session
+
+  /// The five lines.
+  func lines() async throws(Failure) -> [String] {
+    let findings = try await SetupSurvey(session: session).findings()
+    func words(_ step: SetupStep) -> String { findings.first { $0.step == step }?.words ?? "unknown" }
+    func isOn(_ step: SetupStep) -> Bool { findings.contains { $0.step == step && $0.state == .done } }
+    let hasStore = isOn(.store)
+    let names: [(SetupStep, String)] = [
+      (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.secrets, "passwords of the desktop"),
+      (.ssh, "ssh"), (.git, "git"),
+    ]
+    let on = names.filter { isOn($0.0) }.map(\.1)
+    let left = findings.filter { $0.state == .open }.map(\.step.rawValue)
+    var next = "whorl set mail/me stores a secret, whorl get mail/me gives it out. All commands: whorl --help"
+    if !left.isEmpty { next = "whorl setup goes on (\(left.joined(separator: ", "))). All commands: whorl --help" }
+    if !hasStore { next = "whorl setup sets everything up, a question at a time. All commands: whorl --help" }
+    return [
+      "Store     \(hasStore ? try await store() : "none yet")",
+      "Fingers   \(words(.fingers))\(isOn(.reader) ? ", on \(words(.reader))" : "")",
+      "Passcode  \(words(.passcode))",
+      "On        \(on.isEmpty ? "nothing else" : on.joined(separator: ", "))",
+      "Next      \(next)",
+    ]
+  }
+
+  private func store() async throws(Failure) -> String {
+    let store = try await session.store()
+    let status = try await session.explained { () async throws(VaultError) in try await store.status() }
+    await session.close()
+    let isClosed = status.firstUnlock != .none && status.passcodeDeadline == nil
+    return "\(Spoken.plural(status.items, "item"))\(isClosed ? ", closed until 'whorl unlock' or a login" : "")"
+  }
+}

@@ -1,0 +1,123 @@
+import Processes
+import SecureMemory
+import Whorl
+
+/// `whorl setup` at a terminal: asks for each step that is left and carries out what is chosen. It looks at the machine anew
+/// before each question, so that it can be ended anywhere and goes on from there the next time.
+final class SetupConversation {
+  private let survey: SetupSurvey
+  private let dialogue: SetupDialogue
+  private let hardening: Hardening
+  /// What was typed as the new passcode, so that no command asks for it again.
+  private var store: StoreMaking.Choice?
+  /// The commands that did not succeed.
+  private var failed: [[String]] = []
+
+  private var session: Session { survey.session }
+
+  init(_ survey: SetupSurvey, _ dialogue: SetupDialogue, _ hardening: Hardening) {
+    (self.survey, self.dialogue, self.hardening) = (survey, dialogue, hardening)
+  }
+
+  /// - Parameter findings: what the survey has found, which is on the screen.
+  func run(_ findings: [SetupFinding]) async throws(Failure) {
+    Interruption.atEnd { StandardError.line("\(SetupDialogue.goesOn).") }
+    guard findings.contains(where: { $0.state == .open }) else { return try await page() }
+    dialogue.tell("Each step is asked for and can be taken back. Ctrl-C ends this anywhere: \(SetupDialogue.goesOn).")
+    for step in SetupStep.allCases { try await carryOut(step) }
+    try await page()
+    if let command = failed.first {
+      throw Failure(
+        .unavailable, "'\(ShellLine.text(command))' did not work, and the rest was set up",
+        advice: "'whorl setup' tries it again")
+    }
+  }
+
+  private func carryOut(_ step: SetupStep) async throws(Failure) {
+    var done: [[String]] = []
+    // A step may need several commands, and an earlier step may have changed the state of this one.
+    while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open {
+      if step == .store { return try await makeStore() }
+      if let advice = finding.advice { return try await wait(for: step, finding.words, advice) }
+      guard let offer = finding.commands.first(where: { !done.contains($0.command) }),
+        try isChosen(offer, of: step), try run(offer, of: step)
+      else { return }
+      done.append(offer.command)
+    }
+  }
+
+  private func makeStore() async throws(Failure) {
+    let made: Result<StoreMaking.Choice, Failure>
+    do throws(Failure) {
+      made = .success(try await StoreMaking(session: session, dialogue: dialogue).make())
+    } catch {
+      made = .failure(error)
+    }
+    // The vault's connection, with a store that nobody has kept.
+    await session.close()
+    store = try made.get()
+    dialogue.tell("The store is made.")
+  }
+
+  private func isChosen(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
+    // It was chosen with the passcode.
+    if step == .login, store?.isLoginPassword == true { return true }
+    dialogue.tell()
+    return try dialogue.isChosen(offer.question, standard: step == .fingers)
+  }
+
+  /// Runs a command, and again where it did not succeed and the person wants that. False where it did not.
+  private func run(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
+    dialogue.add("> \(ShellLine.text(offer.command))")
+    var answer = answer(for: step)
+    while true {
+      let status = ChosenCommand(offer.command).run(hardening, answer: answer)
+      guard status != 0 else { return true }
+      guard !Interruption.isFollowing else {
+        throw Failure(
+          .unavailable, "'\(ShellLine.text(offer.command))' ended with status \(status)", advice: SetupDialogue.goesOn)
+      }
+      // What was given to it may have been wrong.
+      answer = nil
+      guard try dialogue.isChosen("That did not work, for the reason above. Try it again?") else {
+        failed.append(offer.command)
+        return false
+      }
+    }
+  }
+
+  /// What a command of this step is given, so that it does not ask.
+  private func answer(for step: SetupStep) -> (option: String, secret: SharedSecret)? {
+    guard let store else { return nil }
+    return switch step {
+    case .fingers, .login: ("--passcode-fd", store.passcode)
+    // A keyring that the desktop has made has the login password.
+    case .keyring where store.isLoginPassword: ("--password-fd", store.passcode)
+    default: nil
+    }
+  }
+
+  /// Waits for a finger that another program enrols.
+  private func wait(for step: SetupStep, _ words: String, _ advice: String) async throws(Failure) {
+    dialogue.tell("Fingers: \(words).", "To have one, \(advice).", "Waiting for it. Enter goes on without.")
+    while try !dialogue.isEntered(within: .seconds(2)) {
+      guard await FprintdFingers(session: session).isAnyEnrolled() != false else { continue }
+      guard let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .done else {
+        continue
+      }
+      return dialogue.add("There it is: \(finding.words).")
+    }
+  }
+
+  /// What is on and how each is undone, and what is left.
+  private func page() async throws(Failure) {
+    let findings = try await survey.findings()
+    var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)
+    let left = findings.filter { $0.state == .open }
+    if !left.isEmpty { lines += ["", "Left, for another 'whorl setup':"] + left.flatMap(\.lines) }
+    lines += [
+      "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: whorl set mail/me",
+    ]
+    for line in lines { try StandardOutput.line(Visible.text(line)) }
+  }
+}

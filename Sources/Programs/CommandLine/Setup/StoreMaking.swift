@@ -1,0 +1,109 @@
+import Glibc
+import SecretModel
+import SecureMemory
+import Wallets
+import Whorl
+
+/// Makes the store in the conversation of `whorl setup`. It is kept only once its recovery key is in the person's hands.
+struct StoreMaking {
+  let session: Session
+  let dialogue: SetupDialogue
+
+  /// What the person has chosen.
+  struct Choice {
+    let passcode: SharedSecret
+    let isLoginPassword: Bool
+  }
+
+  func make() async throws(Failure) -> Choice {
+    let place = try session.place()
+    let output = try RecoveryKeyOutput(descriptor: nil, option: "--recovery-fd of 'whorl init'")
+    dialogue.tell(
+      "The passcode is a word or number that stands in for your finger: when the reader fails, and when fingers change."
+    )
+    let isLoginPassword = try loginPasswordIsTaken(at: place)
+    var passcode = try newPasscode(isLoginPassword)
+    if case .own = place { dialogue.add("The system asks for your login password once, to see that it is you.") }
+    let connection = try await session.connect(to: place)
+    var isInsisted = false
+    while true {
+      switch try await create(at: place, passcode, isInsisted, connection) {
+      case .success(let draft):
+        try RecoveryKeyHandover(dialogue: dialogue, output: output).hand(over: draft.recoveryKey)
+        try await session.explained { () async throws(VaultError) in try await connection.keep(draft.id) }
+        return Choice(passcode: passcode, isLoginPassword: isLoginPassword)
+      case .failure(.guessablePasscode):
+        dialogue.tell(
+          "That passcode is easy to find by trying, for whoever gets a copy of this disk. Four words or 12 digits are not."
+        )
+        if try dialogue.isChosen("Take it all the same?") {
+          isInsisted = true
+        } else {
+          passcode = try newPasscode(isLoginPassword)
+        }
+      case .failure(.invalidPasscode(let problem)):
+        dialogue.tell("That passcode cannot be taken: \(problem).")
+        passcode = try newPasscode(isLoginPassword)
+      case .failure(.notAuthorized):
+        dialogue.tell("The system was not given your login password. \(Self.whoAsks)")
+        guard try dialogue.isChosen("Try again, with the same passcode?", standard: true) else { throw .stopped }
+      case .failure(let error): throw Self.fullDisk(at: place, error) ?? session.explained(error)
+      }
+    }
+  }
+
+  /// Offers the login password where a login tells the store, so that the two stay one.
+  private func loginPasswordIsTaken(at place: StorePlace) throws(Failure) -> Bool {
+    guard case .own = place, LoginStacks().isAnyGood else { return false }
+    dialogue.add("It can be your login password: one word less to know, and logging in opens the store as well.")
+    return try dialogue.isChosen("Take your login password?", standard: true)
+  }
+
+  /// Asks twice, and again where the two differ.
+  private func newPasscode(_ isLoginPassword: Bool) throws(Failure) -> SharedSecret {
+    if isLoginPassword { dialogue.add("Type your login password where it asks for the new passcode.") }
+    while true {
+      do throws(Unanswered) {
+        return SharedSecret(try dialogue.terminal.readNewSecret("passcode"))
+      } catch .differed {
+        dialogue.add("Nothing is lost: type a word twice, the same both times.")
+      } catch .cancelled {
+        throw .stopped
+      } catch {
+        throw Failure(error)
+      }
+    }
+  }
+
+  private func create(
+    at place: StorePlace, _ passcode: SharedSecret, _ isInsisted: Bool, _ connection: any VaultConnection
+  ) async throws(Failure) -> Result<StoreDraft, VaultError> {
+    try await session.withPasswordAgent { () async throws(Failure) in
+      do throws(VaultError) {
+        return .success(try await connection.create(place, passcode: passcode.copy(), allowsGuessable: isInsisted))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// The failure for an error of the disk where the reason is that it is full; nil for other errors.
+  private static func fullDisk(at place: StorePlace, _ error: VaultError) -> Failure? {
+    guard case .inputOutput = error, case .folder(let folder) = place else { return nil }
+    let parent = folder.directory.lastIndex(of: "/").map { String(folder.directory[..<$0]) } ?? "."
+    var disk = statvfs()
+    guard statvfs(parent, &disk) == 0, disk.f_bavail * disk.f_frsize < roomWanted else { return nil }
+    return Failure(
+      .inputOutput, "the disk of \(folder.directory) is full", name: "errSecDiskFull",
+      advice: "make room, then \(SetupDialogue.goesOn)")
+  }
+
+  /// A new store is smaller, in bytes.
+  private static let roomWanted: UInt = 1 << 20
+
+  private static var whoAsks: String {
+    access("/usr/bin/pkttyagent", X_OK) == 0
+      ? "It is the password that you log in with."
+      : "Nothing asks for it at this terminal: run 'whorl setup' on the desktop, or install pkttyagent (polkitd)."
+  }
+}

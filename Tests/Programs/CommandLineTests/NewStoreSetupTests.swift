@@ -1,0 +1,245 @@
+import Foundation
+import Glibc
+import ProgramDriver
+import Testing
+
+/// `whorl setup` where there is no store, with the mistakes that people make.
+@Suite("whorl setup of a new store")
+struct NewStoreSetupTests {
+  private static let first = "New passcode: "
+  private static let again = "New passcode, again: "
+  private static let place = "Show it [Enter], or the file: "
+  private static let group = "the first 4 characters of group "
+
+  private func setup(
+    in folder: String, _ environment: [String: String] = [:]
+  ) throws -> PseudoTerminal {
+    let home = ["HOME": folder, "XDG_RUNTIME_DIR": folder].merging(environment) { $1 }
+    return try PseudoTerminal(["setup", "--store", "\(folder)/store"], environment: home)
+  }
+
+  /// Types what is not shown, once it is not.
+  private func secretly(_ terminal: PseudoTerminal, _ prompt: String, count: Int = 1, _ text: String) async throws {
+    try await terminal.waits(for: prompt, count: count)
+    try await terminal.becomes(echoing: false)
+    terminal.type("\(text)\n")
+  }
+
+  private func choosePasscode(_ terminal: PseudoTerminal) async throws {
+    try await secretly(terminal, Self.first, "one passcode")
+    try await secretly(terminal, Self.again, "one passcode")
+    try await terminal.waits(for: Self.place)
+  }
+
+  /// The characters that are asked for, of the key on the screen.
+  private func sample(_ terminal: PseudoTerminal) throws -> String {
+    let key = try #require(terminal.shown.firstMatch(of: /(?:[0-9A-Z]{5}-){6}[0-9A-Z]{5}/)).0
+    let number = try #require(terminal.shown.firstMatch(of: /characters of group ([1-7])/)).1
+    return String(key.split(separator: "-")[try #require(Int(number)) - 1].prefix(4))
+  }
+
+  private func decline(_ terminal: PseudoTerminal) async throws {
+    try await terminal.waits(for: "ssh, which signs only after a touch? [y/N]")
+    terminal.type("\n")
+    try await terminal.waits(for: "each after a touch? [y/N]")
+    terminal.type("\n")
+  }
+
+  @Test(
+    "explains the passcode, has a mistyped repeat corrected, and the recovery key typed back before the store is kept")
+  func typos() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await terminal.waits(for: "The passcode is a word or number that stands in for your finger")
+      for attempt in 1...3 {
+        try await secretly(terminal, Self.first, count: attempt, "one passcode")
+        try await secretly(terminal, Self.again, count: attempt, "another")
+      }
+      // Three times are no end.
+      try await terminal.waits(for: "Nothing is lost: type a word twice, the same both times.")
+      try await secretly(terminal, Self.first, count: 4, "one passcode")
+      try await secretly(terminal, Self.again, count: 4, "one passcode")
+      // No file can be made there: it is asked again.
+      try await terminal.waits(for: Self.place)
+      terminal.type("\(folder)/none/key\n")
+      try await terminal.waits(for: "That does not work: cannot make \(folder)/none/key: No such file or directory.")
+      try await terminal.waits(for: Self.place, count: 2)
+      terminal.type("\n")
+      try await secretly(terminal, Self.group, "!!!!")
+      try await terminal.waits(for: "Those are not the ones.")
+      // As yet there is none, whatever ends this.
+      #expect(access("\(folder)/store", F_OK) != 0)
+      try await secretly(terminal, Self.group, count: 2, try sample(terminal).lowercased())
+      try await terminal.waits(for: "The store is made.")
+      try await decline(terminal)
+      #expect(try await terminal.status() == 0)
+      let set = try await Invocation(
+        arguments: ["set", "a", "--access", "passcode", "--store", "\(folder)/store"], input: Array("secret".utf8)
+      ).run()
+      try set.mustSucceed()
+      let read = try await Invocation(
+        arguments: ["get", "a", "--passcode-fd", "3", "--store", "\(folder)/store"], descriptors: ["one passcode\n"]
+      ).run()
+      #expect(read.text == "secret", "\(read.diagnostics)")
+    }
+  }
+
+  @Test("saves the recovery key in a new file of the person's alone, and it is the store's")
+  func saved() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await choosePasscode(terminal)
+      // The home directory, as in a shell.
+      terminal.type("~/key\n")
+      try await terminal.waits(for: "The recovery key is in ~/key.")
+      try await decline(terminal)
+      #expect(try await terminal.status() == 0)
+      var status = stat()
+      #expect(stat("\(folder)/key", &status) == 0 && status.st_mode & 0o777 == 0o600)
+      let key = String(decoding: try readFile("\(folder)/key"), as: UTF8.self)
+      #expect(!terminal.shown.contains(key.dropLast()))
+      let recovered = try await Invocation(
+        arguments: ["recover", "--recovery-fd", "3", "--passcode-fd", "4", "--store", "\(folder)/store"],
+        descriptors: [key, "new passcode\n"]
+      ).run()
+      #expect(recovered.status == 0, "\(recovered.diagnostics)")
+    }
+  }
+
+  @Test("explains a passcode that is easily found, and takes it only from a person who insists")
+  func guessable() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await secretly(terminal, Self.first, "1234")
+      try await secretly(terminal, Self.again, "1234")
+      try await terminal.waits(for: "That passcode is easy to find by trying")
+      try await terminal.waits(for: "Take it all the same? [y/N]")
+      terminal.type("\n")
+      try await secretly(terminal, Self.first, count: 2, "")
+      try await secretly(terminal, Self.again, count: 2, "")
+      try await terminal.waits(for: "That passcode cannot be taken: ")
+      try await secretly(terminal, Self.first, count: 3, "1234")
+      try await secretly(terminal, Self.again, count: 3, "1234")
+      try await terminal.waits(for: "Take it all the same? [y/N]", count: 2)
+      terminal.type("y\n")
+      try await terminal.waits(for: Self.place)
+    }
+  }
+
+  /// The questions before there is a store.
+  enum Question: CaseIterable { case first, again, place, group }
+
+  @Test(
+    "ended at any question leaves nothing behind and says how to go on", arguments: Question.allCases,
+    ["\u{3}", "\u{4}"])
+  func ended(_ question: Question, by key: String) async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      if question != .first { try await secretly(terminal, Self.first, "one passcode") }
+      if question == .place || question == .group {
+        try await secretly(terminal, Self.again, "one passcode")
+        try await terminal.waits(for: Self.place)
+      }
+      if question == .group { terminal.type("\n") }
+      let prompt =
+        switch question {
+        case .first: Self.first
+        case .again: Self.again
+        case .place: Self.place
+        case .group: Self.group
+        }
+      try await terminal.waits(for: prompt)
+      try await terminal.becomes(echoing: question == .place)
+      terminal.type(key)
+      if key == "\u{3}" {
+        #expect(try await terminal.endingSignal() == SIGINT)
+      } else {
+        #expect(try await terminal.status() == 77)
+      }
+      try await terminal.waits(for: "'whorl setup' goes on from here")
+      #expect(terminal.isAsFound)
+      #expect(try folderEntries(folder).filter { $0.hasPrefix("store") || $0.hasPrefix(".store") }.isEmpty)
+      // And it does.
+      let again = try setup(in: folder)
+      try await again.waits(for: Self.first)
+      again.type("\u{3}")
+      _ = try await again.endingSignal()
+    }
+  }
+
+  @Test("asks for the passcode once: the command that needs it next is given it")
+  func once() async throws {
+    try await withFolder { folder in
+      let terminal = try PseudoTerminal(
+        ["setup", "--store", "\(folder)/store", "--reader", "virtual-image:\(folder)/reader"],
+        environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder])
+      try await choosePasscode(terminal)
+      terminal.type("~/key\n")
+      try await terminal.waits(for: "Enrol the right index finger now?")
+      terminal.type("\n")
+      try await terminal.waits(for: "the reader (virtual reader) with the right index finger")
+      #expect(terminal.shown.ranges(of: "asscode: ").count == 1, "\(terminal.shown)")
+      terminal.type("\u{3}")
+      #expect(try await terminal.endingSignal() == SIGINT)
+      try await terminal.waits(for: "'whorl setup' goes on from here")
+    }
+  }
+
+  @Test("without reader, desktop and other services says of each what that means, and goes on")
+  func bare() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await choosePasscode(terminal)
+      #expect(terminal.shown.contains("reader    none"))
+      terminal.type("~/key\n")
+      try await decline(terminal)
+      #expect(try await terminal.status() == 0)
+      let told = try await Invocation(
+        arguments: ["setup", "--store", "\(folder)/store"], environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder]
+      ).run().text
+      #expect(told.contains("fingers   after a reader is there; the passcode stands in until then"), "\(told)")
+      #expect(told.contains("secrets   no desktop here: its programs would keep theirs elsewhere"), "\(told)")
+    }
+  }
+
+  @Test("on a full disk says so, and leaves nothing", .enabled(if: getuid() == 0))
+  func full() async throws {
+    guard try await MachineFprintd.isPossible() else { return }
+    try await withFolder { folder in
+      let script = #"mount -t tmpfs -o size=16k none "$1" && exec "$2" setup --store "$1/store""#
+      let terminal = try PseudoTerminal(
+        ["--mount", "/bin/sh", "-ec", script, "sh", folder, try Programs.path("whorl")], program: "/usr/bin/unshare",
+        environment: ["HOME": folder, "XDG_RUNTIME_DIR": "/nonexistent"])
+      try await secretly(terminal, Self.first, "one passcode")
+      try await secretly(terminal, Self.again, "one passcode")
+      #expect(try await terminal.status() == 74)
+      let last = String(terminal.shown.split(separator: "\r\n").last ?? "")
+      #expect(last.contains("whorl: setup: the disk of \(folder)/store is full"), "\(last)")
+      #expect(last.hasSuffix("make room, then 'whorl setup' goes on from here"), "\(last)")
+    }
+  }
+
+  @Test("in a folder of another user's says that it cannot be trusted, before it asks", .enabled(if: getuid() == 0))
+  func othersFolder() async throws {
+    try await TestStore.with { store in
+      chown(store.directory, 65534, 65534)
+      let told = try PseudoTerminal(store.arguments(["setup"]), environment: ["HOME": store.folder])
+      #expect(try await told.status() == 78)
+      #expect(told.shown.contains("whorl: setup: the store's directory cannot be trusted: "), "\(told.shown)")
+      #expect(!told.shown.contains("[y/N]"))
+    }
+  }
+
+  @Test("under sudo asks whether root's store is meant", .enabled(if: getuid() == 0))
+  func sudo() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder, ["SUDO_USER": "alice"])
+      try await terminal.waits(for: "This sets up root's store, since sudo runs it.")
+      try await terminal.waits(for: "Go on? [y/N]")
+      terminal.type("\n")
+      #expect(try await terminal.status() == 77)
+      #expect(terminal.shown.contains("run 'whorl setup' as alice, without sudo"), "\(terminal.shown)")
+      #expect(!terminal.shown.contains("passcode"))
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl setup --undo, and whorl alone")
+struct SetupUndoTests {
+  /// A store with a key for ssh that the agent gives out, and with git as its client.
+  private func settled(_ body: (TestStore, [String: String]) async throws -> Void) async throws {
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      let home = services.environment()
+      try await store.whorl("ssh", "add", "work").mustSucceed()
+      try await store.whorl("ssh", "enable", environment: home).mustSucceed()
+      try await Invocation(
+        program: "/usr/bin/env", arguments: ["git", "config", "--global", "--add", "credential.helper", "whorl"],
+        environment: home
+      ).run().mustSucceed()
+      try await body(store, home)
+    }
+  }
+
+  private func isSetUp(_ store: TestStore, _ home: [String: String]) async throws -> [Bool] {
+    let told = try await store.whorl("setup", environment: home).text
+    return ["ok    store", "ok    ssh", "ok    git"].map { told.contains($0) }
+  }
+
+  @Test(
+    "lists what it takes back, asks, takes it back, and asks again before the store goes", arguments: [true, false])
+  func undone(_ removesStore: Bool) async throws {
+    try await settled { store, home in
+      let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
+      try await terminal.waits(for: "Go on? [y/N]")
+      #expect(terminal.shown.contains("undo: whorl ssh disable --store \(store.directory)"), "\(terminal.shown)")
+      #expect(terminal.shown.contains("undo: git config --global --unset-all credential.helper '^whorl( |$)'"))
+      terminal.type("y\n")
+      try await terminal.waits(for: "Remove the store, too, with the 1 item in it, for good? [y/N]")
+      terminal.type(removesStore ? "y\n" : "\n")
+      #expect(try await terminal.status() == 0)
+      #expect((access(store.directory, F_OK) == 0) != removesStore)
+      #expect(
+        terminal.shown.contains("The store stays, with its passcode, its fingers and what is in it.") != removesStore)
+      if !removesStore {
+        #expect(terminal.shown.contains("\r\n  rm -r -- \(store.directory)\r\n"), "\(terminal.shown)")
+      }
+      let git = String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self)
+      #expect(!git.contains("whorl"))
+      if !removesStore { #expect(try await isSetUp(store, home) == [true, false, false]) }
+    }
+  }
+
+  @Test("takes nothing back after a no, and asks nobody where it is told so, but keeps the store")
+  func asked() async throws {
+    try await settled { store, home in
+      let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
+      try await terminal.waits(for: "Go on? [y/N]")
+      terminal.type("n\n")
+      #expect(try await terminal.status() == 77)
+      #expect(try await isSetUp(store, home) == [true, true, true])
+      let nobody = try await store.whorl("setup", "--undo", environment: home)
+      #expect(nobody.status == 77 && nobody.failure.contains("--yes"), "\(nobody.failure)")
+      let told = try await store.whorl("setup", "--undo", "--yes", environment: home)
+      #expect(told.status == 0, "\(told.diagnostics)")
+      #expect(told.diagnostics.contains("The store stays"))
+      #expect(try await isSetUp(store, home) == [true, false, false])
+    }
+  }
+
+  @Test("goes on with the rest where one thing cannot be taken back, names it, and keeps the store")
+  func inPart() async throws {
+    try await settled { store, home in
+      let script = "#!/bin/sh\n[ \"$4\" = --get-all ] || [ \"$3\" = --get-all ] || exit 5\n"
+      try writeFile("\(store.folder)/bin/git", Array(script.utf8))
+      chmod("\(store.folder)/bin/git", 0o755)
+      let told = try await store.whorl("setup", "--undo", "--yes", environment: home)
+      #expect(told.status == 69, "\(told.diagnostics)")
+      #expect(told.failure.contains("'git config --global --unset-all credential.helper "), "\(told.failure)")
+      #expect(told.failure.contains("then 'whorl setup --undo' goes on"))
+      #expect(told.diagnostics.contains("The store stays"))
+      #expect(try await isSetUp(store, home) == [true, false, true])
+    }
+  }
+
+  @Test("says that nothing is set up, and whorl alone what to do then")
+  func nothing() async throws {
+    try await withFolder { folder in
+      let home = ["HOME": folder, "XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"]
+      let undone = try await Invocation(arguments: ["setup", "--undo", "--yes"], environment: home).run()
+      #expect(undone.status == 0 && undone.diagnostics == "Nothing is set up.\n", "\(undone.diagnostics)")
+      let terminal = try PseudoTerminal([], environment: home)
+      #expect(try await terminal.status() == 0)
+      let lines = terminal.shown.split(separator: "\r\n")
+      #expect(lines.count == 5, "\(terminal.shown)")
+      #expect(lines.first == "Store     none yet")
+      #expect(lines.last?.hasPrefix("Next      whorl setup sets everything up") == true)
+      // In a pipe it is the help, as ever.
+      let piped = try await Invocation(arguments: [], environment: home).run()
+      #expect(piped.status == 0 && piped.text.contains("USAGE: whorl"), "\(piped.text)")
+    }
+  }
+
+  @Test("whorl alone at a terminal tells in five lines what is on and what is left")
+  func overview() async throws {
+    try await settled { store, home in
+      let places = home.merging(["XDG_CONFIG_HOME": "\(store.folder)/config"]) { $1 }
+      _ = mkdirPrivate("\(store.folder)/config/whorl")
+      try writeFile("\(store.folder)/config/whorl/config.json", Array(#"{"store": "\#(store.directory)"}"#.utf8))
+      let terminal = try PseudoTerminal([], environment: places)
+      #expect(try await terminal.status() == 0)
+      let lines = terminal.shown.split(separator: "\r\n")
+      #expect(lines.count == 5, "\(terminal.shown)")
+      #expect(lines.contains("Store     1 item"))
+      #expect(lines.contains("Passcode  set"))
+      #expect(lines.contains("On        ssh, git"))
+      #expect(lines.last?.hasPrefix("Next      whorl set mail/me stores a secret") == true, "\(terminal.shown)")
+    }
+  }
+}
