@@ -135,7 +135,7 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "KeySchemes", "Primitives", "TerminalGuard", "SecureMemory", "SecretModel",
+        "Executors", "CLinux", "KeySchemes", "Primitives", "TerminalGuard", "SecureMemory", "SDBus", "SecretModel",
         "Fingerprint", "PrivateVault", "SystemVault",
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),

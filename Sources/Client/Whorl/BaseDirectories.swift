@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SDBus
 
 /// The XDG base directories of the user who runs the program. Only these paths are taken from the environment.
 package enum BaseDirectories {
@@ -27,9 +28,8 @@ package enum BaseDirectories {
   /// The address of the message bus of the user's session: `$DBUS_SESSION_BUS_ADDRESS`, else that of the runtime folder.
   package static var sessionBus: String {
     guard let value = getenv("DBUS_SESSION_BUS_ADDRESS"), value[0] != 0, let given = String(validatingCString: value)
-    else { return "unix:path=\(runtime)/bus" }
-    // The id of the bus, which some sessions append, is not needed to reach it.
-    return String(given.prefix { $0 != "," })
+    else { return BusAddress.of(socketAt: "\(runtime)/bus") }
+    return given
   }
 
   private static func directory(_ variable: String, below: String) -> String? {

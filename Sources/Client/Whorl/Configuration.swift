@@ -1,6 +1,7 @@
 package import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
+internal import SDBus
 package import SecretModel
 
 /// The settings in `config.json`. Every value may be absent, and options of the command line take precedence.
@@ -143,10 +144,10 @@ extension Configuration {
     let key = AnyKey(stringValue: Key.fprintd.rawValue)
     guard values.contains(key) else { return nil }
     guard let given = try? values.decode([String: String].self, forKey: key), Set(given.keys) == ["bus", "templates"],
-      let bus = given["bus"], bus.hasPrefix("unix:path=/"), let templates = given["templates"], templates.hasPrefix("/")
+      let bus = given["bus"], BusAddress(bus) != nil, let templates = given["templates"], templates.hasPrefix("/")
     else {
       throw Problem(
-        text: "fprintd must be {\"bus\": \"unix:path=\" and an absolute path, \"templates\": an absolute path}")
+        text: "fprintd must be {\"bus\": such as \"unix:path=/run/bus\", \"templates\": an absolute path}")
     }
     return FprintdPlace(bus: bus, templates: templates)
   }

@@ -27,7 +27,7 @@ package struct UnitPath: Sendable {
       throw UnitPathError(words: "\(path): others could have put a socket there")
     }
     do throws(BusError) {
-      let socket = try BusDescriptor.connected(toBus: "unix:path=\(path)")
+      let socket = try BusDescriptor.connected(toBus: BusAddress.of(socketAt: path))
       guard try BusPeer(of: socket.rawValue).userID == maker else {
         throw .system(EPERM)
       }

@@ -56,7 +56,7 @@ package struct InstalledService: Sendable {
     }
     let connected: BusDescriptor
     do throws(BusError) {
-      connected = try .connected(toBus: "unix:path=\(socket)")
+      connected = try .connected(toBus: BusAddress.of(socketAt: socket))
     } catch .system(EAGAIN) {
       throw .busy("too many programs wait for the service")
     } catch {

@@ -162,6 +162,23 @@ struct SecretServiceTests {
     }
   }
 
+  @Test("the session's bus is found by an address as D-Bus writes it: alternatives, the id of the bus, escaped bytes")
+  func busAddress() async throws {
+    try await TestStore.with { store in
+      try await PrivateBus.with { bus in
+        let item = SecretServiceStandIn.Item(label: "One", attributes: ["a": "b"], secret: [1])
+        let service = try await SecretServiceStandIn(on: bus, [item])
+        defer { service.close() }
+        let escaped = bus.address.replacing("/bus", with: "%2fbus")
+        let address =
+          "tcp:host=nowhere,port=1;unix:path=/nonexistent/bus;\(escaped),guid=b81ccf1e1f4ba1d2c9c0d9be6565f6a5"
+        let places = ["DBUS_SESSION_BUS_ADDRESS": address]
+        let copied = try await store.whorl("secret-service", "import", environment: places)
+        #expect(copied.diagnostics.hasPrefix("Copied 1 item."), "\(copied.diagnostics)")
+      }
+    }
+  }
+
   @Test("what is copied gets the rule that is named, or that of its collection")
   func ruled() async throws {
     try await with { _, whorl in

@@ -1,4 +1,5 @@
 internal import Processes
+internal import SDBus
 package import SecureMemory
 
 /// Opens the wallet in the user's desktop by starting its daemon with the key, before another program starts it without
@@ -59,7 +60,7 @@ package struct KWalletOpening: Sendable {
   private var busAddress: String {
     let name = "DBUS_SESSION_BUS_ADDRESS="
     let given = environment.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
-    return given ?? "unix:path=\(places.runtime)/bus"
+    return given.flatMap { $0.isEmpty ? nil : $0 } ?? BusAddress.of(socketAt: "\(places.runtime)/bus")
   }
 
   /// A command that runs the daemon in a scope of the user's service manager. There it outlives the unit or the login

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Processes
+internal import SDBus
 package import SecureMemory
 
 /// A second daemon on a copy of the wallet, with its own bus and no screen, to test whether a key opens the wallet.
@@ -10,7 +11,7 @@ package final class KWalletTrial: Sendable {
   private let lock: TrialLock
 
   private var data: String { "\(places.trial)/data" }
-  private var bus: String { "unix:path=\(places.trial)/bus" }
+  private var bus: String { BusAddress.of(socketAt: "\(places.trial)/bus") }
   private var environment: [String] {
     [
       "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_CONFIG_HOME=\(places.trial)/config",
