@@ -106,12 +106,30 @@ struct ManualTests {
 
   @Test("help, manual page and document list the same exit statuses")
   func exitStatuses() async throws {
-    let help = try await run(Repository.products.appending(path: "whorl").path, "--help").output
+    let help = try await run(Repository.products.appending(path: "whorl").path, "help", "exit-statuses").output
     let manual = try page("whorl.1.in").matches(of: /\n\.It ([0-9]+)\n/).map { String($0.1) }
     let document = try Repository.text("docs/exit-statuses.md").matches(of: /\n\| ([0-9]+) \|/).map { String($0.1) }
     #expect(manual.first == "0" && manual.count > 8)
     #expect(document == manual)
-    for status in manual.dropFirst() { #expect(help.contains(" \(status) ") || help.contains("\n\(status) ")) }
+    for status in manual { #expect(help.contains(" \(status)  "), "\(status)") }
+    let listed = help.matches(of: /\n +([0-9]+) {2}/).map { String($0.1) }
+    #expect(listed == manual)
+  }
+
+  @Test("the manual page and the document name every error that --verbose may name, and the first lines name none")
+  func errorNames() throws {
+    let manual = try page("whorl.1.in")
+    let document = try Repository.text("docs/exit-statuses.md")
+    let name = /"((?:errSec|LAError\.)\w+)"/
+    var names: Set<String> = []
+    for file in try Repository.files(under: ["Sources/Programs/CommandLine"], extensions: ["swift"]) {
+      names.formUnion(try Repository.text(file).matches(of: name).map { String($0.1) })
+    }
+    #expect(names.count > 20)
+    for each in names {
+      #expect(manual.contains(each), "\(each)")
+      #expect(document.contains("`\(each)`"), "\(each)")
+    }
   }
 
   /// Each argument: the shell, and its option to check a script without running it.

@@ -93,8 +93,8 @@ wrong=left-index:9
 expect 77 "" touching "$wrong $wrong $wrong" at_seat alice 'whorl get any/alice'
 [ "$(failures)" = 3 ] || fail "$(failures) failures were counted instead of 3"
 systemctl restart whorld.service
-expect 77 biometryLockout touching "$wrong $wrong $right" at_seat alice 'whorl run --env SECRET=any/alice -- true'
-expect 77 biometryLockout touching "$right" at_seat alice 'whorl get any/alice'
+expect 77 "fingers are locked out" touching "$wrong $wrong $right" at_seat alice 'whorl run --env SECRET=any/alice -- true'
+expect 77 "fingers are locked out" touching "$right" at_seat alice 'whorl get any/alice'
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 

@@ -14,7 +14,7 @@ expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /us
 
 # Looking is free, and needs no store; testing takes polkit's word, and a session at the seat.
 expect 0 "virtual" at_seat alice 'whorl reader list'
-expect 77 "org.whorl.manage" at_seat alice 'whorl reader test --steps enroll,delete'
+expect 77 "this takes an administrator's password" at_seat alice 'whorl reader test --steps enroll,delete'
 cat >/etc/polkit-1/rules.d/12-test.rules <<'END'
 polkit.addRule(function (action, subject) {
   // Also away from the seat, where the service itself refuses.
@@ -22,7 +22,7 @@ polkit.addRule(function (action, subject) {
 });
 END
 systemctl restart polkit
-expect 77 "the login session does not allow it" elsewhere alice 'whorl reader test --steps enroll,delete'
+expect 77 "does not lend its reader: you are not logged in at this machine" elsewhere alice 'whorl reader test --steps enroll,delete'
 expect 0 "verify    ok" touching "$right $right $right $right $right $right $stranger" \
   at_seat alice 'whorl reader test --steps enroll,verify,wrong,cancel'
 expect 77 "does not lend its reader" at_seat alice 'whorl reader test --steps capture --image finger.png'

@@ -160,7 +160,7 @@ done
 [ -z "$(nsenter --mount --target "$process" cat /etc/shadow 2>/dev/null)" ] || fail "it may read /etc/shadow"
 kill -9 "$process"
 finished
-case $outcome in *"the reader process ended"*"status 69"*) ;; *) fail "unit killed: $outcome" ;; esac
+case $outcome in *"the program that drives the reader ended"*"status 69"*) ;; *) fail "unit killed: $outcome" ;; esac
 expect 0 "gold of alice" touching "$right" at_seat alice 'whorl get bank/alice'
 # fprintd killed in a scan.
 beside at_seat alice 'whorl get bank/alice'

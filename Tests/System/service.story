@@ -30,16 +30,16 @@ expect 66 "whorl init" at_seat alice 'whorl ls'
 expect 64 "passcode" at_seat alice 'whorl init --no-passcode --recovery-fd 4 4>/dev/null'
 # Making a store asks for alice's own password, and nobody is there to ask for it. With the passcode at hand a program of
 # hers gets no further.
-expect 77 "org.whorl.own" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+expect 77 "this takes your login password, and nobody can be asked for it here" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
 # At a terminal whorl starts polkit's own agent.
 echo 'alice:own password' | chpasswd
-expect 77 "AUTHENTICATION FAILED" typing "wrong password" alice \
+expect 77 "your login password was wrong" typing "wrong password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
 expect 0 "in the system service" typing "own password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
-expect 77 "org.whorl.own" at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
+expect 77 "this takes your login password" at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 own_password_is_typed
 expect 0 "active" systemctl is-active whorld.service
 expect 73 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'

@@ -38,8 +38,6 @@ package struct TerminalPromptStyle: Sendable {
   package var asker: PromptAsker?
   /// Answers that the program has without asking the person.
   package var answers: (any PreparedAnswers)?
-  /// Describes an error, to show why the passcode is asked for in place of a finger.
-  package var explain: @Sendable (VaultError) -> String = { _ in "No finger can be used now." }
 
   package init() {}
 }

@@ -106,6 +106,11 @@ final class BackupDirectory: Sendable {
           .inputOutput, "cannot open \(path): \(String(cString: strerror(code)))", name: "errSecIO",
           advice: "name what 'whorl backup' has made")
       }
+      guard access(path, F_OK) == 0 else {
+        throw Failure(
+          .notFound, "there is nothing at \(path)", name: "errSecItemNotFound",
+          advice: "name what 'whorl backup' has made")
+      }
       throw .usage(
         code == ENOTDIR ? "\(path) is a file, and a backup is a directory" : "\(path) is not a backup",
         advice: code == ENOTDIR

@@ -27,26 +27,32 @@ struct Root: ParsableCommand {
       the fingerprint reader has matched a finger for that very request.
 
       Start with:
-        whorl init                        make the store, set a passcode
-        whorl enroll                      enrol the right index finger
+        whorl setup                       look at this computer, and set up what you choose
         whorl set mail/alice              store a secret, typed or piped
         whorl get mail/alice              touch the reader, read it back
         whorl run --env PW=mail/alice -- COMMAND
 
-      Secrets go to standard output and nothing else does. Failures are one line on standard error; the exit status is \
-      64 for wrong usage, 65 damaged data, 66 no such item, finger or reader, 69 reader unavailable, 70 internal, \
-      73 exists already, 74 input/output, 75 busy or timed out, 77 refused (no match, cancelled, locked out, wrong \
-      passcode, set changed, nobody to ask), 78 bad configuration, 79 imported but for what is listed, and 1 where \
-      docker-credential has told docker why. Ctrl-C and other signals end it by the signal.
+      Secrets go to standard output and nothing else does. A failure is one line on standard error that says what to do. \
+      'whorl help exit-statuses' lists the exit statuses.
       """,
     version: Version.text,
-    subcommands: [
-      Init.self, Enroll.self, Fingers.self, Unenroll.self, Set.self, Get.self, List.self, Remove.self, Run.self,
-      Unlock.self, Lock.self, Passcode.self, Recover.self, Reseal.self, Status.self, Log.self, Migrate.self,
-      Export.self, Import.self, Key.self, SSH.self, SecretServiceGroup.self, Backup.self, Restore.self,
-      GitCredential.self, DockerCredential.self, Login.self,
-      Doctor.self, Setup.self,
-      Reader.self, Admin.self,
+    groupedSubcommands: [
+      CommandGroup(name: "Secrets", subcommands: [Get.self, Set.self, List.self, Remove.self, Run.self]),
+      CommandGroup(name: "Fingers", subcommands: [Enroll.self, Fingers.self, Unenroll.self]),
+      CommandGroup(
+        name: "Store",
+        subcommands: [
+          Setup.self, Status.self, Unlock.self, Lock.self, Passcode.self, Recover.self, Log.self, Doctor.self,
+          Init.self, Reseal.self, Admin.self,
+        ]),
+      CommandGroup(name: "Login", subcommands: [Login.self]),
+      CommandGroup(
+        name: "Desktop",
+        subcommands: [SecretServiceGroup.self, SSH.self, GitCredential.self, DockerCredential.self]),
+      CommandGroup(
+        name: "Moving",
+        subcommands: [Backup.self, Restore.self, Export.self, Import.self, Key.self, Migrate.self]),
+      CommandGroup(name: "Readers", subcommands: [Reader.self]),
     ])
 }
 

@@ -33,7 +33,6 @@ final class CommandAnswers: PreparedAnswers {
     var style = TerminalPromptStyle()
     style.output = .standardError
     style.answers = self
-    style.explain = { Failure($0).words }
     return style
   }
 

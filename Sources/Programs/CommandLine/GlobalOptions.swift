@@ -32,6 +32,9 @@ struct GlobalOptions: ParsableArguments {
       "The reader to use.", discussion: "\(ReaderSelection.forms). Default: auto.", valueName: "selection"))
   var reader: ReaderSelection?
 
-  @Flag(help: "Print JSON on standard output.")
+  @Flag(help: "Print JSON on standard output, and a failure as JSON on standard error.")
   var json = false
+
+  @Flag(help: "Tell more of a failure: its name in Apple's libraries, the exit status and the cause.")
+  var verbose = false
 }

@@ -4,7 +4,8 @@ import ArgumentParser
 /// it.
 enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
-  static let all = withValue + ["--json"]
+  private static let flags = ["--json", "--verbose"]
+  static let all = withValue + flags
   /// Commands whose next word is a command, too.
   private static let groups = Root.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
     .compactMap { $0.configuration.commandName }
@@ -15,7 +16,7 @@ enum GlobalWords {
     var leading = 0
     while leading < words.count {
       let name = String(words[leading].prefix { $0 != "=" })
-      guard name == "--json" || withValue.contains(name) else { break }
+      guard flags.contains(name) || withValue.contains(name) else { break }
       leading += withValue.contains(name) && name == words[leading] ? 2 : 1
     }
     guard leading > 0, leading < words.count else { return words }

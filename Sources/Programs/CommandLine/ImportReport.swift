@@ -147,7 +147,7 @@ extension UnusableEntry.Reason {
   var words: String {
     switch self {
     case .source(let words), .field(_, let words): words
-    case .refused(let error): "is not taken by the store: \(Failure(error).words)"
+    case .refused(let error): "is not taken by the store: \(Failure(error).what)"
     }
   }
 }

@@ -29,7 +29,7 @@ extension MoveObstacle {
     case .changedSince:
       "it was changed after the service got an item of that name: compare the two, and remove one with 'whorl rm'"
     case .ofThisMachine: "it is an entry of 'whorl login' on this machine: make it there with 'whorl login'"
-    case .unreadable(let error): Failure(error).words
+    case .unreadable(let error): Failure(error).what
     }
   }
 }

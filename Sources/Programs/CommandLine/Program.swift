@@ -29,7 +29,8 @@ enum Program {
   private static func run(
     _ words: [String], _ connection: CommandConnection, _ hardening: Hardening
   ) async -> ExitStatus {
-    var spoken: String?
+    var report = FailureReport(words)
+    Interruption.report(as: report)
     do {
       try refuseBrokenText()
       if words.isEmpty, StandardOutput.isTerminal {
@@ -38,10 +39,14 @@ enum Program {
         }
         return .done
       }
+      if let page = try HelpPage.text(for: words) {
+        try StandardOutput.line(page)
+        return .done
+      }
       switch try parse(words) {
       case let command as any Command:
-        spoken = type(of: command).spoken
-        Interruption.name(type(of: command).spoken)
+        report.command = type(of: command).spoken
+        Interruption.report(as: report)
         try await command.perform(Session(command.options, connection), hardening)
       case var command:
         // `whorl` and `whorl reader` without a command show help.
@@ -51,10 +56,10 @@ enum Program {
     } catch let failure as Failure {
       // After a signal, report the cancellation and not the error that followed from it.
       let failure = Interruption.happened ? .cancelled : failure
-      if !failure.isTold { StandardError.line(failure.line(command: spoken)) }
+      report.tell(failure)
       return failure.status
     } catch {
-      return parsingEnded(error, words)
+      return parsingEnded(error, words, report)
     }
   }
 
@@ -81,13 +86,14 @@ enum Program {
   }
 
   /// Handles the end of parsing, by a mistake or by a request for help, version or a completion script.
-  private static func parsingEnded(_ error: any Error, _ words: [String]) -> ExitStatus {
+  private static func parsingEnded(_ error: any Error, _ words: [String], _ report: FailureReport) -> ExitStatus {
+    var report = report
     guard Root.exitCode(for: error) != .success else {
       do {
-        try StandardOutput.line(Root.fullMessage(for: error))
+        try StandardOutput.line(HelpPage.shown(Root.fullMessage(for: error)))
         return .done
       } catch {
-        StandardError.line(error.line(command: nil))
+        report.tell(error)
         return error.status
       }
     }
@@ -95,27 +101,39 @@ enum Program {
       Root.configuration.subcommands.first { $0.configuration.commandName == name }
     }
     // "get", or "reader test".
-    var name = named?.configuration.commandName
-    if let group = name, words.count > 1,
+    report.command = named?.configuration.commandName
+    if let group = report.command, words.count > 1,
       named?.configuration.subcommands.contains(where: { $0.configuration.commandName == words[1] }) == true
     {
-      name = "\(group) \(words[1])"
+      report.command = "\(group) \(words[1])"
     }
-    let help = name.map { "'whorl \($0) --help' explains" } ?? "'whorl --help' lists the commands"
-    let problem = missingCommand(words, named?.configuration.subcommands) ?? oneLine(Root.message(for: error))
-    let failure = Failure.usage(problem, advice: help)
-    StandardError.line(failure.line(command: name))
+    let help = report.command.map { "'whorl \($0) --help' explains" } ?? "'whorl --help' lists the commands"
+    let failure =
+      missingCommand(words, named?.configuration.subcommands, help) ?? mistake(Root.message(for: error), help)
+    report.tell(failure)
     return failure.status
   }
 
-  /// The message for a missing or unknown command. The parser would complain about the options that follow it.
-  private static func missingCommand(_ words: [String], _ ofGroup: [any ParsableCommand.Type]?) -> String? {
+  /// The failure for a missing or unknown command. The parser would complain about the options that follow it.
+  private static func missingCommand(
+    _ words: [String], _ ofGroup: [any ParsableCommand.Type]?, _ help: String
+  ) -> Failure? {
     let (word, known) = ofGroup.map { (words.dropFirst().first, $0) } ?? (words.first, Root.configuration.subcommands)
     guard !known.isEmpty else { return nil }
     let names = known.compactMap { $0.configuration.commandName }
     if let word, names.contains(word) { return nil }
-    guard let word, !GlobalWords.all.contains(String(word.prefix { $0 != "=" })) else { return "no command is named" }
-    return word.hasPrefix("-") ? nil : "no command '\(word)'"
+    guard let word, !GlobalWords.all.contains(String(word.prefix { $0 != "=" })) else {
+      return .usage("no command is named", advice: help)
+    }
+    return word.hasPrefix("-") ? nil : .noCommand(word, among: names, help: help)
+  }
+
+  /// The failure for what the parser reports. It knows the nearest option for a mistyped one.
+  private static func mistake(_ message: String, _ help: String) -> Failure {
+    let line = oneLine(message)
+    let parts = line.split(separator: ". Did you mean ", maxSplits: 1)
+    guard parts.count == 2 else { return .usage(line, advice: help) }
+    return .usage(String(parts[0]), advice: "did you mean \(parts[1]) \(help)")
   }
 
   /// Turns the parser's message, which lists values on separate lines and ends with a full stop, into one line.

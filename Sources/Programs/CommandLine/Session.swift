@@ -195,8 +195,32 @@ struct Session {
   func storing<Answer: Sendable>(
     _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
-    if item.access.applicationPassword { return try await asking(store, answers, awaiting: .new, call) }
-    do { return try await call(.nobody) } catch { throw explained(error) }
+    do {
+      if item.access.applicationPassword { return try await asking(store, answers, awaiting: .new, call) }
+      return try await call(.nobody)
+    } catch VaultError.notEnrolled {
+      throw explained(await whyNoFingerIsKnown())
+    } catch {
+      throw explained(error)
+    }
+  }
+
+  /// Why the store knows of no finger: an fprintd that is installed and cannot be reached may have some, and the
+  /// automatic choice of a reader goes on without it.
+  private func whyNoFingerIsKnown() async -> VaultError {
+    let isInstalled = access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0
+    guard selection == .automatic, isInstalled || configuration.fprintd != nil else { return .notEnrolled }
+    let fprintd = reader(.fprintd(device: nil), fprintd: configuration.fprintd)
+    var why = VaultError.notEnrolled
+    do throws(ReaderError) {
+      _ = try await fprintd.readers()
+    } catch .fprintdUnreachable(let words) {
+      why = .reader(.fprintdUnreachable(words))
+    } catch {
+      // Another trouble of the reader does not hide a finger.
+    }
+    await fprintd.shutdown()
+    return why
   }
 
   /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
@@ -236,7 +260,7 @@ struct Session {
     case let error as ReaderError: return explained(VaultError.reader(error))
     case is CancellationError: return .cancelled
     default:
-      return Failure(.internalError, "internal error: \(error)", name: "errSecInternalError", advice: "report it")
+      return .defect(error)
     }
   }
 

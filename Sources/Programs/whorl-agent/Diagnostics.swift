@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SecretModel
 internal import Whorl
 
 /// Why the program cannot start. Printed as its last line.
@@ -6,6 +7,11 @@ struct Failure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
+
+  init(unopened error: VaultError) {
+    let (what, advice) = (error.explanation.what, error.explanation.advice)
+    description = "the store cannot be opened: \(what): \(advice)"
+  }
 }
 
 /// Standard error, which is the journal where systemd has started the program.

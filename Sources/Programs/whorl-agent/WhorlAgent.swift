@@ -86,7 +86,7 @@ struct WhorlAgent: ParsableCommand {
       // Open the store once, so that a wrong option is reported now and not to each client.
       _ = try open()
     } catch {
-      throw Failure("the store cannot be opened: \(error)")
+      throw Failure(unopened: error)
     }
     let isAlone = command.isEmpty
     let log: @Sendable (String) -> Void = { Diagnostics.line($0) }
@@ -161,7 +161,7 @@ struct WhorlAgent: ParsableCommand {
       throw Failure(
         "org.freedesktop.secrets has another owner: 'whorl secret-service enable' says which, and takes over")
     case .success(.noBus(let why))?: throw Failure("the message bus of the session cannot be reached: \(why)")
-    case .failure(let error)?: throw Failure("the store cannot be opened: \(error)")
+    case .failure(let error)?: throw Failure(unopened: error)
     case nil: throw Failure("the Secret Service cannot be offered")
     }
   }

@@ -117,7 +117,7 @@ package final class SecretServiceServer: Sendable {
       Task(executorPreference: BackgroundThread.shared) { await vaultLock.follow(signals) }
       return .serving
     } catch {
-      return .noBus("\(error)")
+      return .noBus(error.words)
     }
   }
 

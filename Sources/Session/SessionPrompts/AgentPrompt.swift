@@ -45,7 +45,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     /// Reads keys in place of the notification's actions.
     var keys: ClientTerminalKeys?
     /// Why the passcode is asked for and not a finger.
-    var isFingerUnavailable = false
+    var unavailable: VaultError?
     var pinentry: Pinentry?
     /// Whether the client's terminal shows more of the program than its name.
     var hasDetailsShown = false
@@ -78,10 +78,10 @@ package final class AgentPrompt: AuthenticationPrompt {
     case .noMatch(let remaining): await tell(PromptText.noMatch(remaining: remaining))
     case .matched: await takeDown()
     case .fingerUnavailable(let error):
-      surroundings.log("no finger can be asked for: \(error)")
-      state.withLock { $0.isFingerUnavailable = true }
+      surroundings.log(error.explanation.what)
+      state.withLock { $0.unavailable = error }
     case .notice(.unanswered): await leave()
-    case .notice(let notice): await mention(PromptText.notice(notice) { "\($0)" })
+    case .notice(let notice): await mention(PromptText.notice(notice))
     case .secretWanted(let request): await answer(request, in: session)
     case .fingerPresent: state.withLock { $0.result = nil }
     case .enrolmentStage: break
@@ -267,7 +267,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       // A touch that was asked for before has named the items.
       let act = state.act ?? self.act(of: nil, in: session)
       (state.pinentry, state.act) = (pinentry, act)
-      return (state.isOver, act, state.isFingerUnavailable ? "No finger can be asked for now. " : "")
+      return (state.isOver, act, state.unavailable.map { PromptText.unavailable($0) + " " } ?? "")
     }
     guard !isOver else { return await session.decline() }
     let answer = await pinentry.ask(

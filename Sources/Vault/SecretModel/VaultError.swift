@@ -24,6 +24,22 @@ public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
   case changed
 }
 
+/// Why the machine did not give a permission that a program asked for.
+public enum AuthorizationProblem: String, Sendable, Hashable, CaseIterable {
+  /// The machine's rules do not allow it, or not where the program runs.
+  case denied
+  /// The person closed the question for the password.
+  case dismissed
+  /// It takes a password, and nobody is there to be asked for it.
+  case nobodyToAsk = "nobody to ask"
+  /// It takes a password, and is not asked for one here.
+  case notAsked = "not asked"
+  /// The password was wrong as often as it may be tried.
+  case wrongPassword = "wrong password"
+  /// The machine gives no answer.
+  case unavailable
+}
+
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
@@ -87,8 +103,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case sessionRefused(SessionRefusal)
   /// Items of this accessibility are closed until their user unlocks them.
   case notUnlocked(Accessibility)
-  /// polkit did not authorize it; the value names the action.
-  case notAuthorized(String)
+  /// The machine (polkit) did not authorize it; the second value names the action, and what is known besides.
+  case notAuthorized(AuthorizationProblem, action: String)
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)
   /// The item belongs to the set of another reader.

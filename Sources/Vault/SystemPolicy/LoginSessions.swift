@@ -106,7 +106,7 @@ package actor LoginSessions: SessionGate {
     guard caller.login == nil else { return nil }
     switch await polkit.authorize(.use, for: caller, asking: false) {
     case .allowed: return nil
-    case .denied, .needsPassword, .dismissed: return .notPermitted
+    case .denied, .needsPassword, .dismissed, .wrongPassword: return .notPermitted
     case .unavailable: return .unknown
     }
   }

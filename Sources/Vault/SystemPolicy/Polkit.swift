@@ -29,6 +29,8 @@ package enum PolkitVerdict: Sendable, Hashable {
   case needsPassword
   /// The user dismissed the dialogue.
   case dismissed
+  /// The user was asked for the password, and what was typed is not it.
+  case wrongPassword
   /// polkit was not reached, did not answer in time, or sent a malformed answer; the words say which.
   case unavailable(String)
 }
@@ -51,8 +53,18 @@ package final class Polkit: Sendable {
 
   /// Whether this program may perform the action.
   ///
+  /// polkit answers in the same way where its rules forbid the action and where a wrong password was typed. So before a
+  /// question it is asked whether there will be one.
+  ///
   /// - Parameter asking: whether polkit may ask for a password. Cancelling the task closes that dialogue.
   package func authorize(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
+    let first = await check(action, for: caller, asking: false)
+    guard asking, first == .needsPassword else { return first }
+    let answer = await check(action, for: caller, asking: true)
+    return answer == .denied ? .wrongPassword : answer
+  }
+
+  private func check(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
     guard let process = PinnedProcess(of: caller) else { return .unavailable("the program has ended") }
     let question = "whorl-\(lastQuestion.add(1, ordering: .relaxed).newValue)"
     let subject = BusValue.structure([

@@ -67,7 +67,7 @@ actor LentReader: FingerprintReader {
     guard loan == nil else { throw .device("a reader is open already") }
     let (desk, caller, sessions, authorize) = (desk, caller, sessions, authorize)
     if !isAuthorized {
-      try await act(within: Self.questionLimit, else: .notLent("nobody answered polkit's question")) {
+      try await act(within: Self.questionLimit, else: .notLent("nobody answered the question for the password")) {
         try await authorize(caller)
       }
       isAuthorized = true
@@ -296,8 +296,8 @@ extension ReaderError {
       case let error as ReaderError: error
       case VaultError.reader(let error): error
       case VaultError.cancelled, is CancellationError: .cancelled
-      case VaultError.notAuthorized(let why): .notLent(why)
-      case VaultError.sessionRefused(let refusal): .notLent("the login session does not allow it (\(refusal.rawValue))")
+      case VaultError.notAuthorized(let problem, let action): .notLent(problem.explanation(of: action).what)
+      case VaultError.sessionRefused(let refusal): .notLent(refusal.words)
       case VaultError.serviceUnavailable(let why): .notLent(why)
       default: .device("\(error)")
       }

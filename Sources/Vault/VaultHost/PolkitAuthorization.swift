@@ -5,21 +5,21 @@ extension Polkit {
   /// Has polkit ask users for their own password before a program creates their store, gives it a new key file, enrols
   /// its first finger or replaces its recovery key.
   ///
-  /// - Throws: `notAuthorized`, and `serviceUnavailable` where polkit cannot be asked.
+  /// - Throws: `notAuthorized`.
   package func authorizeOwner(_ caller: Caller) async throws(VaultError) {
     try await require(.own, of: caller, asking: true)
   }
 
   /// Asks polkit, without a question to the user, whether a program may change the fingers that open its user's store.
   ///
-  /// - Throws: `notAuthorized`, and `serviceUnavailable` where polkit cannot be asked.
+  /// - Throws: `notAuthorized`.
   package func authorizeFingers(_ caller: Caller) async throws(VaultError) {
     try await require(.enroll, of: caller, asking: false)
   }
 
   /// Has polkit ask for an administrator's password before a finger is enrolled, where only administrators may enrol.
   ///
-  /// - Throws: `notAuthorized`, and `serviceUnavailable` where polkit cannot be asked.
+  /// - Throws: `notAuthorized`.
   package func authorizeEnrolment(_ caller: Caller, by enrollers: Enrollers) async throws(VaultError) {
     switch enrollers {
     case .users: return
@@ -29,20 +29,33 @@ extension Polkit {
 
   /// Asks polkit whether a program may test the reader. By default polkit asks for an administrator's password.
   ///
-  /// - Throws: `notAuthorized`, and `serviceUnavailable` where polkit cannot be asked.
+  /// - Throws: `notAuthorized`.
   package func authorizeTest(_ caller: Caller) async throws(VaultError) {
     try await require(.manage, of: caller, asking: true)
   }
 
+  /// How often a person may type a wrong password before the request ends.
+  private static let tries = 3
+
+  /// - Parameter asking: whether polkit may ask for a password. It is asked for again where it was wrong, so that the
+  ///   answers which a person has given to Whorl before are not lost by a typing error.
   private func require(_ action: PolkitAction, of caller: Caller, asking: Bool) async throws(VaultError) {
-    switch await authorize(action, for: caller, asking: asking) {
-    case .allowed: return
-    case .denied: throw .notAuthorized(action.rawValue)
-    case .dismissed: throw .notAuthorized("\(action.rawValue): the question for the password was closed")
-    case .needsPassword where asking:
-      throw .notAuthorized("\(action.rawValue): nobody is there to be asked for the password")
-    case .needsPassword: throw .notAuthorized("\(action.rawValue): it takes a password, and is not asked for one here")
-    case .unavailable(let words): throw .serviceUnavailable("polkit cannot be asked: \(words)")
+    var verdict = await authorize(action, for: caller, asking: asking)
+    for _ in 1..<Self.tries where verdict == .wrongPassword {
+      verdict = await authorize(action, for: caller, asking: asking)
     }
+    let problem: AuthorizationProblem
+    var known = action.rawValue
+    switch verdict {
+    case .allowed: return
+    case .denied: problem = .denied
+    case .dismissed: problem = .dismissed
+    case .wrongPassword: problem = .wrongPassword
+    case .needsPassword: problem = asking ? .nobodyToAsk : .notAsked
+    case .unavailable(let words):
+      problem = .unavailable
+      known += ": \(words)"
+    }
+    throw .notAuthorized(problem, action: known)
   }
 }

@@ -45,7 +45,7 @@ struct PromptLabelTests {
     #expect(
       PromptText.touch(request, keys: nil) == "Touch the reader (virtual reader) to use “a”, “b c”, “d”, “e”, “f”")
     #expect(
-      PromptText.notice(.readerInUse(.program("mail", items: [names[1]]))) { "\($0)" }
+      PromptText.notice(.readerInUse(.program("mail", items: [names[1]])))
         == "A program that calls itself “mail” has the reader for “b c”; this request waits for it.")
   }
 }

@@ -72,7 +72,7 @@ struct BackupTests {
   func badInput() async throws {
     try await TestStore.with { store in
       let nothing = try await store.unlocked("restore", "\(store.folder)/nothing", "--yes")
-      #expect(nothing.status == 64 && nothing.failure.contains("is not a backup"), "\(nothing.failure)")
+      #expect(nothing.status == 66 && nothing.failure.contains("there is nothing at"), "\(nothing.failure)")
       try writeFile("\(store.folder)/file.age", Array("age-encryption.org/v1\n".utf8))
       let file = try await store.unlocked("restore", "\(store.folder)/file.age", "--yes")
       #expect(file.status == 64 && file.failure.contains("'whorl import' reads"), "\(file.failure)")

@@ -125,8 +125,8 @@ struct EveryItemTests {
       #expect(refused.output.isEmpty)
       #expect(
         refused.diagnostics == "whorl: get: twice means several items: generic password in group \(Self.notes) "
-          + "(\(try spoken(ids["first"]))), generic password in group \(Self.browser) (\(try spoken(ids["second"]))) "
-          + "[errSecParam]: name one by its id, or narrow it with --class and --group\n")
+          + "(\(try spoken(ids["first"]))), generic password in group \(Self.browser) (\(try spoken(ids["second"])))"
+          + ": name one by its id, or narrow it with --class and --group\n")
     }
   }
 

@@ -139,8 +139,23 @@ struct FprintdTests {
         let store = try FprintdStore(plain, fprintd)
         let listed = try await store.whorl("reader", "list")
         #expect(listed.status == 69)
-        #expect(listed.failure.contains("fprintd cannot be reached"), "\(listed.failure)")
-        #expect(listed.failure.contains("systemctl status fprintd"))
+        #expect(listed.failure.contains("(fprintd) cannot be reached: start it with"), "\(listed.failure)")
+        #expect(listed.failure.contains("sudo systemctl restart fprintd"))
+      }
+    }
+  }
+
+  @Test(
+    "where fprintd cannot be reached, a secret for fingers is refused for that, and not for want of a finger",
+    arguments: ["fprintd", "auto"], ["current-set", "any-finger"])
+  func unreachableForSet(_ reader: String, _ access: String) async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      fprintd.killDaemon()
+      try await TestStore.with { plain in
+        let store = try FprintdStore(plain, fprintd, reader: reader)
+        let refused = try await store.whorl("set", "a", "--access", access, input: "s")
+        #expect(refused.status == 69)
+        #expect(refused.failure.contains("(fprintd) cannot be reached: start it with"), "\(refused.failure)")
       }
     }
   }

@@ -63,7 +63,7 @@ struct NarrowTerminalTests {
     try await TestStore.enrolled { store in
       let shown = try await cancelled(store, [:], columns: columns)
       let left = screen(shown, columns: Int(columns)).joined()
-      #expect(left == "whorl: get: cancelled [LAError.userCancel]: run it again", "\(shown.debugDescription)")
+      #expect(left == "whorl: get: cancelled: run it again", "\(shown.debugDescription)")
     }
   }
 

@@ -53,7 +53,7 @@ struct SignalEndTests {
         if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
         #expect(try await terminal.endingSignal() == signal, "\(terminal.shown)")
         #expect(terminal.isAsFound)
-        #expect(terminal.shown.contains("cancelled [LAError.userCancel]"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("cancelled: run it again"), "\(terminal.shown)")
       }
       #expect(access("\(store.folder)/all.age", F_OK) != 0)
     }

@@ -47,7 +47,7 @@ struct TerminalTests {
       try await store.set("a", "secret")
       let right = try PseudoTerminal(store.arguments(["get", "a"]), output: "/dev/null")
       try await right.waits(for: "Passcode: ")
-      #expect(right.shown.contains("[LAError.biometryNotAvailable]"))
+      #expect(right.shown.contains("No fingerprint reader."))
       right.type("\(TestStore.passcode)\n")
       #expect(try await right.status() == 0)
       let wrong = try PseudoTerminal(store.arguments(["get", "a"]), output: "/dev/null")
@@ -72,7 +72,7 @@ struct TerminalTests {
         #expect(try await terminal.endingSignal() == SIGINT)
         #expect(ContinuousClock.now - start < .seconds(10))
         #expect(terminal.echoes)
-        #expect(terminal.shown.contains("cancelled [LAError.userCancel]"))
+        #expect(terminal.shown.contains("cancelled: run it again"))
       }
     }
   }

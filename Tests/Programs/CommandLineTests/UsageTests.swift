@@ -51,8 +51,10 @@ struct UsageTests {
     let result = try await Invocation(arguments: arguments).run()
     #expect(result.status == 64, "\(result.diagnostics)")
     #expect(result.output.isEmpty)
-    #expect(result.diagnostics.hasPrefix("whorl: "))
     #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+    guard !arguments.contains("--json") else { return }
+    #expect(result.diagnostics.hasPrefix("whorl: "))
+    #expect(PlainWords.foreign(in: result.diagnostics) == [], "\(result.diagnostics)")
   }
 
   @Test(
@@ -107,6 +109,70 @@ struct UsageTests {
     let result = try await Invocation(arguments: words).run()
     #expect(result.status == 64)
     #expect(result.failure.contains("no command 'frobnicate'"), "\(result.failure)")
+  }
+
+  @Test(
+    "a mistyped command is answered with the nearest one, and a word of another program's with the command that does it",
+    arguments: [
+      (["gte", "a"], "get"), (["stauts"], "status"), (["pascode"], "passcode"), (["list"], "ls"),
+      (["delete", "a"], "rm"),
+      (["enrol"], "enroll"), (["Backup"], "backup"), (["reader", "lst"], "list"), (["help", "stauts"], "status"),
+      (["--json", "lss"], "ls"), (["seret-service"], "secret-service"),
+    ])
+  func nearestCommand(_ words: [String], _ meant: String) async throws {
+    let result = try await Invocation(arguments: words).run()
+    #expect(result.status == 64)
+    #expect(result.output.isEmpty)
+    #expect(result.failure.contains("did you mean '\(meant)'? 'whorl"), "\(result.failure)")
+  }
+
+  @Test("a mistyped option is answered with the nearest one, in the same words as a command")
+  func nearestOption() async throws {
+    let result = try await Invocation(arguments: ["set", "a", "--acess", "none"]).run()
+    #expect(
+      result.diagnostics
+        == "whorl: set: Unknown option '--acess': did you mean '--access'? 'whorl set --help' explains\n")
+  }
+
+  @Test("help lists the commands in groups, the daily ones first, and leaves the exit statuses to a page of their own")
+  func groupedHelp() async throws {
+    let help = try await Invocation(arguments: ["--help"]).run().text
+    let headings = help.split(separator: "\n").filter { $0.hasSuffix(":") && $0.first?.isUppercase == true }
+      .filter { $0 == $0.uppercased() }
+    #expect(
+      headings
+        == ["OPTIONS:", "SECRETS:", "FINGERS:", "STORE:", "LOGIN:", "DESKTOP:", "MOVING:", "READERS:"], "\(headings)")
+    #expect(help.contains("SECRETS:\n  get "))
+    #expect(help.contains("'whorl help exit-statuses'"))
+    #expect(!help.contains("69"))
+    let page = try await Invocation(arguments: ["help", "exit-statuses"]).run()
+    #expect(page.status == 0)
+    for status in [0, 1, 64, 65, 66, 69, 70, 73, 74, 75, 77, 78, 79, 126, 127] {
+      #expect(page.text.contains(" \(status)  "), "\(status)")
+    }
+    #expect(try await Invocation(arguments: ["help", "get"]).run().text.contains("USAGE: whorl get"))
+  }
+
+  @Test("the first line of a failure is for a person; --verbose adds what programs call it, and --json is an object")
+  func furtherWords() async throws {
+    try await TestStore.with { store in
+      let plain = try await store.whorl("get", "gone")
+      #expect(plain.diagnostics == "whorl: get: no item gone: 'whorl ls' lists what there is\n")
+      let verbose = try await store.whorl("get", "gone", "--verbose")
+      #expect(verbose.diagnostics == plain.diagnostics + "whorl: errSecItemNotFound, exit status 66\n")
+      let json = try await store.whorl("get", "gone", "--json")
+      #expect(json.status == 66 && json.output.isEmpty)
+      #expect(
+        json.diagnostics
+          == #"{"advice":"'whorl ls' lists what there is","command":"get","error":"no item gone","#
+          + #""name":"errSecItemNotFound","status":66}"# + "\n")
+      let unparsed = try await Invocation(arguments: ["get", "--verbose"]).run()
+      #expect(unparsed.diagnostics.hasSuffix("\nwhorl: errSecParam, exit status 64\n"), "\(unparsed.diagnostics)")
+      let leading = try await Invocation(arguments: ["--verbose", "get", "gone", "--store", store.directory]).run()
+      #expect(leading.diagnostics == verbose.diagnostics)
+      let passed = try await store.whorl("run", "--env", "A=gone", "--", "/bin/echo", "--json")
+      #expect(passed.diagnostics.hasPrefix("whorl: run: "), "an option of the command that is run")
+    }
   }
 
   @Test("a mistake in a command of a group is told by that command, and so is where it is explained")

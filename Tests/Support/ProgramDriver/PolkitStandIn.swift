@@ -6,7 +6,11 @@ import Synchronization
 package final class PolkitStandIn: Sendable {
   package enum Manner: Sendable {
     case answers(authorized: Bool, challenge: Bool, details: [String: String] = [:])
-    /// Never answers, as during a question to a person.
+    /// Asks for a password, which is typed wrongly so often before it is right.
+    case password(wrong: Int)
+    /// Asks for a password, and nobody types one.
+    case waitsForPassword
+    /// Never answers.
     case silent
     case nonsense
     case error
@@ -68,7 +72,15 @@ package final class PolkitStandIn: Sendable {
       switch state.manner {
       case .answers(let authorized, let challenge, let details):
         call.answer([.structure([.boolean(authorized), .boolean(challenge), .texts(details)])])
-      case .silent: state.unanswered.append(call)
+      case .password(let wrong):
+        // Without a question, polkit says that a password is needed. A wrong one gets the same answer as a forbidden
+        // action.
+        let asks = call.arguments[3].asUInt32 == 1
+        if asks { state.manner = .password(wrong: wrong - 1) }
+        call.answer([.structure([.boolean(asks && wrong == 0), .boolean(!asks), .texts([:])])])
+      case .waitsForPassword where call.arguments[3].asUInt32 == 0:
+        call.answer([.structure([.boolean(false), .boolean(true), .texts([:])])])
+      case .silent, .waitsForPassword: state.unanswered.append(call)
       case .nonsense: call.answer([.boolean(true)])
       case .error:
         call.fail(

@@ -25,7 +25,7 @@ struct PolkitTests {
       #expect(question.subject["start-time"]?.asUInt64 == caller.process?.started)
       #expect(question.subject["uid"]?.asInt32 == Int32(getuid()))
       #expect(question.action == "org.whorl.own")
-      #expect(question.flags == 1)
+      #expect(question.flags == 0, "who is allowed is not asked for a password")
       standIn.manner = .answers(authorized: false, challenge: false)
       #expect(await polkit.authorize(.enroll, for: caller, asking: false) == .denied)
       #expect(standIn.questions.last?.flags == 0)
@@ -33,6 +33,10 @@ struct PolkitTests {
       #expect(await polkit.authorize(.own, for: caller, asking: true) == .needsPassword)
       standIn.manner = .answers(authorized: false, challenge: false, details: ["polkit.dismissed": "true"])
       #expect(await polkit.authorize(.own, for: caller, asking: true) == .dismissed)
+      standIn.manner = .password(wrong: 1)
+      #expect(await polkit.authorize(.own, for: caller, asking: true) == .wrongPassword)
+      #expect(standIn.questions.suffix(2).map(\.flags) == [0, 1])
+      #expect(await polkit.authorize(.own, for: caller, asking: true) == .allowed)
     }
   }
 
@@ -50,7 +54,7 @@ struct PolkitTests {
           == .unavailable("polkit: Action org.whorl.use is not registered"))
       standIn.manner = .answers(authorized: true, challenge: false)
       #expect(await polkit.authorize(.use, for: caller, asking: false) == .allowed)
-      standIn.manner = .silent
+      standIn.manner = .waitsForPassword
       let asking = Task { await polkit.authorize(.own, for: caller, asking: true) }
       try #require(try await eventually { standIn.questions.last?.action == "org.whorl.own" })
       standIn.close()
@@ -66,12 +70,12 @@ struct PolkitTests {
   @Test("takes its question away when nobody waits for the answer any more")
   func cancelled() async throws {
     try await withPolkit { polkit, standIn, caller in
-      standIn.manner = .silent
+      standIn.manner = .waitsForPassword
       let asking = Task { await polkit.authorize(.own, for: caller, asking: true) }
-      try #require(try await eventually { standIn.questions.count == 1 })
+      try #require(try await eventually { standIn.questions.count == 2 })
       asking.cancel()
       #expect(await asking.value == .unavailable("the question was cancelled"))
-      #expect(standIn.cancelled == [standIn.questions.first?.number])
+      #expect(standIn.cancelled == [standIn.questions.last?.number])
     }
   }
 

@@ -179,12 +179,14 @@ struct LentReaderTests {
     let allows = Mutex(false)
     let service = try RunningService(authorizeTest: { caller throws(VaultError) in
       asked.withLock { $0 += 1 }
-      guard allows.withLock({ $0 }), caller.process?.id == getpid() else { throw .notAuthorized("org.whorl.manage") }
+      guard allows.withLock({ $0 }), caller.process?.id == getpid() else {
+        throw .notAuthorized(.denied, action: "org.whorl.manage")
+      }
     })
     let loan = try await Loan(service)
     #expect(try await loan.reader.readers().count == 1)
     #expect(asked.withLock { $0 } == 0)
-    await #expect { try await loan.open() } throws: { Self.isNotLent($0, "org.whorl.manage") }
+    await #expect { try await loan.open() } throws: { Self.isNotLent($0, "at this machine alone") }
     allows.withLock { $0 = true }
     for _ in 1...2 {
       try await loan.open()

@@ -83,19 +83,40 @@ struct ServiceSessionTests {
       try await polkit.authorizeFingers(caller)
       #expect(standIn.questions.last?.action == "org.whorl.enroll")
       #expect(standIn.questions.last?.flags == 0)
-      for challenge in [false, true] {
+      for (challenge, problem) in [(false, AuthorizationProblem.denied), (true, .notAsked)] {
         standIn.manner = .answers(authorized: false, challenge: challenge)
-        await #expect {
+        await #expect(throws: VaultError.notAuthorized(problem, action: "org.whorl.enroll")) {
           try await polkit.authorizeFingers(caller)
-        } throws: {
-          if case .notAuthorized(let words) = $0 as? VaultError { words.hasPrefix("org.whorl.enroll") } else { false }
         }
       }
       standIn.manner = .error
       await #expect {
         try await polkit.authorizeFingers(caller)
       } throws: {
-        if case .serviceUnavailable = $0 as? VaultError { true } else { false }
+        if case .notAuthorized(.unavailable, _) = $0 as? VaultError { true } else { false }
+      }
+    }
+  }
+
+  @Test("has polkit ask again for a password that was typed wrongly, three times at most, and says that it was wrong")
+  func wrongPassword() async throws {
+    try await PrivateBus.with { bus in
+      let standIn = try await PolkitStandIn(on: bus)
+      defer { standIn.close() }
+      let polkit = Polkit(bus: bus.address)
+      let caller = Caller(
+        user: getuid(), process: .init(id: getpid(), started: try #require(ProcessHandle.start(of: getpid()))))
+      standIn.manner = .password(wrong: 2)
+      try await polkit.authorizeOwner(caller)
+      #expect(standIn.questions.map(\.flags) == [0, 1, 0, 1, 0, 1])
+      standIn.manner = .password(wrong: 3)
+      await #expect(throws: VaultError.notAuthorized(.wrongPassword, action: "org.whorl.own")) {
+        try await polkit.authorizeOwner(caller)
+      }
+      #expect(standIn.questions.count == 12)
+      standIn.manner = .answers(authorized: false, challenge: false, details: ["polkit.dismissed": "true"])
+      await #expect(throws: VaultError.notAuthorized(.dismissed, action: "org.whorl.own")) {
+        try await polkit.authorizeOwner(caller)
       }
     }
   }
@@ -113,18 +134,14 @@ struct ServiceSessionTests {
       try await polkit.authorizeEnrolment(caller, by: .administrators)
       try await polkit.authorizeTest(caller)
       #expect(standIn.questions.map(\.action) == ["org.whorl.enroll-as-administrator", "org.whorl.manage"])
-      #expect(standIn.questions.map(\.flags) == [1, 1])
       standIn.manner = .answers(authorized: false, challenge: true)
-      await #expect {
+      await #expect(throws: VaultError.notAuthorized(.nobodyToAsk, action: "org.whorl.enroll-as-administrator")) {
         try await polkit.authorizeEnrolment(caller, by: .administrators)
-      } throws: {
-        if case .notAuthorized = $0 as? VaultError { true } else { false }
       }
-      await #expect {
+      await #expect(throws: VaultError.notAuthorized(.nobodyToAsk, action: "org.whorl.manage")) {
         try await polkit.authorizeTest(caller)
-      } throws: {
-        if case .notAuthorized = $0 as? VaultError { true } else { false }
       }
+      #expect(standIn.questions.suffix(4).map(\.flags) == [0, 1, 0, 1])
     }
   }
 

@@ -105,12 +105,12 @@ struct ServiceTests {
 
   @Test("asks the machine's rules before a store is made, gets a new key file, its first finger or a new recovery key")
   func owner() async throws {
-    let refusal = VaultError.notAuthorized("org.whorl.own")
+    let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.own")
     let asked = Mutex<[Caller]>([])
     let allows = Mutex(false)
     let service = try RunningService(authorizeOwner: { caller throws(VaultError) in
       asked.withLock { $0.append(caller) }
-      guard allows.withLock({ $0 }) else { throw .notAuthorized("org.whorl.own") }
+      guard allows.withLock({ $0 }) else { throw .notAuthorized(.denied, action: "org.whorl.own") }
     })
     await #expect(throws: refusal) { try await service.makeStore() }
     #expect(try service.storeNames().isEmpty)
@@ -143,11 +143,11 @@ struct ServiceTests {
 
   @Test("asks the machine's rules before the fingers change, or the kind of reader whose fingers count")
   func fingers() async throws {
-    let refusal = VaultError.notAuthorized("org.whorl.enroll")
+    let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll")
     let asked = Mutex(0)
     let service = try RunningService(authorizeFingers: { _ throws(VaultError) in
       asked.withLock { $0 += 1 }
-      throw .notAuthorized("org.whorl.enroll")
+      throw .notAuthorized(.denied, action: "org.whorl.enroll")
     })
     try await service.makeStore()
     let connection = try service.connect()
@@ -167,11 +167,11 @@ struct ServiceTests {
 
   @Test("asks beside that before a finger is enrolled and before fprintd's are taken, and not before one is taken out")
   func enrolment() async throws {
-    let refusal = VaultError.notAuthorized("org.whorl.enroll-as-administrator")
+    let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll-as-administrator")
     let asked = Mutex(0)
     let service = try RunningService(authorizeEnrolment: { _ throws(VaultError) in
       asked.withLock { $0 += 1 }
-      throw .notAuthorized("org.whorl.enroll-as-administrator")
+      throw .notAuthorized(.denied, action: "org.whorl.enroll-as-administrator")
     })
     try await service.makeStore()
     let connection = try service.connect()

@@ -169,14 +169,14 @@ struct ServiceLogTests {
     let service = try RunningService(
       journal: { entry, _ in journal.withLock { $0.append(entry) } },
       authorizeOwner: { _ throws(VaultError) in
-        guard allows.withLock({ $0 }) else { throw .notAuthorized("org.whorl.own") }
+        guard allows.withLock({ $0 }) else { throw .notAuthorized(.denied, action: "org.whorl.own") }
       })
-    await #expect(throws: VaultError.notAuthorized("org.whorl.own")) { try await service.makeStore() }
+    await #expect(throws: VaultError.notAuthorized(.denied, action: "org.whorl.own")) { try await service.makeStore() }
     allows.withLock { $0 = true }
     try await service.makeStore()
     allows.withLock { $0 = false }
     let connection = try service.connect()
-    await #expect(throws: VaultError.notAuthorized("org.whorl.own")) {
+    await #expect(throws: VaultError.notAuthorized(.denied, action: "org.whorl.own")) {
       try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
     }
     let entries = try await connection.open(.own).log(AuditSearch())

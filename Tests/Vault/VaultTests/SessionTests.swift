@@ -93,7 +93,7 @@ struct SessionRuleTests {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    let refused = VaultError.notAuthorized("enrolment")
+    let refused = VaultError.notAuthorized(.denied, action: "enrolment")
     let session = try VaultSession(
       of: vault, for: Caller(user: vault.owner),
       rules: FingerRules(

@@ -1,5 +1,7 @@
 internal import Glibc
 internal import Processes
+internal import SDBus
+internal import SecretModel
 package import SecureMemory
 
 /// A second gnome-keyring-daemon on a copy of the login keyring, to try secrets and changes without harm. It is on no
@@ -70,7 +72,7 @@ package final class KeyringTrial: Sendable {
         // No bus has this address, so the daemon neither finds the user's bus nor starts one.
         environment: [
           "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
-          "DBUS_SESSION_BUS_ADDRESS=unix:path=\(places.trial)/none",
+          "DBUS_SESSION_BUS_ADDRESS=\(BusAddress.of(socketAt: "\(places.trial)/none"))",
         ],
         standardInput: input)
     } catch let error as HelperProgramError {
@@ -89,7 +91,7 @@ package final class KeyringTrial: Sendable {
       } catch {
         guard ContinuousClock.now - started < Self.startLimit, !child.hasEnded else {
           await end(child)
-          throw .program("\(places.program) does not start: \(error)")
+          throw .program("\(places.program) does not start: \(error.explanation.what)")
         }
       }
       try? await Task.sleep(for: .milliseconds(10))

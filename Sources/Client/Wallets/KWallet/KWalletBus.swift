@@ -27,9 +27,9 @@ struct KWalletBus {
       default: throw .malformed
       }
     } catch .system(let code) {
-      throw .noAnswer("\(daemon.name) at \(address): error \(code)")
+      throw .noAnswer("\(daemon.name) at \(address): \(BusError.system(code).words)")
     } catch {
-      throw .noAnswer("\(daemon.name) at \(address): \(error)")
+      throw .noAnswer("\(daemon.name) at \(address): \(error.words)")
     }
   }
 }

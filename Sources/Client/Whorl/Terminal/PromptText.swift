@@ -96,13 +96,19 @@ package enum PromptText {
     "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
   }
 
-  /// The text of a notice. `explain` describes an error of the reader.
-  package static func notice(_ notice: Notice, explain: (VaultError) -> String) -> String {
+  /// Why the passcode is asked for in place of a finger, as a sentence.
+  package static func unavailable(_ error: VaultError) -> String {
+    let what = error.explanation.what
+    return "\(what.prefix(1).uppercased())\(what.dropFirst())."
+  }
+
+  /// The text of a notice.
+  package static func notice(_ notice: Notice) -> String {
     switch notice {
     case .unknownPrintsOnChip(let count):
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
-      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(explain(.reader(error)))."
+      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(error.explanation.what)."
     case .goneFromChip(let fingers):
       "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
         + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."

@@ -107,7 +107,7 @@ final class TerminalDialogue: Sendable {
   private func tell(_ notice: Notice, in session: PromptSession, _ state: inout State) {
     // Whoever made the call hears that it has ended, and why.
     if case .unanswered = notice { return }
-    let text = PromptText.notice(notice, explain: style.explain)
+    let text = PromptText.notice(notice)
     guard case .readerInUse(let use) = notice else { return state.line.keep(text) }
     watchKeys(&state)
     let canReject = if case .program = use { state.keys != nil } else { false }
@@ -177,7 +177,7 @@ final class TerminalDialogue: Sendable {
   private func explain(_ unavailable: VaultError?) {
     guard let unavailable else { return }
     state.withLock { state in
-      state.line.keep(style.explain(unavailable))
+      state.line.keep(PromptText.unavailable(unavailable))
       state.unavailable = nil
     }
   }

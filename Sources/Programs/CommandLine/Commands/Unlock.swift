@@ -146,7 +146,7 @@ extension Session {
     do throws(VaultError) {
       return (try await connection.open(place), answers)
     } catch let error where error.isLostDeviceKey {
-      StandardError.line("\(Failure(error).words): the recovery key makes a new key for it.")
+      StandardError.line("\(Failure(error).what): the recovery key makes a new key for it.")
       let key = SharedSecret(try answers.answer(.recoveryKey))
       try await withPasswordAgent { () async throws(Failure) in
         try await explained { () async throws(VaultError) in

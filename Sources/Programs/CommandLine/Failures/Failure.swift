@@ -1,35 +1,8 @@
+import SecretModel
 import Whorl
 
-/// The program's exit statuses (from `sysexits.h` where it has one).
-enum ExitStatus: Int32 {
-  case done = 0
-  /// `docker-credential`: what failed is on standard output, in words that docker knows.
-  case answered = 1
-  case usage = 64
-  /// Damaged or tampered data.
-  case damaged = 65
-  /// No such item, finger, reader or store.
-  case notFound = 66
-  /// The reader cannot be used.
-  case unavailable = 69
-  case internalError = 70
-  case exists = 73
-  case inputOutput = 74
-  /// Busy or timed out: try again.
-  case tryAgain = 75
-  /// No match, cancelled, locked out, wrong passcode, set changed, interaction not allowed.
-  case refused = 77
-  case configuration = 78
-  /// `import`: done, but something of the source stayed behind. The first status above those of `sysexits.h`.
-  case incomplete = 79
-  /// `run`: the command cannot be executed. The same status as in shells.
-  case cannotExecute = 126
-  /// `run`: the command was not found. The same status as in shells.
-  case commandNotFound = 127
-}
-
-/// A failure of a command. It is printed as one line: what failed, Apple's name of the error if there is one, and what
-/// to do.
+/// A failure of a command. Its first line is for a person: what failed, and what to do. The names that programs know it
+/// by follow with `--verbose` and `--json` (``FailureReport``).
 struct Failure: Error {
   var status: ExitStatus
   /// What failed.
@@ -38,6 +11,8 @@ struct Failure: Error {
   var name: String?
   /// What to do; nil where there is nothing to say.
   var advice: String?
+  /// What the cause says of itself.
+  var detail: String?
   /// Whether the vault ended during a call that changes nothing, so that the call can be repeated.
   var vaultHasEnded = false
   /// Whether standard output has told it, so that no line follows.
@@ -51,14 +26,19 @@ struct Failure: Error {
     self.isTold = isTold
   }
 
-  /// What failed, with the name.
-  var words: String { name.map { "\(what) [\($0)]" } ?? what }
+  init(_ status: ExitStatus, _ explanation: Explanation, name: String? = nil) {
+    self.init(status, explanation.what, name: name, advice: explanation.advice)
+    detail = explanation.detail
+  }
+
+  /// What failed, with what the cause says of itself: for lists such as those of 'doctor' and 'status'.
+  var words: String { detail.map { "\(what) (\($0))" } ?? what }
 
   /// The printed line, without its newline.
   func line(command: String?) -> String {
     var line = "whorl: "
     if let command { line += "\(command): " }
-    line += words
+    line += what
     if let advice { line += ": \(advice)" }
     return Visible.text(line)
   }
@@ -85,5 +65,10 @@ struct Failure: Error {
   }
 
   /// The person or a signal cancelled the command.
-  static let cancelled = Failure(.refused, "cancelled", name: "LAError.userCancel", advice: "run it again")
+  static let cancelled = Failure(.refused, Explanation.cancelled, name: "LAError.userCancel")
+
+  /// A mistake of Whorl's own.
+  static func defect(_ error: any Error) -> Failure {
+    Failure(.internalError, Explanation.defect("\(error)"), name: "errSecInternalError")
+  }
 }

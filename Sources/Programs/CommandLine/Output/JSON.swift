@@ -8,7 +8,7 @@ enum JSON {
     do {
       return String(decoding: try encoder.encode(value), as: UTF8.self)
     } catch {
-      throw Failure(.internalError, "internal error: \(error)", name: "errSecInternalError", advice: "report it")
+      throw .defect(error)
     }
   }
 

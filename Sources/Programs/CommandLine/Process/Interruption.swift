@@ -14,7 +14,7 @@ enum Interruption {
     /// The signal that has ended a command of this process.
     var followed: Int32?
     var cancel: (@Sendable () -> Void)?
-    var command: String?
+    var report = FailureReport()
     var foreground: ForegroundCommand?
     var endings: [@Sendable () -> Void] = []
   }
@@ -59,9 +59,9 @@ enum Interruption {
     }
   }
 
-  /// Sets the command's name for the message of a cancelled command.
-  static func name(_ command: String) {
-    state.withLock { $0.command = command }
+  /// Sets how a cancelled command is told.
+  static func report(as report: FailureReport) {
+    state.withLock { $0.report = report }
   }
 
   /// Sets the closure to call on a signal; nil if there is nothing to cancel any more.
@@ -100,9 +100,9 @@ enum Interruption {
   }
 
   private static func ended(by signal: Int32) -> Never {
-    let (cancel, command) = state.withLock { state in
+    let (cancel, report) = state.withLock { state in
       state.received = signal
-      return (state.cancel, state.command)
+      return (state.cancel, state.report)
     }
     Terminal.leave()
     if let cancel {
@@ -112,7 +112,7 @@ enum Interruption {
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
     for action in state.withLock({ $0.endings }) { action() }
-    StandardError.write(Failure.cancelled.line(command: command) + "\n")
+    report.tell(.cancelled)
     EndingSignals.die(of: signal)
   }
 }

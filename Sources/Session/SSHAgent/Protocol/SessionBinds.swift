@@ -4,7 +4,7 @@ internal import Keys
 /// which the client signs in.
 package struct SessionBinds: Sendable {
   /// Why a bind is refused.
-  package enum Refusal: Error, Sendable, Hashable {
+  package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The signature is not the host's.
     case wrongSignature
     /// The host's key is of a kind or size whose signatures cannot be checked here.
@@ -12,6 +12,16 @@ package struct SessionBinds: Sendable {
     /// It contradicts an earlier bind, or comes after the bind of the session that signs in.
     case contradiction
     case tooMany
+
+    /// In words that follow a colon.
+    package var description: String {
+      switch self {
+      case .wrongSignature: "the signature is not the host's"
+      case .unknownHostKey: "the host's key is of a kind that cannot be checked"
+      case .contradiction: "it contradicts what was told before"
+      case .tooMany: "there are too many of them"
+      }
+    }
   }
 
   /// As in OpenSSH.

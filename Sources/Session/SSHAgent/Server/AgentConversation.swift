@@ -214,7 +214,7 @@ final class AgentConversation {
       }
       return keys.filter { !$0.hasEnded(at: now) }
     } catch {
-      signer.log("the keys of the store cannot be listed: \(error)")
+      signer.log("the keys of the store cannot be listed: \(error.explanation.what)")
       return []
     }
   }

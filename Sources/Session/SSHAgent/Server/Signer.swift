@@ -78,7 +78,7 @@ struct Signer: Sendable {
       log("Signed, to \(reason), asked by \(peer.words)")
       return SSHSignature.encoded(signature, purpose.algorithm, of: purpose.key)
     } catch {
-      log("refused to \(reason), asked by \(peer.words): \(error)")
+      log("refused to \(reason), asked by \(peer.words): \(error.explanation.what)")
       return nil
     }
   }

@@ -14,7 +14,7 @@ package struct SignaturePurpose: Sendable, Hashable {
   }
 
   /// Why a signature is refused.
-  package enum Refusal: Error, Sendable, Hashable {
+  package enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The signature would use SHA-1 or an algorithm that is not supported.
     case algorithm
     /// The data names another key or algorithm than the request.
@@ -27,6 +27,18 @@ package struct SignaturePurpose: Sendable, Hashable {
     case brokenBinds
     /// The certificate cannot be read, its authority has not signed it, or it is not one for users.
     case certificate
+
+    /// In words that follow a colon.
+    package var description: String {
+      switch self {
+      case .algorithm: "the algorithm is an old or an unknown one"
+      case .otherKey: "what is to be signed names another key or algorithm"
+      case .otherSession: "what is to be signed belongs to another session"
+      case .otherHost: "what is to be signed names another host"
+      case .brokenBinds: "the connection told of a session that is not believed"
+      case .certificate: "the certificate is damaged, not signed by its authority, or not for users"
+      }
+    }
   }
 
   package let target: Target

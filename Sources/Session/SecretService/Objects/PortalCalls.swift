@@ -136,7 +136,7 @@ private struct PortalSecret {
     do throws(KeysError) {
       made = SharedSecret(try Random.key(Self.count))
     } catch {
-      throw .failed("\(error)")
+      throw .failed("no random bytes for the secret")
     }
     let new = NewSecret(
       label: "Secret of \(application)", attributes: attributes, contentType: "application/octet-stream",

@@ -1,4 +1,5 @@
 internal import SecretModel
+internal import Whorl
 
 /// Why a call is refused, as clients see it.
 enum ServiceError: Error, Sendable, Hashable {
@@ -41,7 +42,7 @@ enum ServiceError: Error, Sendable, Hashable {
         "the fingers or the passcode that the item requires are gone, and it can never be read: delete it")
     case .secretTooLong(let limit): self = .invalidArguments("a secret has at most \(limit) bytes")
     case .invalidRequest(let why): self = .invalidArguments(why)
-    default: self = .failed("\(error)")
+    default: self = .failed(error.explanation.what)
     }
   }
 

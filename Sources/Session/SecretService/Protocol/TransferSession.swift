@@ -28,7 +28,7 @@ enum TransferSession: Sendable {
       } catch .badParameters(let why) {
         throw .invalidArguments(why)
       } catch {
-        throw .failed("\(error)")
+        throw .failed("no key can be agreed on")
       }
     case (encryptedName, _): throw .invalidArguments("the public key is an array of bytes")
     default: throw .notSupported("the algorithms are \(plainName) and \(encryptedName)")
@@ -51,7 +51,7 @@ enum TransferSession: Sendable {
         parameters = try Random.bytes(AESCBC.count)
         value = SharedSecret(try AESCBC.encrypt(secret.bytes, key: key.bytes, iv: parameters))
       } catch {
-        throw .failed("\(error)")
+        throw .failed("the secret cannot be encrypted for the way")
       }
     }
     return .structure([.objectPath(path), .bytes(parameters), .secret(BusSecret(value)), .string(contentType)])

@@ -109,7 +109,7 @@ final class GatedReads: Sendable {
               try await body(context, reason)
             })
         } catch {
-          desk.log("refused to \(reason), asked by \(program.words): \(error)")
+          desk.log("refused to \(reason), asked by \(program.words): \(error.explanation.what)")
           return .failure(error)
         }
       }
@@ -273,7 +273,7 @@ final class GatedReads: Sendable {
         if rule.grant == .session { desk.grant(program, rule.access) }
       }
     } catch {
-      desk.log("refused to \(reason), asked by \(program.words): \(error)")
+      desk.log("refused to \(reason), asked by \(program.words): \(error.explanation.what)")
       context.invalidate()
       if error.isRefusal, !Task.isCancelled { refuse(items, error) }
       throw error

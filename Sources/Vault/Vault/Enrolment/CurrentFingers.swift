@@ -90,7 +90,7 @@ struct CurrentFingers {
     do throws(VaultError) {
       return try await readers.attached()
     } catch {
-      if sets.isEmpty { throw .notEnrolled }
+      if sets.isEmpty, error.meansNoReader { throw .notEnrolled }
       throw error
     }
   }
@@ -101,10 +101,19 @@ struct CurrentFingers {
       guard let set = try await fprintd.look() else { throw .notEnrolled }
       return set
     } catch {
-      if case .reader(.absent) = error { throw .notEnrolled }
-      if case .reader(.cannotStart) = error { throw .notEnrolled }
-      if case .reader(.fprintdUnreachable) = error { throw .notEnrolled }
+      if error.meansNoReader { throw .notEnrolled }
       throw error
+    }
+  }
+}
+
+extension VaultError {
+  /// Whether there is no reader that could have fingers which this store does not know of yet. An fprintd that cannot be
+  /// reached may have some.
+  fileprivate var meansNoReader: Bool {
+    switch self {
+    case .reader(.absent), .reader(.cannotStart): true
+    default: false
     }
   }
 }

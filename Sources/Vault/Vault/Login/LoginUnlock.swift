@@ -29,7 +29,7 @@ struct LoginUnlock {
       try passcode.requireCurrent(change)
       guard rule == .login else { return try change.remove(.loginKey) }
       guard let first = try change.openClassKeys(with: passcode.key.secret) else {
-        throw VaultError.storeDamaged("the key of \(Accessibility.afterFirstUnlock.rawValue) is gone")
+        throw VaultError.storeDamaged("the key of the \(Accessibility.afterFirstUnlock.plainName) is gone")
       }
       try change.put(
         Slot(.loginKey, wrapping: first.secret, under: store.keys.root, databaseID: store.keys.databaseID))

@@ -4,6 +4,7 @@ package import SecretModel
 
 extension TPMProblem: BusCodable {}
 extension CredentialProblem: BusCodable {}
+extension AuthorizationProblem: BusCodable {}
 
 extension VaultError {
   /// The name of the D-Bus error, and its arguments after the text: the case's associated values without nils.
@@ -23,7 +24,7 @@ extension VaultError {
     case .applicationPasswordDelayed(let seconds): [seconds.busValue]
     case .sessionRefused(let refusal): [refusal.busValue]
     case .notUnlocked(let accessibility): [accessibility.busValue]
-    case .notAuthorized(let action): [action.busValue]
+    case .notAuthorized(let problem, let action): [problem.busValue, action.busValue]
     case .itemInvalidated(let name): [name.busValue]
     case .differentReader(let name): [name.busValue]
     case .reader(let error): [error.busValue]
@@ -92,7 +93,9 @@ extension VaultError {
     case .interactionNotAllowed: self = .interactionNotAllowed
     case .sessionRefused: self = .sessionRefused(try detail())
     case .notUnlocked: self = .notUnlocked(try detail())
-    case .notAuthorized: self = .notAuthorized(try detail())
+    case .notAuthorized:
+      let (problem, action): (AuthorizationProblem, String) = try both()
+      self = .notAuthorized(problem, action: action)
     case .itemInvalidated: self = .itemInvalidated(try detail())
     case .differentReader: self = .differentReader(try detail())
     case .setChanged: self = .setChanged

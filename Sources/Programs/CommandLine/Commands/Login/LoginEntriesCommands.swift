@@ -159,7 +159,7 @@ struct LoginRemove: Command {
     do throws(WalletError) {
       try await session.delivery.takeBack(entry)
     } catch {
-      StandardError.line("The session keeps what it has until the logout: \(Failure(error).words)")
+      StandardError.line("The session keeps what it has until the logout: \(Failure(error).what)")
     }
     if options.json { try JSON.print(["removed": entry.spoken]) }
   }

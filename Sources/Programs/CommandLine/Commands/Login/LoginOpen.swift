@@ -111,7 +111,7 @@ private struct Handed {
   }
 
   var report: Report {
-    Report(kind: entry.kind.rawValue, name: entry.name, handedOver: failure == nil, problem: failure?.words)
+    Report(kind: entry.kind.rawValue, name: entry.name, handedOver: failure == nil, problem: failure?.what)
   }
 
   var isClosed: Bool { if case .closed = outcome { true } else { false } }

@@ -75,7 +75,7 @@ private struct KeyringReport: Encodable {
     let look = KeyringLook(places)
     fileOfBefore = look.hasFileOfBefore
     running = look.isListening
-    problem = look.problem.map { Failure($0).words }
+    problem = look.problem.map { Failure($0).what }
     if problem == nil, ownSecret != (sealedCopy != nil) {
       problem = "the store and the sealed copy disagree: 'whorl login repair' sets that right"
     }
@@ -103,7 +103,7 @@ private struct KWalletReport: Encodable {
       try KWalletFile.requireSealed(places)
     } catch {
       if case .missing = error, !keyKept { return nil }
-      problem = Failure(error).words
+      problem = Failure(error).what
     }
   }
 

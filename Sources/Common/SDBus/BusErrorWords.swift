@@ -1,9 +1,8 @@
 internal import Glibc
-internal import SDBus
 
 extension BusError {
   /// What has happened, in words that follow a colon.
-  var words: String {
+  package var words: String {
     switch self {
     case .remote(_, let message, _): message
     case .system(let code): String(cString: strerror(code))

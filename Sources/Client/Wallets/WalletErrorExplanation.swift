@@ -1,0 +1,47 @@
+package import SecretModel
+
+extension WalletError {
+  /// What the error means to a person.
+  package var explanation: Explanation {
+    switch self {
+    case .missing(let path):
+      Explanation(
+        "there is no wallet at \(path)",
+        advice: "log in once with your password, or store a secret with another program, and the desktop makes it")
+    case .damaged(let path, let why):
+      Explanation(
+        "\(path) is no whole wallet: \(why)",
+        advice: "'whorl login repair' puts a keyring's file from before back, where there is one")
+    case .withoutPassword(let path):
+      Explanation(
+        "the login keyring at \(path) has no password, so that nothing in it is encrypted",
+        advice: "give it one with 'Passwords and Keys' (seahorse), then try again")
+    case .unsupported(let path, let why):
+      Explanation(
+        "no login can open \(path): \(why)",
+        advice: "a new wallet with a password, made in KWallet's settings, can be opened")
+    case .wrongSecret:
+      Explanation(
+        "that does not open the wallet",
+        advice: "it is often the login password of the time when the wallet was made")
+    case .unsendable: Explanation("a secret with a NUL in it cannot be sent", advice: "choose another")
+    case .program(let why): Explanation(why, advice: "install it, or correct that")
+    case .notRunning(let why):
+      Explanation(
+        "the wallet's program is not running",
+        advice: "run this in a desktop's session; for GNOME Keyring, start gnome-keyring-daemon.socket of the user",
+        detail: why)
+    case .foreign(let path, let user):
+      Explanation("\(path) belongs to user \(user), who gets no secret", advice: "remove it")
+    case .noAnswer(let why):
+      Explanation("the wallet's program gives no answer of use", advice: "try again, or log in anew", detail: why)
+    case .refused(let what): Explanation("refused \(what)", advice: "'whorl login status' explains")
+    case .unverified:
+      Explanation(
+        "the keyring does not open with its new secret",
+        advice: "'whorl login repair' finds what opens it; nothing was removed")
+    case .busy: Explanation("another program looks at the wallet", advice: "try again when it is done")
+    case .system(let what): Explanation(what, advice: "see the disk and its permissions")
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Fingerprint
+import ProgramDriver
+import SecretModel
+import Testing
+import VaultDriver
+import Whorl
+
+@Suite("What an error says to a person")
+struct ExplanationTests {
+  static let importErrors: [ImportError] = [
+    .missing("/home/a/.password-store"), .malformed("line 3 has text behind a closing quotation mark"),
+    .unavailable("GnuPG is not installed"), .unreadable("is encrypted to another key"), .declined("GnuPG's question"),
+    .ownService, .system("export.csv"),
+  ]
+
+  /// Every error, with an unfriendly text for what comes from the machine.
+  private static let all: [(of: String, said: Explanation)] =
+    EveryError.ofVault.map { ("\($0)", $0.explanation) } + EveryError.ofReader.map { ("\($0)", $0.explanation) }
+    + importErrors.map { ("\($0)", $0.explanation) }
+
+  @Test("has none of the names that only programs and engineers know, and says what to do")
+  func plain() {
+    for (error, said) in Self.all {
+      #expect(PlainWords.foreign(in: said.what) == [], "\(error)")
+      #expect(PlainWords.foreign(in: said.advice) == [], "\(error)")
+      #expect(!said.what.isEmpty && !said.advice.isEmpty, "\(error)")
+      #expect(!said.what.hasSuffix("."), "\(error): advice follows a colon")
+    }
+    #expect(Self.all.count > 100)
+  }
+
+  @Test("keeps what the machine says of itself for whoever looks closer")
+  func details() {
+    let machine = EveryError.machineWords
+    for error in [
+      ReaderError.fprintdRefused(machine), .fprintdUnreachable(machine), .processDied(machine), .cannotStart(machine),
+    ] {
+      #expect(error.explanation.detail == machine, "\(error)")
+    }
+    #expect(VaultError.notUnlocked(.afterFirstUnlock).explanation.detail == "after-first-unlock")
+    #expect(VaultError.notAuthorized(.denied, action: "org.whorl.own").explanation.detail == "org.whorl.own")
+    #expect(VaultError.internalError(machine).explanation.detail == machine)
+    #expect(VaultError.versionMismatch(machine).explanation.detail == machine)
+    #expect(VaultError.tpm(.refused, detail: machine).explanation.detail == machine)
+    #expect(VaultError.sessionRefused(.notPermitted).explanation.detail == "not-permitted")
+  }
+
+  @Test("calls each class of items by a plain name, and they differ")
+  func classes() {
+    let names = Accessibility.allCases.map(\.plainName)
+    #expect(Set(names).count == Accessibility.allCases.count)
+    for accessibility in Accessibility.allCases {
+      let said = VaultError.notUnlocked(accessibility).explanation
+      #expect(said.what.contains(accessibility.plainName))
+      #expect(said.advice.contains("whorl unlock"))
+    }
+  }
+
+  @Test("tells who is elsewhere than at the machine to log in there, or which secrets the passcode opens")
+  func elsewhere() {
+    for refusal in [SessionRefusal.noSession, .remote, .notPermitted] {
+      let advice = VaultError.sessionRefused(refusal).explanation.advice
+      #expect(advice.contains("log in at the machine") && advice.contains("--passcode-fd"), "\(refusal)")
+    }
+    let said = VaultError.sessionRefused(.notPermitted).explanation
+    #expect(said.what == "no finger is asked for: this program does not run in your own session at this machine")
+    #expect(said.advice.contains("'sudo -u', cron or ssh"))
+  }
+
+  @Test("tells a wrong login password from a question that was closed, and from one that nobody could be asked")
+  func permissions() {
+    func said(_ problem: AuthorizationProblem, _ action: String = "org.whorl.own") -> String {
+      VaultError.notAuthorized(problem, action: action).explanation.what
+    }
+    #expect(said(.wrongPassword) == "your login password was wrong")
+    #expect(said(.wrongPassword, "org.whorl.manage") == "an administrator's password was wrong")
+    #expect(Set(AuthorizationProblem.allCases.map { said($0) }).count == AuthorizationProblem.allCases.count)
+  }
+
+  @Test("is said before the passcode is asked for in place of a finger, as a sentence")
+  func passcodeInstead() {
+    #expect(
+      PromptText.unavailable(.authenticationFailed) == "Three touches did not match an enrolled finger.")
+    #expect(PromptText.unavailable(.sessionRefused(.locked)) == "No finger is asked for: the screen is locked.")
+  }
+}

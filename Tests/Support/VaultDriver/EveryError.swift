@@ -1,0 +1,43 @@
+package import Fingerprint
+package import SecretModel
+
+/// An error of each case, some with and without associated values.
+package enum EveryError {
+  /// What a machine may say of a failure.
+  package static let machineWords = "org.freedesktop.DBus.Error.ServiceUnknown: The name is not activatable"
+
+  package static let ofVault: [VaultError] =
+    [
+      .invalidName("the service is empty"), .secretTooLong(limit: 1 << 20), .fingerNotEnrolled(.leftThumb),
+      .fingerDuplicate(nil), .fingerDuplicate(.rightIndex), .notEnrolled, .fingersNotAccepted(.virtual),
+      .invalidPasscode("too short"), .guessablePasscode, .invalidAccessControl("unknown flags"), .duplicateItem,
+      .itemGone, .invalidRequest("why"), .authenticationFailed, .cancelled, .userFallback, .appCancelled,
+      .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey,
+      .wrongApplicationPassword, .passcodeDelayed(seconds: 30), .applicationPasswordDelayed(seconds: 60),
+      .passcodeNotSet, .interactionNotAllowed, .itemInvalidated(ItemName(unchecked: "mail", account: "alice")),
+      .differentReader(ItemName(unchecked: "\u{FFFE}\u{1F511}", account: "")), .setChanged, .touchRefused,
+      .printsGone([.leftRing, .rightLittle]), .printsGone([.leftRing]), .printsGone([]),
+      .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
+      .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
+      .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
+      .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .wrongPassphrase,
+      .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("No space left on device"),
+      .internalError(machineWords), .serviceUnavailable("why"), .versionMismatch(machineWords), .outcomeUnknown,
+    ] + SessionRefusal.allCases.map { .sessionRefused($0) } + Accessibility.allCases.map { .notUnlocked($0) }
+    + AuthorizationProblem.allCases.flatMap { problem in
+      ["own", "enroll", "enroll-as-administrator", "manage"].map {
+        .notAuthorized(problem, action: "org.whorl.\($0): \(machineWords)")
+      }
+    } + TPMProblem.allCases.flatMap { [.tpm($0, detail: machineWords), .tpm($0, detail: "")] }
+    + CredentialProblem.allCases.flatMap { [.credential($0, detail: machineWords), .credential($0, detail: "")] }
+    + ofReader.map { .reader($0) }
+
+  package static let ofReader: [ReaderError] = [
+    .absent, .permissionDenied("/dev/bus/usb/001/004"), .permissionDenied(nil), .busy(holder: "fprintd"),
+    .busy(holder: nil), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
+    .badTemplate,
+    .suspended, .printsChanged, .processDied(machineWords), .cannotStart(machineWords), .fprintdRefused(machineWords),
+    .fprintdUnreachable(machineWords), .fprintdFilesUnreadable("/var/lib/fprint"), .fprintdFilesUnreadable(nil),
+    .notLent("the picture of a finger stays in the reader's process"), .device("the words of libfprint"),
+  ]
+}
