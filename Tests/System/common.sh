@@ -96,9 +96,10 @@ END
   systemctl restart polkit
 }
 
-# typing PASSWORD NAME COMMAND: runs a shell command of a user at a terminal, where the password is typed after a while.
+# typing PASSWORDS NAME COMMAND: runs a shell command of a user at a terminal, where the passwords, a line each, are typed
+# one after a while and the next a while later.
 typing() {
-  { sleep 3 && echo "$1" && sleep 3; } | at_seat "$2" "script -qec \"$3\" /dev/null"
+  { printf '%s\n' "$1" | while read -r line; do sleep 5 && echo "$line"; done && sleep 5; } | at_seat "$2" "script -qec \"$3\" /dev/null"
 }
 
 # gdm_files: GDM's own PAM files for passwords and for fingers, as gdm3 of Debian has them.

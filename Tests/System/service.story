@@ -34,10 +34,14 @@ expect 77 "this takes your login password, and nobody can be asked for it here" 
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
 # At a terminal whorl starts polkit's own agent.
 echo 'alice:own password' | chpasswd
-expect 77 "your login password was wrong" typing "wrong password" alice \
+expect 77 "your login password was wrong" typing "wrong password
+wrong password
+wrong password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
-expect 0 "in the system service" typing "own password" alice \
+# A typing error is asked for again, and the passcode is not.
+expect 0 "in the system service" typing "wrong password
+own password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 expect 77 "this takes your login password" at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 own_password_is_typed

@@ -78,7 +78,9 @@ struct Answers: Sendable {
     } catch {
       switch error {
       case .tooLong(let limit):
-        throw .usage("the \(what) on descriptor \(descriptor) is longer than \(limit) bytes")
+        throw .usage(
+          "the \(what) on descriptor \(descriptor) is longer than \(limit) bytes",
+          advice: "write it alone on its line")
       case .endOfInput:
         throw .usage(
           "descriptor \(descriptor) has no line for the \(what)", advice: "write one line for each that is asked")

@@ -45,7 +45,7 @@ struct SSHKeyFile {
           + ["SSH_AUTH_SOCK=\(listener.path)"],
         standardInput: STDIN_FILENO, keepsTerminal: true, showsDiagnostics: true)
     } catch {
-      throw Failure(.unavailable, "\(program.path): \(error.words)")
+      throw Failure(.unavailable, "\(program.path): \(error.words)", advice: "install OpenSSH's client again")
     }
     Interruption.onSignal { _ = child.end(grace: .zero) }
     let offer = await Task(executorPreference: BackgroundThread()) { Self.offer(from: listener, child) }.value
@@ -186,7 +186,10 @@ private final class PrivateListener: Sendable {
   private let descriptor: Int32
 
   init() throws(Failure) {
-    func failure(_ what: String) -> Failure { Failure(.inputOutput, "\(what): \(String(cString: strerror(errno)))") }
+    func failure(_ what: String) -> Failure {
+      Failure(
+        .inputOutput, "\(what): \(String(cString: strerror(errno)))", advice: "see the folder's permissions and room")
+    }
     var template = Array("\(BaseDirectories.runtime)/whorl-ssh-XXXXXX".utf8CString)
     if mkdtemp(&template) == nil {
       template = Array("/tmp/whorl-ssh-XXXXXX".utf8CString)
@@ -199,7 +202,9 @@ private final class PrivateListener: Sendable {
     let bytes = Array(path.utf8)
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw Failure(.inputOutput, "\(path): the path of a socket has at most 107 bytes")
+      throw Failure(
+        .inputOutput, "\(path): the path of a socket has at most 107 bytes",
+        advice: "set XDG_RUNTIME_DIR to a shorter one")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     let bound = withUnsafePointer(to: &address) {

@@ -155,26 +155,43 @@ struct DesktopTests {
     }
   }
 
+  /// A pinentry that gives the passcode, and writes what it is told to `asked`.
+  private static func pinentry(_ folder: String) -> String {
+    """
+    echo "OK"
+    while read -r word rest; do
+      case $word in
+        GETPIN) echo "D \(TestStore.passcode.replacing("o", with: "%6F"))"; echo OK ;;
+        *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
+      esac
+    done
+    """
+  }
+
+  /// What the pinentry was told.
+  private func asked(_ key: String) throws -> String {
+    let folder = key.split(separator: "/").dropLast().joined(separator: "/")
+    return String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
+  }
+
+  @Test("after three touches that did not match, pinentry says so, and takes the passcode in their place")
+  func passcodeAfterTouches() async throws {
+    try await with([.wrong, .wrong, .wrong], pinentry: Self.pinentry) { agent, _, key in
+      try await agent.sign(key).mustSucceed()
+      let asked = try asked(key)
+      #expect(asked.contains("Three touches did not match an enrolled finger. The passcode of your store"), "\(asked)")
+      try await agent.waits { $0.contains { $0.hasSuffix("three touches did not match an enrolled finger") } }
+    }
+  }
+
   @Test("Passcode asks for it with pinentry, in the place of the finger")
   func passcode() async throws {
-    let script = { (folder: String) in
-      """
-      echo "OK"
-      while read -r word rest; do
-        case $word in
-          GETPIN) echo "D \(TestStore.passcode.replacing("o", with: "%6F"))"; echo OK ;;
-          *) echo "$word $rest" >>\(folder)/asked; echo OK ;;
-        esac
-      done
-      """
-    }
-    try await with(pinentry: script) { agent, desktop, key in
+    try await with(pinentry: Self.pinentry) { agent, desktop, key in
       async let signed = agent.sign(key)
       let shown = try await desktop.first()
       desktop.choose("passcode", of: shown.number)
       try await signed.mustSucceed()
-      let folder = key.split(separator: "/").dropLast().joined(separator: "/")
-      let asked = String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
+      let asked = try asked(key)
       #expect(
         asked.contains(
           "SETDESC ssh-keygen wants to sign a file with the SSH key work. Enter your Whorl passcode.%0A%0AProgram: /usr/bin/ssh-keygen"

@@ -114,7 +114,8 @@ extension Session {
 extension Failure {
   fileprivate static func nothingToExport(_ plan: ItemExport.Plan) -> Failure {
     guard let first = plan.staying.first else {
-      return Failure(.notFound, "there are no items to export", name: "errSecItemNotFound")
+      return Failure(
+        .notFound, "there are no items to export", name: "errSecItemNotFound", advice: "'whorl set' stores one")
     }
     let others = plan.staying.count - 1
     let more = others > 0 ? ", and \(Spoken.plural(others, "other"))" : ""

@@ -63,7 +63,9 @@ struct Run: Command {
       guard parts.count == 2, Self.isVariable(parts[0]) else {
         throw .usage("--env \(text): not VARIABLE=SERVICE/ACCOUNT", advice: "such as --env TOKEN=forge/token")
       }
-      guard !wanted.contains(where: { $0.variable == parts[0] }) else { throw .usage("--env names \(parts[0]) twice") }
+      guard !wanted.contains(where: { $0.variable == parts[0] }) else {
+        throw .usage("--env names \(parts[0]) twice", advice: "name it once")
+      }
       wanted.append((String(parts[0]), String(parts[1])))
     }
     return wanted

@@ -38,7 +38,11 @@ struct RecordingInTheMaking {
     }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    guard status == 0 else { throw Failure(.inputOutput, "\(Self.recorder) could not describe \(device.node)") }
+    guard status == 0 else {
+      throw Failure(
+        .inputOutput, "\(Self.recorder) could not describe \(device.node)",
+        advice: "attach the reader anew, and try again")
+    }
     do throws(RecordingError) {
       let text = try readFile(path, limit: 4 << 20)
       let numbers = SerialNumbers(in: text)
@@ -115,7 +119,8 @@ struct RecordingInTheMaking {
   }
 
   private static func failure(_ error: RecordingError) -> Failure {
-    Failure(.inputOutput, "\(error.path) \(error.problem)", name: "errSecIO")
+    Failure(
+      .inputOutput, "\(error.path) \(error.problem)", name: "errSecIO", advice: "see the folder's permissions and room")
   }
 }
 

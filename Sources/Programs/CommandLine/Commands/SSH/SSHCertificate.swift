@@ -62,7 +62,7 @@ struct SSHCertificate: Command {
     do throws(SmallFile.Failure) {
       bytes = try SmallFile.read(file, limit: longest)
     } catch {
-      throw Failure(.notFound, "\(file): \(error.problem)")
+      throw Failure(.notFound, "\(file): \(error.problem)", advice: "name the file of the certificate")
     }
     // The kind, the certificate and a comment, as for a public key.
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
