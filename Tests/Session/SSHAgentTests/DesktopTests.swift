@@ -179,7 +179,7 @@ struct DesktopTests {
     try await with([.wrong, .wrong, .wrong], pinentry: Self.pinentry) { agent, _, key in
       try await agent.sign(key).mustSucceed()
       let asked = try asked(key)
-      #expect(asked.contains("Three touches did not match an enrolled finger. The passcode of your store"), "\(asked)")
+      #expect(asked.contains("Three touches did not match an enrolled finger. Enter your Whorl passcode."), "\(asked)")
       try await agent.waits { $0.contains { $0.hasSuffix("three touches did not match an enrolled finger") } }
     }
   }
