@@ -101,7 +101,10 @@ expect 0 "" at_seat alice 'printf iron | whorl set iron/alice --access none'
 expect 0 "" at_seat alice 'whorl lock'
 expect 77 "are closed" at_seat alice 'whorl get note/alice'
 expect 0 bronze at_seat bob 'whorl get note/alice'
-expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+# In place, where somebody can give the passcode: by a descriptor, and at a terminal.
+expect 0 silver at_seat alice 'whorl get note/alice --passcode-fd 3 3<passcode'
+expect 0 "" at_seat alice 'whorl lock'
+expect 0 "Passcode to unlock the store" typing 'open sesame, please' alice 'whorl get note/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
 # Killed: the next call works, nothing is lost, and what the passcode had opened is closed.

@@ -21,14 +21,7 @@ extension Session {
   ) async throws(Failure) -> ReleasedItem {
     do throws(VaultError) {
       return try await store.secrets(.ids([item.id]), .nobody)[0]
-    } catch .interactionNotAllowed {
-    } catch .notUnlocked(let accessibility) {
-      let open = try await explained { () async throws(VaultError) in try await store.openClasses() }
-      guard !open.contains(.afterFirstUnlock), !noPrompt else { throw explained(VaultError.notUnlocked(accessibility)) }
-      try await asking(store, answers(noPrompt: noPrompt), reason: "unlock the store, and then \(reason)") {
-        try await store.unlock($0)
-      }
-      return try await released(item, from: store, reason: reason, noPrompt: noPrompt)
+    } catch .interactionNotAllowed, .notUnlocked {
     } catch {
       throw explained(error)
     }

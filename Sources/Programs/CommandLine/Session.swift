@@ -150,19 +150,73 @@ struct Session {
     return options
   }
 
-  /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal.
+  /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal. Where the
+  /// store still waits for its first unlock, and somebody can answer, it asks for the passcode and makes the call once more.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
     options: ContextOptions? = nil, reason: String? = nil,
     _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
+    let options = options ?? contextOptions
+    do throws(Failure) {
+      return try await prompting(store, answers, awaiting, options, reason, call)
+    } catch {
+      guard error.isOfClosedItems, canGivePasscode(answers, options), try await awaitsFirstUnlock(store) else {
+        throw error
+      }
+    }
+    // The passcode that opens the store is not asked for again by the call.
+    var unlocking = options
+    unlocking.keepsEvidence = true
+    let words = Self.unlocking(reason)
+    return try await prompting(store, answers, awaiting, unlocking, words, question: words) { asking in
+      _ = try await store.evaluate(.access(AccessControl(.passcode)), asking)
+      return try await call(Asking(in: asking.context, reason: reason))
+    }
+  }
+
+  /// Opens a store that waits for its first unlock, before calls that store items and ask nobody. Where nobody can give
+  /// the passcode it does nothing, and those calls fail.
+  ///
+  /// - Parameter purpose: what the person is about to do.
+  func openIfWaiting(
+    _ store: any VaultService, _ answers: Answers, to purpose: String
+  ) async throws(Failure) {
+    guard canGivePasscode(answers, contextOptions), try await awaitsFirstUnlock(store) else { return }
+    let words = Self.unlocking(purpose)
+    try await prompting(store, answers, .stored, contextOptions, words, question: words) { try await store.unlock($0) }
+  }
+
+  /// The reason for a first unlock.
+  private static func unlocking(_ purpose: String?) -> String {
+    purpose.map { "unlock the store, and then \($0)" } ?? "unlock the store"
+  }
+
+  /// Whether the passcode opens what is closed. Otherwise the end of the session's lock does.
+  private func awaitsFirstUnlock(_ store: any VaultService) async throws(Failure) -> Bool {
+    try await explained { () async throws(VaultError) in
+      try await !store.openClasses().contains(.afterFirstUnlock)
+    }
+  }
+
+  /// Whether anybody can be asked for the passcode, or it was given with the command.
+  private func canGivePasscode(_ answers: Answers, _ options: ContextOptions) -> Bool {
+    guard !answers.noPrompt, !options.interactionNotAllowed else { return false }
+    return answers.passcode != nil || answers.given != nil || Terminal.exists || hasDisplay
+  }
+
+  /// - Parameter question: what the passcode is asked for, where that is not plain.
+  private func prompting<Answer: Sendable>(
+    _ store: any VaultService, _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions,
+    _ reason: String?, question: String? = nil, _ call: (Asking) async throws -> Answer
+  ) async throws(Failure) -> Answer {
     let (context, events) = try await explained { () async throws(VaultError) in
-      try await store.openContext(options ?? contextOptions)
+      try await store.openContext(options)
     }
     let answers = CommandAnswers(answers, awaiting)
     let prompt = CommandPrompt(answers, on: desktop(answers))
     let words = PromptWords()
-    words.begin(nil, "passcode", nil)
+    words.begin(question, "passcode", nil)
     let listener = PromptListener(events)
     let person = PromptSession(service: store, handle: context, words: words)
     let listening = Task(executorPreference: BackgroundThread()) {
@@ -191,18 +245,19 @@ struct Session {
     }
   }
 
-  /// Runs a call that stores an item. Only an application password has to be asked for.
+  /// Runs a call that stores an item. Only an application password has to be asked for, and what opens the store.
   func storing<Answer: Sendable>(
     _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
-    do {
-      if item.access.applicationPassword { return try await asking(store, answers, awaiting: .new, call) }
-      return try await call(.nobody)
-    } catch VaultError.notEnrolled {
-      throw explained(await whyNoFingerIsKnown())
-    } catch {
-      throw explained(error)
+    if !item.access.applicationPassword {
+      do { return try await call(.nobody) } catch VaultError.notEnrolled {
+        throw explained(await whyNoFingerIsKnown())
+      } catch {
+        let failure = explained(error)
+        guard failure.isOfClosedItems else { throw failure }
+      }
     }
+    return try await asking(store, answers, awaiting: .new, call)
   }
 
   /// Why the store knows of no finger: an fprintd that is installed and cannot be reached may have some, and the

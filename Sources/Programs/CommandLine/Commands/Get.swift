@@ -77,7 +77,7 @@ struct ReleaseOptions: ParsableArguments {
     guard let names else { return .notThere }
     do throws(VaultError) {
       return .released(try await store.secrets(.names(names), .nobody))
-    } catch .interactionNotAllowed {
+    } catch .interactionNotAllowed, .notUnlocked {
       return .wouldAsk(.names(names))
     } catch .itemGone {
       return .notThere

@@ -108,6 +108,7 @@ struct Import: Command {
       accessibility: accessible ?? .whenUnlocked)
     let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
     guard try isWanted(ImportReport(plan), isEmpty: plan.coming.isEmpty, session) else { return }
+    try await session.openIfWaiting(store, session.answers(), to: "bring the items in")
     let outcome: ImportOutcome
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
     try ImportReport(outcome).print(json: options.json)
@@ -134,6 +135,7 @@ struct Import: Command {
         return try await work(reading).plan()
       }
       guard try isWanted(ImportReport(plan), isEmpty: plan.coming.count == 0, session) else { return nil }
+      try await session.openIfWaiting(store, answers, to: "bring the items in")
       let bar = ProgressBar("Importing", progress, options)
       let work = work(bar)
       defer { bar?.end() }

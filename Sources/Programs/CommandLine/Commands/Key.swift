@@ -20,7 +20,19 @@ struct Key: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let key = try await session.explained { () async throws(VaultError) in
+    let key: AgePublicKey
+    do throws(Failure) {
+      key = try await publicKey(of: store, session)
+    } catch  where error.isOfClosedItems {
+      try await session.openIfWaiting(store, session.answers(), to: "make the store's key")
+      key = try await publicKey(of: store, session)
+    }
+    if options.json { return try JSON.print(["publicKey": key.description]) }
+    try StandardOutput.line(key.description)
+  }
+
+  private func publicKey(of store: any VaultService, _ session: Session) async throws(Failure) -> AgePublicKey {
+    try await session.explained { () async throws(VaultError) in
       try await StoreKey(of: store).publicKey { () async throws(VaultError) in
         let connection = try VaultConnector.connectPrivately(session.configuration)
         let pair: Result<EncryptedFile.KeyPair, VaultError>
@@ -33,7 +45,5 @@ struct Key: Command {
         return try pair.get()
       }
     }
-    if options.json { return try JSON.print(["publicKey": key.description]) }
-    try StandardOutput.line(key.description)
   }
 }

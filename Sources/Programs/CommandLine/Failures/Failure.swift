@@ -13,6 +13,8 @@ struct Failure: Error {
   var advice: String?
   /// What the cause says of itself.
   var detail: String?
+  /// The error of the vault that it tells of; nil for every other failure.
+  var cause: VaultError?
   /// Whether the vault ended during a call that changes nothing, so that the call can be repeated.
   var vaultHasEnded = false
   /// Whether standard output has told it, so that no line follows.
@@ -33,6 +35,9 @@ struct Failure: Error {
 
   /// What failed, with what the cause says of itself: for lists such as those of 'doctor' and 'status'.
   var words: String { detail.map { "\(what) (\($0))" } ?? what }
+
+  /// Whether the items are closed: until the store's first unlock, or while the session is locked.
+  var isOfClosedItems: Bool { if case .notUnlocked? = cause { true } else { false } }
 
   /// The printed line, without its newline.
   func line(command: String?) -> String {

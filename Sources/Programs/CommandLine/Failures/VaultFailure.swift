@@ -5,6 +5,7 @@ extension Failure {
   /// The failure for each error of the vault.
   init(_ error: VaultError) {
     self.init(error.status, error.explanation, name: error.appleName)
+    cause = error
     vaultHasEnded =
       switch error {
       case .systemCancelled, .contextInvalidated: true

@@ -70,6 +70,7 @@ struct LoginAdd: Command {
         advice: "store it anew with --access none --accessible after-first-unlock")
     }
     let entry = try to.entry(item.id)
+    try await session.openIfWaiting(store, session.answers(), to: "have logins deliver \(PromptLabel.text(name))")
     try await session.explained { () async throws(VaultError) in
       try await LoginEntries(in: store).put(entry, secret: SecretBytes(count: 0))
     }

@@ -111,6 +111,7 @@ struct SSHAdd: Command {
       end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) },
       certificate: contents?.certificate)
     let source: KeySource = if let contents { .ssh(contents.privateKey) } else { .generated(type ?? .ed25519) }
+    try await session.openIfWaiting(store, session.answers(), to: "keep the SSH key \(PromptLabel.text(name))")
     let stored: Item
     do throws(VaultError) {
       stored = try await store.addKey(item, from: source)

@@ -81,6 +81,7 @@ struct SecretServiceRuleChange {
       }
     }
     guard let newFolder, let folder else { return }
+    if case .kept = newFolder { try await session.openIfWaiting(store, session.answers(), to: "keep the rule") }
     try await session.explained { () async throws(VaultError) in
       switch newFolder {
       case .kept(let new):
