@@ -355,7 +355,7 @@ let package = Package(
         "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
         "SecretModel",
         "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver",
-        "VaultHost", "VirtualFinger", "Whorl",
+        "VaultHost", "VirtualFinger", "Wallets", "Whorl",
       ],
       path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
     .testTarget(

@@ -22,7 +22,8 @@ from dbus_wire import message, received  # noqa: E402
 PATH = "/run/whorl/bus"
 WORDS = [
     "trying", "open", "closed", "no-store", "password", "any", "changed", "not-chosen", "kept", "unfit", "touch", "retry",
-    "other-finger", "swipe", "retry-swipe", "other-finger-swipe", "no-match", "locked-out", "no-finger", "", "Touch",
+    "other-finger", "swipe", "retry-swipe", "other-finger-swipe", "no-match", "locked-out", "no-finger", "not-passcode", "",
+    "Touch",
     "a" * 300, "b" * 70000]
 PROMPTS = ["touch", "retry", "other-finger", "swipe", "retry-swipe", "other-finger-swipe"]
 # Of values that are no string, or more than one.

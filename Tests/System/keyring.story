@@ -42,10 +42,19 @@ log_out
 # The choice, refused while the first login after a start would ask for the passcode besides.
 at_seat alice 'umask 077; echo "open sesame, please" >passcode; echo "open sesame, please" >keyring-password'
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+expect 0 "" at_seat bob 'umask 077; echo "open sesame, please" >passcode
+  whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+install -o alice -m 600 /home/bob/recovery /home/alice/other-recovery
 log_in gdm-password alice 'open sesame, please'
 expect 77 "the first login would" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
 expect 0 "" in_session alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
-expect 0 "has a secret of its own" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
+# The way back is walked first: without the recovery key the keyring stays as it is.
+expect 77 "--recovery-fd" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
+expect 77 "not the recovery key" in_session alice \
+  'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<other-recovery'
+is_open
+expect 0 "has a secret of its own" in_session alice \
+  'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<recovery'
 is_open
 expect 0 "tells Whorl, takes a finger" in_session alice 'whorl login status'
 expect 1 "login keyring of: alice" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
@@ -128,6 +137,43 @@ log_out
 restart
 log_in gdm-password alice 'open sesame, please'
 is_open
+expect 0 "your login password is the passcode" in_session alice 'whorl login status'
+expect 77 "no login would open it then" in_session alice 'whorl login disable passcode'
+
+# Root sets another password: both commands that look at logins say at once that the two differ, and a login opens nothing.
+echo 'alice:set by root' | chpasswd
+at_seat alice 'umask 077; echo "set by root" >login-password'
+expect 0 "two different passwords" in_session alice 'whorl login status'
+expect 0 "two different passwords" in_session alice 'whorl doctor || :'
+log_out
+restart
+log_in gdm-password alice 'set by root'
+is_locked
+expect 0 "two different passwords" in_session alice 'whorl login status'
+# The store's passcode is not the login password, and is not taken for it.
+expect 77 "that is the passcode of your secrets, and not your login password" in_session alice \
+  'whorl login enable passcode --password-fd 3 3<passcode'
+expect 77 "--change-passcode" in_session alice 'whorl login enable passcode --password-fd 3 3<login-password'
+expect 0 "The passcode is your login password now" in_session alice \
+  'whorl login enable passcode --password-fd 3 --change-passcode --passcode-fd 4 3<login-password 4<passcode'
+expect 0 "your login password is the passcode" in_session alice 'whorl login status'
+log_out
+restart
+log_in gdm-password alice 'set by root'
+is_open
+# And back: passwd changes both.
+log_out
+{
+  for word in 'set by root' 'open sesame, please' 'open sesame, please'; do
+    sleep 2
+    echo "$word"
+  done
+  sleep 3
+} | at_seat alice 'script -qec passwd /dev/null' >/tmp/passwd 2>&1 || fail "passwd: $(cat /tmp/passwd)"
+restart
+log_in gdm-password alice 'open sesame, please'
+is_open
+expect 0 "your login password is the passcode" in_session alice 'whorl login status'
 
 # The way back: GNOME's own module opens the keyring, and a finger does not.
 expect 0 "has its new password" in_session alice 'whorl login disable gnome-keyring --password-fd 3 3<keyring-password'

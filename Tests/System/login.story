@@ -214,6 +214,21 @@ expect 0 "" at_seat alice 'python3 /usr/share/whorl-tests/choose-passcode.py'
 restart
 by_finger "$right" alice || fail "no login by finger: $(cat /tmp/login)"
 is_closed alice
+# A login at a console whose password is not the passcode any more says so; a greeter's is silent.
+echo 'alice:set by root' | chpasswd
+for service in gdm-password login; do
+  typed "$service" alice 'set by root'
+  is_closed alice
+  if [ "$service" = login ]; then
+    grep -q "'whorl login enable passcode'" /tmp/login || fail "nothing was said at a console: $(cat /tmp/login)"
+  elif grep -q Whorl /tmp/login; then
+    fail "said at a greeter: $(cat /tmp/login)"
+  fi
+  expect 0 "two different passwords" without_login alice 'whorl login status'
+done
+echo 'alice:open sesame, please' | chpasswd
+expect 0 "" at_seat alice 'whorl login enable passcode --passcode-fd 3 3<passcode'
+expect 0 "your login password is the passcode" without_login alice 'whorl login status'
 first_login() {
   restart
   typed gdm-password alice 'open sesame, please'

@@ -4,7 +4,7 @@ package import SecureMemory
 /// The login entries of a store: the secrets to hand over when its user logs in. The calls ask nobody,
 /// except one that seals under the passcode.
 package struct LoginEntries: Sendable {
-  private let vault: any VaultService
+  let vault: any VaultService
 
   package init(in vault: any VaultService) { self.vault = vault }
 

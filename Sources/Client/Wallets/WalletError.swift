@@ -24,6 +24,8 @@ package enum WalletError: Error, Sendable, Hashable {
   case refused(String)
   /// The wallet was changed, and its file does not open with the new secret.
   case unverified
+  /// The sealed copy to keep beside the keyring does not give the keyring's secret back.
+  case copyUnverified
   /// Another program of this user is running a trial of the wallet.
   case busy
   /// The system refused to read or write; the value says what.

@@ -40,6 +40,10 @@ extension WalletError {
       Explanation(
         "the keyring does not open with its new secret",
         advice: "'whorl login repair' finds what opens it; nothing was removed")
+    case .copyUnverified:
+      Explanation(
+        "the copy that would be the way back does not open, so that the keyring was left as it is",
+        advice: "see the disk and its permissions, then try again")
     case .busy: Explanation("another program looks at the wallet", advice: "try again when it is done")
     case .system(let what): Explanation(what, advice: "see the disk and its permissions")
     }

@@ -6,6 +6,16 @@ package enum Account {
   ///
   /// Asks the machine's name services, which may be slow.
   package static func name(of user: UInt32) -> String? {
+    with(user) { String(validatingCString: $0.pw_name) }
+  }
+
+  /// Whether the password of a user is in this machine's own files, as far as the name services tell: they say so by an "x",
+  /// and a directory service by another mark. False where there is no such account.
+  package static func hasPasswordHere(_ user: UInt32) -> Bool {
+    with(user) { $0.pw_passwd.map { $0[0] == CChar(UInt8(ascii: "x")) && $0[1] == 0 } } ?? false
+  }
+
+  private static func with<Value>(_ user: UInt32, _ body: (passwd) -> Value?) -> Value? {
     let size = 64 << 10
     let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
     defer { buffer.deallocate() }
@@ -13,6 +23,6 @@ package enum Account {
     var found: UnsafeMutablePointer<passwd>?
     // getpwuid_r: the strings lie in the buffer
     guard getpwuid_r(user, &entry, buffer, size, &found) == 0, found != nil else { return nil }
-    return String(validatingCString: entry.pw_name)
+    return body(entry)
   }
 }

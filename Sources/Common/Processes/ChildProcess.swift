@@ -71,6 +71,11 @@ package final class ChildProcess: Sendable {
     if case .exited(0)? = outcome.withLock({ $0 }) { true } else { false }
   }
 
+  /// The exit status of a child that has ended by itself; nil for every other.
+  package var exitStatus: Int32? {
+    if case .exited(let status)? = outcome.withLock({ $0 }) { status } else { nil }
+  }
+
   /// Kills the child at once.
   package func kill() { handle.signal(SIGKILL) }
 

@@ -134,9 +134,18 @@ static void hand_over(pam_handle_t *pamh, const struct passwd *account) {
   if (result > 0) pam_syslog(pamh, LOG_WARNING, "handing the secrets of the login over: status %d", result);
 }
 
+// Says at a console that the login has opened nothing. Greeters would show it for a moment, or stop for it; a desktop is
+// asked by whorl-login-question.service.
+static void tell_of_password(pam_handle_t *pamh, int flags) {
+  const void *service = NULL;
+  if (flags & PAM_SILENT || pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS || service == NULL ||
+      strcmp(service, "login") != 0)
+    return;
+  pam_info(pamh, "Your login password does not open Whorl's store any more; 'whorl login enable passcode' changes that.");
+}
+
 // After pam_systemd.
 EXPORTED int pam_sm_open_session(pam_handle_t *pamh, int flags, int count, const char **words) {
-  (void)flags;
   const char *session = pam_getenv(pamh, "XDG_SESSION_ID");
   const struct passwd *account = NULL;
   if (session != NULL && whorl_serves(pamh, whorl_options_read(pamh, count, words))) account = person(pamh);
@@ -147,6 +156,8 @@ EXPORTED int pam_sm_open_session(pam_handle_t *pamh, int flags, int count, const
       note(pamh, "the service was not told of the login", result);
     else if (outcome == whorl_open)
       hand_over(pamh, account);
+    else if (outcome == whorl_not_passcode)
+      tell_of_password(pamh, flags);
   }
   whorl_password_forget(pamh);
   return PAM_IGNORE;

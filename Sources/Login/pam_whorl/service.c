@@ -132,7 +132,7 @@ static int read_outcome(const char *word, answer *answer) {
     {"unfit", whorl_unfit},           {"touch", whorl_touch},       {"retry", whorl_retry},
     {"other-finger", whorl_other_finger}, {"swipe", whorl_swipe}, {"retry-swipe", whorl_retry_swipe},
     {"other-finger-swipe", whorl_other_finger_swipe}, {"verified", whorl_verified}, {"no-match", whorl_no_match},
-    {"locked-out", whorl_locked_out}, {"no-finger", whorl_no_finger},
+    {"locked-out", whorl_locked_out}, {"no-finger", whorl_no_finger}, {"not-passcode", whorl_not_passcode},
   };
   for (size_t index = 0; index < sizeof outcomes / sizeof *outcomes; index++) {
     if (strcmp(word, outcomes[index].word) != 0) continue;

@@ -14,6 +14,8 @@ typedef enum {
   whorl_trying,
   whorl_open,
   whorl_closed,
+  // The same, because the password is not the passcode, although the user has chosen that it is.
+  whorl_not_passcode,
   whorl_password,
   whorl_any,
   whorl_no_store,

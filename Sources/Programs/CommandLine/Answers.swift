@@ -10,8 +10,13 @@ struct Answers: Sendable {
   var applicationPassword: Int32?
   /// A passcode or recovery key that was entered before the vault asked for it.
   var given: SharedSecret?
+  /// A new passcode that the command has already.
+  var newPasscode: SharedSecret?
   /// Whether nobody may be asked.
   var noPrompt = false
+
+  /// One passcode to try, and nothing else: nobody is asked for another one.
+  static func only(_ passcode: SharedSecret) -> Answers { Answers(given: passcode, noPrompt: true) }
 
   /// Answers one question.
   func answer(_ request: SecretRequest) throws(Failure) -> SecretBytes {
@@ -30,11 +35,15 @@ struct Answers: Sendable {
     switch request {
     case .passcode(let attempt):
       if attempt == 1, let given { return given.copy() }
-      guard let passcode else { return nil }
+      guard let passcode else {
+        if noPrompt, given != nil { throw Failure(.wrongPasscode) }
+        return nil
+      }
       // Do not read a second passcode from a script: the next line is the new passcode.
       guard attempt == 1 else { throw Failure(.wrongPasscode) }
       return try line(of: passcode, "passcode")
     case .newPasscode:
+      if let newPasscode { return newPasscode.copy() }
       return try passcode.map { descriptor throws(Failure) in try line(of: descriptor, "new passcode") }
     case .recoveryKey:
       if let given { return given.copy() }

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Processes
-internal import SecureMemory
+package import SecureMemory
 
 /// The system's own program that asks for a passcode (`pinentry`), over the Assuan protocol.
-final class Pinentry: Sendable {
-  enum Answer {
+package final class Pinentry: Sendable {
+  package enum Answer: Sendable {
     case secret(SharedSecret)
     /// The person cancelled, or did not answer.
     case cancelled
@@ -12,14 +12,24 @@ final class Pinentry: Sendable {
     case unavailable
   }
 
-  struct Question {
+  package struct Question {
     /// Who asks for what, as a sentence.
     var heading: String
     /// What the person is to do, as a sentence.
     var request: String
-    var details: String
+    /// More of the program that asks; nil where this program asks for itself.
+    var details: String?
     /// What was wrong with the previous answer.
-    var problem: String?
+    package var problem: String?
+    /// What is typed into the field.
+    var field: String
+
+    package init(
+      heading: String, request: String, details: String? = nil, problem: String? = nil, field: String = "Passcode"
+    ) {
+      (self.heading, self.request, self.details) = (heading, request, details)
+      (self.problem, self.field) = (problem, field)
+    }
   }
 
   /// The environment variables that it needs.
@@ -39,7 +49,7 @@ final class Pinentry: Sendable {
   /// Starts it. Nil where it is not installed.
   ///
   /// - Parameter terminal: the client's.
-  init?(environment: [String], _ terminal: ClientTerminal?) {
+  package init?(environment: [String], _ terminal: ClientTerminal? = nil) {
     self.terminal = DisplayVariables.nameADisplay(in: environment) ? nil : terminal
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
@@ -70,7 +80,7 @@ final class Pinentry: Sendable {
   func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
 
   /// Asks, and ends the program. Blocks.
-  func ask(_ question: Question) async -> Answer {
+  package func ask(_ question: Question) async -> Answer {
     let answer = conversation(question)
     stop()
     _ = await child.end(grace: .milliseconds(500)).value
@@ -82,10 +92,11 @@ final class Pinentry: Sendable {
     // GNOME's has the prompt as its heading, above the description, and a word of its own beside the field. In others the
     // prompt is the word beside the field.
     let isHeading = flavor() == "gnome3"
-    let description = (isHeading ? "" : "\(question.heading) ") + "\(question.request)\n\n\(question.details)"
+    let description =
+      (isHeading ? "" : "\(question.heading) ") + question.request + (question.details.map { "\n\n\($0)" } ?? "")
     var commands = [
       "SETTITLE Whorl", "SETDESC \(Self.escaped(description))",
-      "SETPROMPT \(isHeading ? Self.escaped(question.heading) : "Passcode:")",
+      "SETPROMPT \(Self.escaped(isHeading ? question.heading : "\(question.field):"))",
     ]
     if let problem = question.problem { commands.append("SETERROR \(Self.escaped(problem))") }
     if let terminal {

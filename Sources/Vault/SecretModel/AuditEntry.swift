@@ -27,6 +27,8 @@ package struct AuditEntry: Sendable, Hashable {
     case restore = "restore"
     case useAdapter = "use-adapter"
     case verifyLogin = "verify-login"
+    /// The password of a login, or a new one of the account, was compared with the passcode.
+    case loginPassword = "login-password"
   }
 
   /// What the person was asked for.
@@ -123,10 +125,17 @@ package struct AuditSearch: Sendable, Hashable {
   package var after = 0
   /// Only those from this time on, in seconds since 1970.
   package var since: Int64 = 0
+  /// Only those of these kinds of request; of all where it is empty.
+  package var requests: [AuditEntry.Request] = []
   /// At most so many entries, the newest.
   package var last = limit
 
   package init() {}
+
+  /// Whether the search is for this entry, if it is among the last ones.
+  package func includes(_ entry: AuditEntry) -> Bool {
+    entry.number > after && entry.time >= since && (requests.isEmpty || requests.contains(entry.request))
+  }
 }
 
 /// The log of the requests to one store.

@@ -94,4 +94,7 @@ extension ItemSearch {
 extension AttributeName {
   /// The id of the item whose secret a login entry delivers (``LoginItem/source``); Whorl's own.
   package static let loginSource = Self(rawValue: "whorl.login.source")
+  /// In the entry ``LoginItem/Kind/passcode``: the number of the log's newest entry when the login password was seen to be
+  /// the passcode; Whorl's own. It is missing where nobody could compare them.
+  package static let loginProof = Self(rawValue: "whorl.login.proof")
 }

@@ -88,6 +88,8 @@ package enum LoginOutcome: String, Sendable, CaseIterable {
   case open
   /// `after-first-unlock` is closed: the passcode is needed, or the one that was tried is wrong.
   case closed
+  /// The same, because the password of the login is not the passcode, although the user has chosen that it is.
+  case notPasscode = "not-passcode"
   /// The user has no store.
   case noStore = "no-store"
   /// Only a login with the password opens the store: it is closed, and the user has chosen the login password as the

@@ -7,9 +7,10 @@ struct LoginStore: Sendable {
   private let store: UserStore
   private let caller: Caller
 
-  init(_ store: UserStore, of user: UInt32) {
+  /// - Parameter program: the login program, for the log; nil where it is not known.
+  init(_ store: UserStore, of user: UInt32, program: String? = nil) {
     self.store = store
-    caller = Caller(user: user)
+    caller = Caller(user: user, label: program)
   }
 
   /// Opens `after-first-unlock` where the store's rule lets a login open it. Returns whether it is open.
@@ -53,14 +54,21 @@ struct LoginStore: Sendable {
   /// Tries the passcode once. A wrong one counts as a failed try, as elsewhere.
   func unlock(with passcode: SharedSecret) async throws(VaultError) {
     try await with { session throws(VaultError) in
-      try await session.answering(passcode: passcode) { asking throws(VaultError) in try await session.unlock(asking) }
+      try await session.answering(passcode: passcode) { asking throws(VaultError) in
+        try await session.unlockForLogin(asking)
+      }
     }
+  }
+
+  /// Notes that the account has a new password, which the passcode does not follow.
+  func keptPasscode() async throws(VaultError) {
+    try await with { session throws(VaultError) in session.keptPasscodeOfLogin() }
   }
 
   func changePasscode(from old: SharedSecret, to new: SharedSecret) async throws(VaultError) {
     try await with { session throws(VaultError) in
       try await session.answering(passcode: old, newPasscode: new) { asking throws(VaultError) in
-        try await session.changePasscode(asking)
+        try await session.changePasscodeForLogin(asking)
       }
     }
   }

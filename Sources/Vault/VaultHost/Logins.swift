@@ -24,16 +24,19 @@ package final class Logins: LoginService {
     _ session: String, of user: UInt32, by pamService: String, password: consuming SecretBytes?
   ) async throws(LoginRefusal) -> LoginAnswer {
     let password: SharedSecret? = if let password { SharedSecret(password) } else { nil }
-    let what = "login of user \(user) by \(Self.spoken(pamService))"
+    let program = Self.spoken(pamService)
+    let what = "login of user \(user) by \(program)"
     guard await isLocalLogin(session, user) else {
       log("\(what): logind has no such local session")
       throw .noSuchLogin
     }
-    return try await settling(what, of: user) { store throws(VaultError) in
+    return try await settling(what, of: user, program: program) { store throws(VaultError) in
       let isOpen = try await store.openForLogin()
-      guard let password, password.bytes.count > 0, try await store.takesPasswordOfLogin() else {
+      guard let password, password.bytes.count > 0, try await store.hasLoginPasscode() else {
         return .settled(isOpen ? .open : .closed)
       }
+      // After several wrong ones logins do not try: the last of them has shown that the two differ.
+      guard try await store.takesPasswordOfLogin() else { return .settled(isOpen ? .open : .notPasscode) }
       let trying = Task { await self.unlock(store, user, with: password, what) }
       // The store is open already: the try only restarts the hours until the passcode is needed again. Do not wait for
       // it.
@@ -74,16 +77,20 @@ package final class Logins: LoginService {
     let what = "new password of user \(user)"
     return try await settling(what, of: user) { store throws(VaultError) in
       guard try await store.hasLoginPasscode() else { return .settled(.notChosen) }
-      guard let old, old.bytes.count > 0 else { return .settled(.kept) }
+      guard let old, old.bytes.count > 0 else {
+        try await store.keptPasscode()
+        return .settled(.kept)
+      }
       return .trying(Task { await self.change(store, user, from: old, to: new, what) })
     }
   }
 
   private func settling(
-    _ what: String, of user: UInt32, _ body: (LoginStore) async throws(VaultError) -> LoginAnswer
+    _ what: String, of user: UInt32, program: String? = nil,
+    _ body: (LoginStore) async throws(VaultError) -> LoginAnswer
   ) async throws(LoginRefusal) -> LoginAnswer {
     do throws(VaultError) {
-      let answer = try await body(LoginStore(vaults.store(of: user), of: user))
+      let answer = try await body(LoginStore(vaults.store(of: user), of: user, program: program))
       switch answer {
       case .settled(let outcome): log("\(what): \(outcome.rawValue)")
       case .trying, .verifying: break
@@ -106,7 +113,7 @@ package final class Logins: LoginService {
       return .open
     } catch {
       log("\(what): the password does not open the store: \(error)")
-      return .closed
+      return error == .wrongPasscode ? .notPasscode : .closed
     }
   }
 
@@ -122,6 +129,8 @@ package final class Logins: LoginService {
       return .unfit
     } catch {
       log("\(what): the passcode of before stays: \(error)")
+      // The log has this already where the old password was tried.
+      if error != .wrongPasscode { try? await store.keptPasscode() }
       return .kept
     }
   }

@@ -17,10 +17,14 @@ struct LoginCommandTests {
       ])
   }
 
-  private func enable(_ store: TestStore, _ daemon: KeyringDaemon) -> Invocation {
-    whorl(
-      store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3",
-      lines: [KeyringDaemon.password])
+  private func enable(
+    _ store: TestStore, _ daemon: KeyringDaemon, password: String = KeyringDaemon.password
+  ) -> Invocation {
+    var call = whorl(
+      store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--recovery-fd", "4",
+      lines: [password])
+    call.descriptors.append(store.recoveryKey + "\n")
+    return call
   }
 
   @Test("enables, opens at a login, and disables")
@@ -64,8 +68,9 @@ struct LoginCommandTests {
             whorl(store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]), passcode)
         }
         // The passcode opens the copy only if it is given now.
-        var enabling = enable(store, daemon)
-        enabling.arguments += ["--sealed-under", "passcode-and-recovery-key"]
+        let enabling = whorl(
+          store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--sealed-under",
+          "passcode-and-recovery-key", lines: [KeyringDaemon.password])
         let refused = try await enabling.run()
         #expect(refused.status == 77 && refused.failure.contains("--passcode-fd"), "\(refused.diagnostics)")
         #expect(daemon.files.filter { $0.contains("whorl") } == [])
@@ -75,9 +80,7 @@ struct LoginCommandTests {
         ]
         let first = try files.map { try readFile($0) }
         try await disabling([]).run().mustSucceed()
-        try await whorl(
-          store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", lines: ["new"]
-        ).run().mustSucceed()
+        try await enable(store, daemon, password: "new").run().mustSucceed()
         // The store has the second secret now, and these files have the first.
         for (file, bytes) in zip(files, first) { try writeFile(file, bytes) }
         try await daemon.restart()
@@ -113,7 +116,8 @@ struct LoginCommandTests {
   @Test("killed after any step, it leaves a keyring that opens, and repair finds with what")
   func killed() async throws {
     let steps = [
-      "Tried on a copy.", "The secret is in the store.", "The secret is sealed beside the keyring.",
+      "The way back was tried: the copy to keep beside the keyring opens.", "Tried on a copy.",
+      "The secret is in the store.", "The secret is sealed beside the keyring.",
       "The keyring's file is kept as it was.", "The keyring has been changed.", "Its file opens as it should.",
       "The keyring is open.",
     ]
@@ -149,9 +153,7 @@ struct LoginCommandTests {
           store, daemon, "login", "enable", "gnome-keyring", "--password-fd", "3", lines: [KeyringDaemon.password]
         ).run()
         #expect(noGain.status == 77 && noGain.failure.contains("--anyway"), "\(noGain.failure)")
-        let wrong = try await whorl(
-          store, daemon, "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", lines: ["wrong"]
-        ).run()
+        let wrong = try await enable(store, daemon, password: "wrong").run()
         #expect(wrong.status == 77, "\(wrong.failure)")
         let nobody = try await whorl(store, daemon, "login", "enable", "gnome-keyring", "--anyway").run()
         #expect(nobody.status == 77 && nobody.failure.contains("--password-fd"))
@@ -222,21 +224,6 @@ struct LoginCommandTests {
         environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder]
       ).run()
       #expect(result.status == 0 && result.diagnostics.isEmpty)
-    }
-  }
-
-  @Test("the login password becomes the passcode only by being it")
-  func passcode() async throws {
-    try await TestStore.with { store in
-      let wrong = try await Invocation(
-        arguments: store.arguments(["login", "enable", "passcode", "--passcode-fd", "3"]), descriptors: ["wrong\n"]
-      ).run()
-      #expect(wrong.status == 77)
-      #expect(try await store.whorl("login", "ls").text.isEmpty)
-      try await store.unlocked("login", "enable", "passcode").mustSucceed()
-      #expect(try await store.whorl("login", "ls").text.contains("passcode"))
-      try await store.whorl("login", "disable", "passcode").mustSucceed()
-      #expect(try await store.whorl("login", "ls").text.isEmpty)
     }
   }
 }

@@ -28,6 +28,11 @@ struct RekeyingTests {
     }
   }
 
+  /// Opens a copy with the recovery key, as a person who has lost the store does.
+  private func opening(_ store: ScratchStore) -> (SealedCopy) async throws -> SharedSecret {
+    { SharedSecret(try await ScratchStore.open($0, with: .recoveryKey(SecretBytes(text: store.recoveryKey)))) }
+  }
+
   @Test("the keyring opens with the secret alone, keeps what is in it, and gets a password back")
   func wholeWay() async throws {
     try await PrivateBus.with { bus in
@@ -40,7 +45,7 @@ struct RekeyingTests {
         let steps = Mutex<[KeyringRekeying.Step]>([])
         let rekeying = KeyringRekeying(daemon.places, in: vault) { step in steps.withLock { $0.append(step) } }
         try await rekeying.enable(
-          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault), opening: opening(store))
         #expect(steps.withLock { $0 } == KeyringRekeying.Step.allCases)
 
         let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)).bytes.text
@@ -80,7 +85,7 @@ struct RekeyingTests {
       let files = daemon.files
       await #expect(throws: WalletError.wrongSecret) {
         try await KeyringRekeying(daemon.places, in: vault).enable(
-          password: SecretBytes(text: "wrong"), sealing: sealing(vault))
+          password: SecretBytes(text: "wrong"), sealing: sealing(vault), opening: opening(store))
       }
       #expect(try readFile(daemon.places.file) == before)
       #expect(daemon.files == files)
@@ -99,9 +104,9 @@ struct RekeyingTests {
       let vault = VaultSession(of: try store.open())
       await #expect(throws: Stopped.self) {
         try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.enable(
-          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault), opening: opening(store))
       }
-      let isChanged = ![.rehearsed, .stored, .sealed, .kept].contains(last)
+      let isChanged = ![.walked, .rehearsed, .stored, .sealed, .kept].contains(last)
       #expect(try await daemon.fileOpens(with: KeyringDaemon.password) == !isChanged)
       let asked = Mutex(0)
       let outcome = try await KeyringRepair(daemon.places, in: vault).run(
@@ -111,7 +116,7 @@ struct RekeyingTests {
         } sealedSecret: { _ in
           nil
         })
-      #expect(outcome == (last == .rehearsed ? .nothing : isChanged ? .ownSecret : .password))
+      #expect(outcome == ([.walked, .rehearsed].contains(last) ? .nothing : isChanged ? .ownSecret : .password))
       // Before a copy of the file is kept, only the person can tell that the password still opens it.
       #expect(asked.withLock { $0 } == ([.stored, .sealed].contains(last) ? 1 : 0))
       let secret = try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)?.bytes.text
@@ -130,7 +135,7 @@ struct RekeyingTests {
       let store = try await ScratchStore()
       let vault = VaultSession(of: try store.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault), opening: opening(store))
       let secret = try #require(try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry))
       await #expect(throws: Stopped.self) {
         try await KeyringRekeying(daemon.places, in: vault) { if $0 == last { throw Stopped() } }.disable(
@@ -188,7 +193,8 @@ struct RekeyingTests {
       let vault = VaultSession(of: try store.open())
       let entries = LoginEntries(in: vault)
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault),
+        opening: opening(store))
       try await entries.put(KeyringRekeying.entry, secret: SecretBytes(text: "of an old backup"))
       let outcome = try await KeyringRepair(daemon.places, in: vault).run(
         asking: Self.withPasscode)
@@ -204,7 +210,8 @@ struct RekeyingTests {
       let lost = try await ScratchStore()
       let vault = VaultSession(of: try lost.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault), opening: opening(lost)
+      )
       let new = try await ScratchStore(passcode: "another passcode")
       let other = VaultSession(of: try new.open())
       let outcome = try await KeyringRepair(daemon.places, in: other).run(
@@ -225,7 +232,7 @@ struct RekeyingTests {
       let store = try await ScratchStore()
       let vault = VaultSession(of: try store.open())
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault))
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault), opening: opening(store))
       daemon.end()
       if isCut {
         try writeFile(daemon.places.file, Array(try readFile(daemon.places.file).prefix(60)))
@@ -251,7 +258,8 @@ struct RekeyingTests {
       let actor = try store.open()
       let vault = VaultSession(of: actor)
       try await KeyringRekeying(daemon.places, in: vault).enable(
-        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault))
+        password: SecretBytes(text: KeyringDaemon.password), sealing: sealingWithPasscode(vault),
+        opening: opening(store))
       let entries = LoginEntries(in: vault)
       let secret = try #require(try await entries.secret(of: KeyringRekeying.entry))
       let opening = KeyringOpening(daemon.places)
@@ -281,7 +289,31 @@ struct RekeyingTests {
         try await KeyringRekeying(daemon.places, in: vault).enable(password: SecretBytes(text: KeyringDaemon.password))
         {
           try await LoginEntries(in: vault).sealedCopy(of: $0, under: .passcodeAndRecoveryKey)
+        } opening: {
+          try await opening(store)($0)
         }
+      }
+      #expect(daemon.files == files)
+      #expect(try await LoginEntries(in: vault).all().isEmpty)
+      #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
+    }
+  }
+
+  @Test("a copy that does not give the secret back leaves the keyring as it is")
+  func uselessCopy() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      let files = daemon.files
+      await #expect(throws: WalletError.copyUnverified) {
+        try await KeyringRekeying(daemon.places, in: vault).enable(
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault)
+        ) { _ in SharedSecret(SecretBytes(text: "another secret")) }
+      }
+      await #expect(throws: VaultError.wrongRecoveryKey) {
+        let other = try await ScratchStore()
+        try await KeyringRekeying(daemon.places, in: vault).enable(
+          password: SecretBytes(text: KeyringDaemon.password), sealing: sealing(vault), opening: opening(other))
       }
       #expect(daemon.files == files)
       #expect(try await LoginEntries(in: vault).all().isEmpty)

@@ -109,4 +109,27 @@ struct FirstUnlockTests {
       #expect(quiet.status == 77 && quiet.failure.contains("are closed"), "\(quiet.diagnostics)")
     }
   }
+
+  @Test("is opened once by 'login open --if-closed', which does nothing where nothing is chosen")
+  func atDesktop() async throws {
+    try await with { store in
+      let environment = ["XDG_RUNTIME_DIR": store.folder, "HOME": store.folder]
+      func open(_ passcode: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: store.arguments(["login", "open", "--if-closed", "--passcode-fd", "3"]),
+          descriptors: [passcode + "\n"], environment: environment
+        ).run()
+      }
+      let nothing = try await open("wrong")
+      #expect(nothing.status == 0 && nothing.diagnostics.isEmpty, "\(nothing.diagnostics)")
+      let set = try await store.unlocked(
+        "set", "login", "--access", "none", "--accessible", "after-first-unlock", input: Array("of login".utf8))
+      try set.mustSucceed()
+      try await store.unlocked("login", "add", "login", "--to", "file:login").mustSucceed()
+      #expect(try await open("wrong").status == 77)
+      let opened = try await open(TestStore.passcode)
+      #expect(opened.status == 0, "\(opened.diagnostics)")
+      #expect(try readFile("\(store.folder)/whorl-login/login") == Array("of login".utf8))
+    }
+  }
 }

@@ -4,6 +4,7 @@ import SecureMemory
 import Testing
 import VaultDriver
 import VaultHost
+import Wallets
 
 @Suite("A login, in the system service")
 struct LoginTests {
@@ -115,9 +116,9 @@ struct LoginTests {
   @Test("counts a wrong password as a try, and leaves the tries without a delay to whoever types the passcode")
   func wrongPassword() async throws {
     try await makeStore(chosen: true)
-    for _ in 1...10 { #expect(try await login("not the passcode") == .closed) }
+    for _ in 1...10 { #expect(try await login("not the passcode") == .notPasscode) }
     #expect(try await with { try await $0.status().passcodeDelay } == 0)
-    #expect(try await login(RunningService.passcode) == .closed, "two wrong ones stand")
+    #expect(try await login(RunningService.passcode) == .notPasscode, "two wrong ones stand")
     try await with { vault in
       // After the two tries of logins, two more are free, and the third starts a delay.
       await #expect(throws: VaultError.self) {
@@ -132,7 +133,7 @@ struct LoginTests {
   @Test("tries the password again when the passcode was right somewhere else")
   func clearedTries() async throws {
     try await makeStore(chosen: true)
-    for _ in 1...3 { #expect(try await login("not the passcode") == .closed) }
+    for _ in 1...3 { #expect(try await login("not the passcode") == .notPasscode) }
     try await with { vault in
       try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
       try await vault.lock()
@@ -163,7 +164,7 @@ struct LoginTests {
       try await set(.passcode, vault)
       try await vault.lock()
     }
-    for _ in 1...2 { #expect(try await login("not the passcode") == .closed) }
+    for _ in 1...2 { #expect(try await login("not the passcode") == .notPasscode) }
     #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "no password is tried now")
     try await service.end()
   }
@@ -205,6 +206,72 @@ struct LoginTests {
     try await with { vault in
       try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
     }
+    try await service.end()
+  }
+
+  private func standing() async throws -> LoginPasscode? {
+    try await with { try await LoginEntries(in: $0).loginPasscode() }
+  }
+
+  private func isDifferent() async throws -> Bool {
+    if case .different? = try await standing() { true } else { false }
+  }
+
+  /// Proves the choice, as `whorl login enable passcode` does after its checks.
+  private func prove(_ passcode: String = RunningService.passcode) async throws {
+    try await with { vault in
+      try await Person(passcodes: [passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      try await LoginEntries(in: vault).putLoginPasscode(isProven: true)
+    }
+  }
+
+  @Test("tells by what it opens whether the login password is the passcode still")
+  func standingAfterLogins() async throws {
+    try await makeStore()
+    #expect(try await standing() == nil, "nobody has chosen it")
+    try await with { vault in
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      try await LoginEntries(in: vault).putLoginPasscode(isProven: false)
+      try await vault.lock()
+    }
+    #expect(try await standing() == .unproven)
+    #expect(try await login() == .closed, "a finger shows nothing")
+    #expect(try await standing() == .unproven)
+    #expect(try await login(RunningService.passcode) == .open)
+    #expect(try await standing() == .same)
+    try await with { try await $0.lock() }
+    #expect(try await login("set by root") == .notPasscode)
+    #expect(try await isDifferent())
+    try await prove()
+    #expect(try await standing() == .same)
+    // A store that is open already shows it as well.
+    #expect(try await login("set by root") == .open)
+    #expect(try await eventually { try await isDifferent() })
+    try await service.end()
+  }
+
+  @Test("knows after a change of either password alone that they are two, and after one of both that they are one")
+  func standingAfterChanges() async throws {
+    try await makeStore(chosen: true)
+    try await prove()
+    #expect(try await change(nil, "set by root") == .kept)
+    #expect(try await isDifferent())
+    try await prove()
+    #expect(try await change("not the passcode", "another one") == .kept)
+    #expect(try await isDifferent())
+    try await prove()
+    #expect(try await change(RunningService.passcode, "abc") == .unfit)
+    #expect(try await isDifferent())
+    #expect(try await change(RunningService.passcode, "a new passcode") == .changed)
+    #expect(try await standing() == .same)
+    try await with { vault in
+      try await Person(passcodes: ["a new passcode"], newPasscode: "by whorl passcode").with(vault) {
+        try await vault.changePasscode(Asking(in: $0))
+      }
+    }
+    #expect(try await isDifferent())
+    try await prove("by whorl passcode")
+    #expect(try await standing() == .same)
     try await service.end()
   }
 }

@@ -45,6 +45,11 @@ struct StoreLogTests {
     #expect(try await second.entries(search).map(\.number) == [2, 3])
     search.since = 6
     #expect(try await second.entries(search).map(\.number) == [3])
+    // The last of those that were searched for, however many others came after it.
+    search = AuditSearch()
+    search.requests = [.read, .unlock]
+    search.last = 1
+    #expect(try await second.entries(search).map(\.number) == [1])
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 

@@ -9,6 +9,8 @@ package import SecureMemory
 package struct KeyringRekeying: Sendable {
   /// What has been done so far.
   package enum Step: String, Sendable, CaseIterable {
+    /// The sealed copy was opened, as it would be without the store.
+    case walked
     /// A copy of the keyring was changed to the secret, and only the secret opens it.
     case rehearsed
     /// The secret is in the store.
@@ -51,15 +53,20 @@ package struct KeyringRekeying: Sendable {
   ///   - password: what opens it now.
   ///   - seal: seals the copy to keep beside the keyring. It is called before anything is changed, since it may ask for
   ///     the passcode.
+  ///   - openCopy: opens that copy with what the person has for it. It is called before anything is changed: a way back that
+  ///     nobody has walked may be none.
   /// - Throws: `WalletError` and `VaultError`; `wrongSecret` where the password is wrong. Where the daemon has not
   ///   changed the keyring, everything is as before.
   package func enable(
-    password: borrowing SecretBytes, sealing seal: (borrowing SecretBytes) async throws -> SealedCopy
+    password: borrowing SecretBytes, sealing seal: (borrowing SecretBytes) async throws -> SealedCopy,
+    opening openCopy: (SealedCopy) async throws -> SharedSecret
   ) async throws {
     guard try await !entries.has(Self.entry) else { throw VaultError.duplicateItem }
     try control.requireListening()
     let secret = try KeyringSecret.make()
     let copy = try await seal(secret)
+    guard try await openCopy(copy).bytes.constantTimeEquals(secret) else { throw WalletError.copyUnverified }
+    try await done(.walked)
     do {
       let trial = try KeyringTrial(of: places)
       try await trial.rehearse(from: password, to: secret)
@@ -68,6 +75,10 @@ package struct KeyringRekeying: Sendable {
     try await entries.put(Self.entry, secret: secret)
     try await done(.stored)
     try PrivateFile.write(copy.bytes, to: places.sealed)
+    guard places.sealedCopy == copy else {
+      try await removeAll()
+      throw WalletError.copyUnverified
+    }
     try await done(.sealed)
     try PrivateFile.write(try PrivateFile.read(places.file), to: places.before)
     try await done(.kept)

@@ -146,7 +146,24 @@ struct Doctor: Command {
       } else {
         findings.warn("login", "no login of this machine tells Whorl", "'whorl login status' says what to change")
       }
+      let passcode = try await session.explained { () async throws(VaultError) in
+        try await LoginEntries(in: store).loginPasscode()
+      }
+      switch (passcode, passcode?.problem) {
+      case (.different, let problem?): findings.fail("login password", problem)
+      case (_, let problem?): findings.warn("login password", problem.what, problem.advice)
+      case (.some, nil): findings.ok("login password", "it is the passcode")
+      case (nil, _): break
+      }
       guard rows.contains(where: { $0.kind == LoginItem.Kind.gnomeKeyring.rawValue }) else { return }
+      let first = try await session.explained { () async throws(VaultError) in try await store.status().firstUnlock }
+      if first == .passcode, passcode == nil {
+        findings.fail(
+          "keyring",
+          Failure(
+            .refused, "no login opens the login keyring after a start of the machine",
+            advice: "'whorl login enable passcode' makes your login password open it"))
+      }
       if let problem = KeyringLook(try session.keyringPlaces()).problem { findings.fail("keyring", Failure(problem)) }
     } catch {
       findings.fail("login", error)

@@ -70,10 +70,17 @@ struct Passcode: Command {
           : "After a start the passcode opens the store, and nothing else.")
     }
     guard remove else {
+      let isOfLogin = try await session.hasLoginPasscode(in: store)
+      if isOfLogin, !options.json {
+        StandardError.line(
+          "Your login password is the passcode so far. This changes the passcode alone; 'passwd' changes both.")
+      }
       try await session.asking(store, answers, options: session.contextOptions(guessable)) {
         try await store.changePasscode($0)
       }
-      return try report(passcodeSet: true, lost: [], "The new passcode is set.")
+      try report(passcodeSet: true, lost: [], "The new passcode is set.")
+      if isOfLogin { session.tellOfLoginPasscode() }
+      return
     }
     let doomed = try await session.explained { () async throws(VaultError) in try await store.losses(.passcode) }
     if !doomed.isEmpty {

@@ -12,7 +12,7 @@ extension Failure {
       case .unsendable: (.usage, "errSecParam")
       case .program, .notRunning: (.unavailable, nil)
       case .noAnswer, .busy: (.tryAgain, nil)
-      case .unverified: (.damaged, nil)
+      case .unverified, .copyUnverified: (.damaged, nil)
       case .system: (.inputOutput, "errSecIO")
       }
     self.init(status, error.explanation, name: name)

@@ -34,13 +34,18 @@ extension AuditEntry: BusCodable {
 extension AuditSearch: BusCodable {
   static var busSignature: String { "a{sv}" }
 
-  var busValue: BusValue { .record(["after": after.busValue, "since": since.busValue, "last": last.busValue]) }
+  var busValue: BusValue {
+    .record([
+      "after": after.busValue, "since": since.busValue, "requests": requests.busValue, "last": last.busValue,
+    ])
+  }
 
   init(bus value: BusValue) throws(VaultError) {
     var record = try BusRecord(value, of: Self.self)
     self.init()
     after = try record.take("after")
     since = try record.take("since")
+    requests = try record.take("requests")
     last = try record.take("last")
     try record.end()
     guard (0...Self.limit).contains(last) else {

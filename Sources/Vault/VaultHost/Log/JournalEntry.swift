@@ -76,6 +76,7 @@ extension AuditEntry.Request {
     case .restore: "1697fdc3c9a1484e9b9da7b3f52914a4"
     case .useAdapter: "5b14c930bc254d3892a5b70b291558b9"
     case .verifyLogin: "ecbab7df87fb45b7adfb13112ea0ba31"
+    case .loginPassword: "2607578154214131afc761f185582f3e"
     }
   }
 }

@@ -83,7 +83,7 @@ final class StoreLog: AuditLog {
       self.write()
       return self.file.entries()
     }.value
-    return all.filter { $0.number > search.after && $0.time >= search.since }.suffix(search.last)
+    return all.filter(search.includes).suffix(search.last)
   }
 
   /// Writes the waiting entries. Called on the thread of the log.

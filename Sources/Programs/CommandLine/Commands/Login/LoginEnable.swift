@@ -11,18 +11,23 @@ struct LoginEnable: Command {
     discussion: """
       gnome-keyring gives the login keyring a random secret of its own, in place of your password. Whorl hands it over at \
       every login, by finger or by password. The secret is also sealed beside the keyring under the recovery key, so that \
-      nothing is lost with the store; with --sealed-under passcode-and-recovery-key the passcode opens that copy as well, \
-      and is asked for. What is in the keyring stays as it is. It is tried on a copy first, and 'whorl login disable \
-      gnome-keyring' gives the keyring a password back.
+      nothing is lost with the store; with --sealed-under passcode-and-recovery-key the passcode opens that copy as well. \
+      Before anything is changed, what you have is tried: the recovery key (or that passcode) has to open the copy, and \
+      where a login opens the store by its password, your login password has to be right and to open it. What is in the \
+      keyring stays as it is. It is tried on a copy first, and 'whorl login disable gnome-keyring' gives the keyring a \
+      password back.
 
       kwallet asks once for the password of the wallet kdewallet, tries it on a copy, and keeps the key that is made of \
       it. The wallet is not changed. When a desktop begins, Whorl starts KWallet's daemon with the key.
 
       passcode says that the password you log in with is the passcode: the one password typed at the first login after \
-      the machine's start then opens the classes of items too, and nobody is asked twice.
+      the machine's start then opens the classes of items too, and nobody is asked twice. It asks for your login password \
+      and tries it at both. If it is not the passcode, it asks whether to make it that; --change-passcode answers yes. Run \
+      it again whenever 'whorl login status' says that the two are not one any more.
 
       Examples:
         whorl login enable passcode
+        whorl login enable passcode --password-fd 3 3<login-password
         whorl login enable gnome-keyring
         whorl login enable gnome-keyring --sealed-under passcode-and-recovery-key
         whorl login enable kwallet
@@ -40,17 +45,29 @@ struct LoginEnable: Command {
   @Flag(help: "Change the keyring also where no login opens it by itself: 'whorl login open' does.")
   var anyway = false
 
+  @Flag(help: "Make the login password the passcode without asking, where the passcode is another one.")
+  var changePasscode = false
+
+  @OptionGroup var guessable: GuessablePasscodeOption
+
   @Option(
-    help: ArgumentHelp("Read the wallet's password from this descriptor.", valueName: "n"),
+    help: ArgumentHelp(
+      "Read the wallet's password and the login password from this descriptor, a line for each that is asked.",
+      valueName: "n"),
     transform: GivenDescriptors.number)
   var passwordFd: Int32?
 
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var recoveryFd: Int32?
+
   func validate() throws {
-    if choice != .gnomeKeyring, sealing.sealedUnder != nil || anyway {
-      throw ValidationError("--sealed-under and --anyway go with gnome-keyring.")
+    if choice != .gnomeKeyring, sealing.sealedUnder != nil || anyway || recoveryFd != nil {
+      throw ValidationError("--sealed-under, --anyway and --recovery-fd go with gnome-keyring.")
     }
-    if choice == .passcode, passwordFd != nil {
-      throw ValidationError("--password-fd goes with gnome-keyring and kwallet; give the passcode with --passcode-fd.")
+    if choice != .passcode, changePasscode || guessable.allowGuessable {
+      throw ValidationError("--change-passcode and --allow-guessable go with passcode.")
     }
   }
 
@@ -68,17 +85,16 @@ struct LoginEnable: Command {
   private func enablePasscode(_ store: any VaultService, _ session: Session) async throws(Failure) {
     let status = try await session.explained { () async throws(VaultError) in try await store.status() }
     guard status.passcodeSet else { throw Failure(.passcodeNotSet) }
-    if !options.json {
-      StandardError.line("Type your login password: it has to be the passcode ('whorl passcode' changes that).")
-    }
-    let access = AccessControl(.passcode)
-    try await session.asking(store, session.answers(), reason: "make the login password the passcode") {
-      _ = try await store.evaluate(.access(access), $0)
-    }
-    try await session.explained { () async throws(VaultError) in
-      try await LoginEntries(in: store).put(LoginItem(.passcode), secret: SecretBytes(count: 0))
-    }
-    say("The password typed at a login opens the store as its passcode does.")
+    // A script that gives one word gives it for both.
+    let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd ?? options.passcodeFd)
+    try await loginPasscode(passwords, store, session).enable(
+      isAgreed: changePasscode, session.contextOptions(guessable))
+  }
+
+  private func loginPasscode(
+    _ passwords: WalletPasswords, _ store: any VaultService, _ session: Session
+  ) -> LoginPasscodeChoice {
+    LoginPasscodeChoice(store: store, session: session, passwords: passwords, isQuiet: options.json)
   }
 
   private func enableKeyring(_ store: any VaultService, _ session: Session) async throws(Failure) {
@@ -92,17 +108,34 @@ struct LoginEnable: Command {
         .exists, "the login keyring has a secret of its own already", name: "errSecDuplicateItem",
         advice: "'whorl login repair' sees whether it opens with it")
     }
-    try await requireOneQuestion(store, session)
+    let isByPassword = try await isOpenedByPassword(store, session)
+    if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
     if !anyway { try Self.requireGain() }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
     let password = SharedSecret(try passwords.current("password of the login keyring"))
+    if isByPassword { try await loginPasscode(passwords, store, session).prove(first: password) }
     let isQuiet = options.json
     let rekeying = KeyringRekeying(places, in: store) { step in
       if !isQuiet { StandardError.line(step.words) }
     }
+    // The passcode seals the copy and then opens it, and is asked for once.
+    var answers = session.answers(recoveryKey: recoveryFd)
+    if sealing.sealedUnder == .passcodeAndRecoveryKey {
+      answers.given = SharedSecret(try answers.answer(.passcode(attempt: 1)))
+    } else if recoveryFd == nil, Terminal.exists {
+      say(
+        "Type the recovery key. It opens the keyring if the store is ever lost, and is tried before anything is changed."
+      )
+    }
+    let sealingAnswers = answers
     do {
       try await rekeying.enable(password: password.bytes) { secret in
-        try await sealing.copy(of: secret, in: store, session)
+        try await sealing.copy(of: secret, in: store, session, sealingAnswers)
+      } opening: { copy in
+        var answers = sealingAnswers
+        if copy.keys == .recoveryKey { answers.given = nil }
+        let recovery = copy.keys == .recoveryKey ? recoveryFd : nil
+        return try await SealedCopyAnswers(session: session, recoveryFd: recovery, answers: answers).trial(of: copy)
       }
     } catch {
       throw session.explained(error)
@@ -117,6 +150,7 @@ struct LoginEnable: Command {
     do throws(WalletError) { try KWalletFile.requireSealed(places) } catch { throw Failure(error) }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
     let password = SharedSecret(try passwords.current("password of the wallet"))
+    try await session.openIfWaiting(store, session.answers(), to: "keep the wallet's key")
     do {
       try await choice.enable(password: password)
     } catch {
@@ -125,18 +159,22 @@ struct LoginEnable: Command {
     say("Logins open the wallet from now on. It keeps its password.")
   }
 
-  /// Refuses a store where a login by password would be followed by a question for the passcode.
-  private func requireOneQuestion(_ store: any VaultService, _ session: Session) async throws(Failure) {
+  /// Whether the password of a login is what opens the store after a start, and so the keyring. Refuses a store where a
+  /// login would be followed by a question for the passcode.
+  private func isOpenedByPassword(_ store: any VaultService, _ session: Session) async throws(Failure) -> Bool {
     let (first, isPasscode) = try await session.explained { () async throws(VaultError) in
       (try await store.status().firstUnlock, try await LoginEntries(in: store).has(LoginItem(.passcode)))
     }
-    guard first == .passcode, !isPasscode else { return }
-    throw Failure(
-      .refused,
-      "this store asks for its passcode after each start, and your login password is not that: the first login would "
-        + "leave the keyring locked",
-      advice: "'whorl login enable passcode' makes one of the two; or the administrator sets "
-        + "require-passcode-after-boot to off")
+    guard first == .passcode else { return false }
+    guard isPasscode else {
+      throw Failure(
+        .refused,
+        "this store asks for its passcode after each start, and your login password is not that: the first login would "
+          + "leave the keyring locked",
+        advice: "'whorl login enable passcode' makes one of the two; or the administrator sets "
+          + "require-passcode-after-boot to off")
+    }
+    return true
   }
 
   /// Refuses if the change would bring nothing: no login program takes a finger, so the password opens the keyring
@@ -163,6 +201,7 @@ extension KeyringRekeying.Step {
   /// The message of each step.
   fileprivate var words: String {
     switch self {
+    case .walked: "The way back was tried: the copy to keep beside the keyring opens."
     case .rehearsed: "Tried on a copy."
     case .stored: "The secret is in the store."
     case .sealed: "The secret is sealed beside the keyring."
@@ -220,12 +259,14 @@ struct LoginDisable: Command {
     let entries = LoginEntries(in: store)
     switch choice {
     case .passcode:
+      try await requireOtherWay(store, entries, session)
       try await session.explained { () async throws(VaultError) in try await entries.remove(LoginItem(.passcode)) }
     case .kwallet:
       let choice = try session.kwalletChoice(in: store)
       try await session.explained { () async throws(VaultError) in try await choice.disable() }
     case .gnomeKeyring:
       let places = try session.keyringPlaces()
+      try await session.openIfWaiting(store, session.answers(), to: "give the keyring a password")
       let secret = try await secret(places, entries, session)
       let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
       let password = SharedSecret(try passwords.new("password of the login keyring"))
@@ -239,8 +280,24 @@ struct LoginDisable: Command {
         throw session.explained(error)
       }
       if !options.json { StandardError.line("The login keyring has its new password, and Whorl nothing of it.") }
+      if await LoginPassword.check(password.bytes) == .wrong {
+        StandardError.line("That is not your login password, so that the desktop will ask for it after each login.")
+      }
     }
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
+  }
+
+  /// Refuses while only a login with the passcode opens the keyring.
+  private func requireOtherWay(
+    _ store: any VaultService, _ entries: LoginEntries, _ session: Session
+  ) async throws(Failure) {
+    let (first, isKeyring) = try await session.explained { () async throws(VaultError) in
+      (try await store.status().firstUnlock, try await entries.has(KeyringRekeying.entry))
+    }
+    guard isKeyring, first == .passcode else { return }
+    throw Failure(
+      .refused, "the login keyring has a secret of its own, and no login would open it then",
+      advice: "'whorl login disable gnome-keyring' first gives it a password that you know")
   }
 
   private func opens(

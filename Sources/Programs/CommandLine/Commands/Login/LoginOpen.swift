@@ -13,7 +13,8 @@ struct LoginOpen: Command {
       Opens the wallets and delivers the other secrets that 'whorl login status' lists; with a kind (gnome-keyring, \
       kwallet, environment, file, command) those of that kind alone. Where the store is closed it asks for what opens it. With \
       --at-login it asks nobody, prints nothing and ends within 20 seconds: PAM and the units of the session start it so. \
-      The exit status is 75 where the store is closed.
+      The exit status is 75 where the store is closed. With --if-closed it does nothing unless something is chosen and the \
+      store is closed; then it asks once. A unit of the desktop starts it so, after a login that has opened nothing.
 
       Examples:
         whorl login open
@@ -30,16 +31,26 @@ struct LoginOpen: Command {
   @Flag(help: "Ask nobody, print nothing, and end soon.")
   var atLogin = false
 
+  @Flag(help: "Ask once for what opens the store, and only where a login has left it closed.")
+  var ifClosed = false
+
   /// The time limit for everything at a login.
   private static let limit = Duration.seconds(20)
 
   func validate() throws {
     if atLogin, options.json { throw ValidationError("--at-login and --json exclude each other.") }
+    if atLogin, ifClosed { throw ValidationError("--at-login and --if-closed exclude each other.") }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     if atLogin { return try await performAtLogin(session) }
-    let store = try await session.store()
+    let store: any VaultService
+    if ifClosed {
+      guard let opened = try await openedAfterLogin(session) else { return }
+      store = opened
+    } else {
+      store = try await session.store()
+    }
     let handover = try session.handover(in: store)
     var outcomes = try await run(handover, session)
     if outcomes.contains(where: \.isClosed) {
@@ -65,6 +76,29 @@ struct LoginOpen: Command {
     let handover = try session.handover(in: store)
     let outcomes = try await run(handover, session)
     if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+  }
+
+  /// The store, after a question for what opens it, where a login has left it closed. Nil where there is nothing to hand
+  /// over, or where it is open.
+  private func openedAfterLogin(_ session: Session) async throws(Failure) -> (any VaultService)? {
+    guard let store = try await storeIfThere(session) else { return nil }
+    let (isWanted, isOpen, passcode) = try await session.explained { () async throws(VaultError) in
+      let entries = LoginEntries(in: store)
+      return (
+        try await entries.all().contains { $0.entry.kind != .passcode },
+        try await store.openClasses().contains(.afterFirstUnlock), try await entries.loginPasscode()
+      )
+    }
+    guard isWanted, !isOpen else { return nil }
+    let answers = session.answers()
+    if case .different = passcode, answers.passcode == nil, !Terminal.exists, session.hasDisplay {
+      let choice = LoginPasscodeChoice(
+        store: store, session: session, passwords: WalletPasswords(answers: answers, descriptor: nil), isQuiet: true)
+      try await LoginPasscodeMending(choice: choice, environment: session.environment).run()
+    } else {
+      try await session.openIfWaiting(store, answers, to: "open what is chosen for the login")
+    }
+    return store
   }
 
   /// The user's store; nil where the user has none.

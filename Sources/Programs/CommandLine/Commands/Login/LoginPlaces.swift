@@ -44,6 +44,20 @@ extension Session {
   var delivery: Delivery { Delivery(runtime: BaseDirectories.runtime, environment: environment) }
 }
 
+extension Session {
+  /// Whether the user has chosen that the login password is the passcode.
+  func hasLoginPasscode(in store: any VaultService) async throws(Failure) -> Bool {
+    try await explained { () async throws(VaultError) in try await LoginEntries(in: store).has(LoginItem(.passcode)) }
+  }
+
+  /// Says after a change of the passcode what a login does now.
+  func tellOfLoginPasscode() {
+    guard !options.json else { return }
+    StandardError.line(
+      "A login opens your secrets again once the two are one: 'whorl login enable passcode' tries that.")
+  }
+}
+
 /// Asks for passwords of wallets, without the vault.
 struct WalletPasswords {
   let answers: Answers
@@ -113,6 +127,22 @@ struct SealedCopyAnswers {
     await connection.close()
     return try result.get().copy()
   }
+
+  /// Has the person open a copy that was just made. A typing error can be corrected at a terminal.
+  func trial(of copy: SealedCopy) async throws(Failure) -> SharedSecret {
+    var attempt = 1
+    while true {
+      do throws(Failure) {
+        return SharedSecret(try await secret(in: copy))
+      } catch  where error.cause == .wrongRecoveryKey || error.cause == .malformedRecoveryKey {
+        guard recoveryFd == nil, attempt < Self.attempts else { throw error }
+        StandardError.line("\(error.what). Try again.")
+        attempt += 1
+      }
+    }
+  }
+
+  private static let attempts = 3
 
   private func usesRecoveryKey(_ copy: SealedCopy) -> Bool { recoveryFd != nil || copy.keys == .recoveryKey }
 

@@ -47,6 +47,7 @@ struct LoginRepair: Command {
     let places = try session.keyringPlaces()
     let store = try await session.store()
     let answers = session.answers(recoveryKey: recoveryFd)
+    try await session.openIfWaiting(store, answers, to: "look at the wallets")
     let passwords = WalletPasswords(answers: answers, descriptor: passwordFd)
     let copies = SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers)
     let isQuiet = options.json

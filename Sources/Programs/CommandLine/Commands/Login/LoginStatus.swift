@@ -8,8 +8,8 @@ struct LoginStatus: Command {
     commandName: "status",
     abstract: "Tell what a login opens, and what is missing for it.",
     discussion: """
-      What is handed over, how the login keyring stands, and whether Whorl's PAM module is in the right place of each \
-      program by which people log in. It changes nothing, and sends no secret anywhere.
+      What is handed over, whether your login password opens the store, how the login keyring stands, and whether Whorl's \
+      PAM module is in the right place of each program by which people log in. It changes nothing, and sends no secret anywhere.
 
       Examples:
         whorl login status
@@ -23,15 +23,27 @@ struct LoginStatus: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
     let rows = try await session.loginRows(in: store)
-    let keyring = KeyringReport(try session.keyringPlaces(), rows)
+    let (passcode, first) = try await session.explained { () async throws(VaultError) in
+      (try await LoginEntries(in: store).loginPasscode(), try await store.status().firstUnlock)
+    }
+    var keyring = KeyringReport(try session.keyringPlaces(), rows)
+    if keyring.problem == nil, keyring.ownSecret, first == .passcode, passcode == nil {
+      keyring.problem = "no login opens it after a start of the machine: 'whorl login enable passcode' changes that"
+    }
     let kwallet = KWalletReport(try session.kwalletPlaces(), rows)
     let stacks = LoginStacks().findings()
     if options.json {
       return try JSON.print(
-        Report(entries: rows, keyring: keyring, kwallet: kwallet, logins: stacks.map(StackReport.init)))
+        Report(
+          entries: rows, passcode: passcode.map(PasscodeReport.init), keyring: keyring, kwallet: kwallet,
+          logins: stacks.map(StackReport.init)))
     }
     var lines = rows.map { ("handed over", [$0.spoken, $0.item].compactMap { $0 }.joined(separator: " from ")) }
     if rows.isEmpty { lines.append(("handed over", "nothing; 'whorl login --help' tells what can be")) }
+    if let passcode {
+      lines.append(("passcode", passcode.words))
+      if let problem = passcode.problem { lines.append(("problem", problem.sentence)) }
+    }
     lines.append(("keyring", keyring.words))
     if let problem = keyring.problem { lines.append(("problem", problem)) }
     if let kwallet {
@@ -53,10 +65,59 @@ struct LoginStatus: Command {
 
   private struct Report: Encodable {
     var entries: [LoginRow]
+    var passcode: PasscodeReport?
     var keyring: KeyringReport
     var kwallet: KWalletReport?
     var logins: [StackReport]
   }
+}
+
+/// Whether the login password is the passcode.
+private struct PasscodeReport: Encodable {
+  var isLoginPassword: Bool?
+  /// When it was seen that it is not, in seconds since 1970.
+  var differsSince: Int64?
+  var problem: String?
+
+  init(_ state: LoginPasscode) {
+    switch state {
+    case .same: isLoginPassword = true
+    case .unproven: break
+    case .different(let since): (isLoginPassword, differsSince) = (false, since)
+    }
+    problem = state.problem?.sentence
+  }
+}
+
+extension LoginPasscode {
+  fileprivate var words: String {
+    switch self {
+    case .same: "your login password is the passcode"
+    case .unproven, .different: "your login password was to be the passcode"
+    }
+  }
+
+  /// What is wrong, and what to do; nil where nothing is.
+  var problem: Failure? {
+    switch self {
+    case .same: nil
+    case .unproven:
+      Failure(
+        .refused, "no login with your password has shown yet that it opens your secrets",
+        advice: "log in with it once, or 'whorl login enable passcode' compares the two")
+    case .different(let since):
+      Failure(
+        .refused,
+        "your login password and the passcode are two different passwords (seen \(Spoken.time(since))), so that a login "
+          + "leaves your secrets closed",
+        advice: "'whorl login enable passcode' makes them one again")
+    }
+  }
+}
+
+extension Failure {
+  /// What failed and what to do, in one line.
+  fileprivate var sentence: String { [words, advice].compactMap { $0 }.joined(separator: ": ") }
 }
 
 /// The state of the login keyring, as far as it can be seen without its secret.

@@ -14,8 +14,10 @@ struct SealedCopyOption: ParsableArguments {
   var sealedUnder: SealedCopy.Keys?
 
   /// Seals a copy under the chosen keys. Asks for the passcode where it is one of them.
+  ///
+  /// - Parameter answers: nil for those of the session.
   func copy(
-    of secret: borrowing SecretBytes, in store: any VaultService, _ session: Session
+    of secret: borrowing SecretBytes, in store: any VaultService, _ session: Session, _ answers: Answers? = nil
   ) async throws(Failure) -> SealedCopy {
     let keys = sealedUnder ?? .recoveryKey
     let secret = SharedSecret(secret.copy())
@@ -27,7 +29,7 @@ struct SealedCopyOption: ParsableArguments {
         try await entries.sealedCopy(of: secret.bytes, under: keys)
       }
     case .passcodeAndRecoveryKey:
-      copy = try await session.asking(store, session.answers(), reason: "seal the copy beside the keyring") {
+      copy = try await session.asking(store, answers ?? session.answers(), reason: "seal the copy beside the keyring") {
         try await entries.sealedCopy(of: secret.bytes, under: keys, $0)
       }
     }

@@ -1,0 +1,162 @@
+import SecretModel
+import SecureMemory
+import Wallets
+import Whorl
+
+/// Proves that the login password is the passcode, and makes it so where the person wants that.
+///
+/// A word is tried at both that it has to open: at the account, as PAM does it, and at the store. Where it opens one of the
+/// two alone, the person is told which.
+struct LoginPasscodeChoice {
+  let store: any VaultService
+  let session: Session
+  /// A script's descriptor with a line for each password; nil for the person at the terminal.
+  let passwords: WalletPasswords
+  /// Whether no lines for people are wanted.
+  let isQuiet: Bool
+
+  /// How often a person may type the login password.
+  private static let attempts = 3
+
+  /// What the login password was compared with.
+  private enum Proof {
+    /// The account, as PAM does it.
+    case account
+    /// Nothing: this machine's files do not tell.
+    case none
+  }
+
+  /// Asks for the login password, proves it, and stores the choice. Where the passcode is another one, it is changed if the
+  /// person agrees.
+  ///
+  /// - Parameters:
+  ///   - isAgreed: whether the person has agreed in advance.
+  ///   - context: for the new passcode.
+  func enable(isAgreed: Bool, _ context: ContextOptions) async throws(Failure) {
+    let (password, passcode, proof) = try await provenPassword()
+    if try await !opens(password) {
+      guard proof == .account else {
+        throw Failure(
+          .refused, "that does not open your secrets, so that it is not the passcode", name: "errSecAuthFailed",
+          advice: "type your login password; if the passcode is another one, 'whorl passcode' changes it first")
+      }
+      try agree(isAgreed)
+      try await change(from: passcode, to: password, context)
+      say("The passcode is your login password now. 'passwd' changes both.")
+    }
+    let isProven = proof == .account
+    try await keep(isProven: isProven)
+    if isProven { return say("The password typed at a login opens the store as its passcode does.") }
+    say("It opens the store. That it is your login password could not be checked: log in with it once, and look at")
+    say("'whorl login status' then.")
+  }
+
+  /// Proves that a login with the password opens the store, for something that nothing else will open.
+  ///
+  /// - Parameter first: a word that may be the login password.
+  func prove(first: SharedSecret) async throws(Failure) {
+    var password = first
+    if await LoginPassword.check(first.bytes) == .wrong {
+      say("That opens the keyring, and is not your login password, which has to open your secrets at each login.")
+      password = try await provenPassword().password
+    }
+    guard try await opens(password) else {
+      throw Failure(
+        .refused, "your login password is not the passcode, so that a login would leave the keyring locked",
+        name: "errSecAuthFailed", advice: "'whorl login enable passcode' makes the two one; then try again")
+    }
+    if await LoginPassword.check(password.bytes) == .right {
+      return try await keep(isProven: true)
+    }
+    let state = try await session.explained { () async throws(VaultError) in
+      try await LoginEntries(in: store).loginPasscode()
+    }
+    guard state == .same else {
+      throw Failure(
+        .refused, "no login has shown yet that your login password opens your secrets", name: "errSecAuthFailed",
+        advice: "log out, log in with your password, and try again; 'whorl login status' tells how it stands")
+    }
+  }
+
+  /// Asks for the login password until it is right. Tells of one that is the passcode instead, and returns that one, too.
+  private func provenPassword() async throws(Failure) -> (password: SharedSecret, passcode: SharedSecret?, Proof) {
+    var passcode: SharedSecret?
+    for attempt in 1... {
+      let word = SharedSecret(try passwords.current("login password"))
+      switch await LoginPassword.check(word.bytes) {
+      case .right: return (word, passcode, .account)
+      case .unknown(let why):
+        say("Your login password cannot be checked here: \(why).")
+        return (word, passcode, .none)
+      case .wrong:
+        let isPasscode = try await opens(word)
+        if isPasscode { passcode = word }
+        let what =
+          isPasscode
+          ? "that is the passcode of your secrets, and not your login password"
+          : "that is neither your login password nor the passcode of your secrets"
+        guard passwords.descriptor == nil, attempt < Self.attempts else {
+          throw Failure(
+            .refused, what, name: "errSecAuthFailed",
+            advice: "give the password that you type when you log in to this computer")
+        }
+        StandardError.line(
+          "\(what.prefix(1).uppercased())\(what.dropFirst()). Type the one that you log in to this computer with.")
+      }
+    }
+    throw .cancelled
+  }
+
+  /// Whether the word is the passcode. A wrong one counts as everywhere.
+  func opens(_ word: SharedSecret) async throws(Failure) -> Bool {
+    do throws(Failure) {
+      let access = AccessControl(.passcode)
+      try await session.asking(store, .only(word)) { _ = try await store.evaluate(.access(access), $0) }
+      return true
+    } catch  where [.wrongPasscode, .invalidPasscode].contains(error.cause?.name) {
+      return false
+    }
+  }
+
+  private func agree(_ isAgreed: Bool) throws(Failure) {
+    guard !isAgreed else { return }
+    guard passwords.descriptor == nil else {
+      throw Failure(
+        .refused, "that is your login password, and the passcode of your secrets is another one",
+        name: "errSecAuthFailed", advice: "--change-passcode makes your login password the passcode")
+    }
+    StandardError.line("That is your login password. The passcode of your secrets is another one.")
+    do throws(Failure) {
+      try session.answers().confirm("Make your login password the passcode?", assent: "--change-passcode")
+    } catch  where error.what == Failure.cancelled.what {
+      throw Failure(
+        .refused, "nothing was changed: your login password and the passcode stay two", name: "LAError.userCancel",
+        advice: "a login then opens nothing by its password")
+    }
+  }
+
+  /// Changes the passcode to the login password.
+  ///
+  /// - Parameter passcode: the one of now; nil: it is asked for.
+  func change(
+    from passcode: SharedSecret?, to password: SharedSecret, _ context: ContextOptions
+  ) async throws(Failure) {
+    var answers = session.answers()
+    if let passcode { answers.given = passcode }
+    answers.newPasscode = password
+    try await session.asking(store, answers, options: context, reason: "make your login password the passcode") {
+      try await store.changePasscode($0)
+    }
+  }
+
+  /// Stores the choice.
+  func keep(isProven: Bool) async throws(Failure) {
+    try await session.explained { () async throws(VaultError) in
+      try await LoginEntries(in: store).putLoginPasscode(isProven: isProven)
+    }
+  }
+
+  private func say(_ words: String) {
+    if !isQuiet { StandardError.line(words) }
+  }
+}
