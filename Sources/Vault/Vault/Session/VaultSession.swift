@@ -326,21 +326,21 @@ extension VaultSession {
 
   /// Opens the store with the password of a login, which answers for the passcode.
   package func unlockForLogin(_ asking: Asking) async throws(VaultError) {
-    try await logged(.loginPassword, in: asking.context) { () throws(VaultError) in
+    try await logged(.loginPassword, asking) { () throws(VaultError) in
       try await vault.unlock(request(asking))
     }
   }
 
   /// Makes the new password of the account the passcode. The old one answers for the passcode of now.
   package func changePasscodeForLogin(_ asking: Asking) async throws(VaultError) {
-    try await logged(.loginPassword, in: asking.context) { () throws(VaultError) in
+    try await logged(.loginPassword, asking) { () throws(VaultError) in
       try await vault.changePasscode(request(asking))
     }
   }
 
   /// Notes that the account has a new password, and that the passcode stays because the old password was not given.
   package func keptPasscodeOfLogin() {
-    sessionLog?.record(.loginPassword, since: nil, items: [], .wrongPasscode)
+    sessionLog?.record(.loginPassword, since: nil, for: nil, items: [], .wrongPasscode)
   }
 
   /// Whether a login password may be tried as the passcode. Not after several wrong passcodes, so that a login password
