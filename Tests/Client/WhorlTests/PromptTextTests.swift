@@ -60,7 +60,7 @@ struct PromptTextTests {
   @Test("names a program that has the reader by its file, or as what it calls itself")
   func ahead() {
     func ahead(_ label: String?) -> String {
-      PromptText.notice(.readerInUse(.program(label, items: []))) { "\($0)" }
+      PromptText.notice(.readerInUse(.program(label, items: [])))
     }
     let rest = "has the reader; this request waits for it."
     #expect(ahead("whorl (/usr/bin/whorl)") == "whorl \(rest)")

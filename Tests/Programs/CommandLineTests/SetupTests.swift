@@ -99,7 +99,7 @@ struct SetupTests {
       // What is on, and how it is undone.
       let page = terminal.shown.components(separatedBy: "On:").last ?? ""
       #expect(page.contains("ssh       1 key in the vault, which whorl-agent gives to ssh"), "\(page)")
-      #expect(page.contains("undo: git config --global --unset-all credential.helper '\(GitHelper)'\r\n"), "\(page)")
+      #expect(page.contains("undo: git config --global --unset-all credential.helper '^(whorl( |$)|!type whorl .*whorl git-credential)'\r\n"), "\(page)")
       #expect(page.contains("'whorl setup --undo' takes all of it back."))
       let again = try await store.whorl("setup", environment: services.environment())
       #expect(again.text.contains("ok    store"))
