@@ -33,7 +33,7 @@ struct ExplanationTests {
   func details() {
     let machine = EveryError.machineWords
     for error in [
-      ReaderError.fprintdRefused(machine), .fprintdUnreachable(machine), .processDied(machine), .cannotStart(machine),
+      ReaderError.fprintdRefused(machine), .fprintdUnreachable(machine), .processDied(machine),
     ] {
       #expect(error.explanation.detail == machine, "\(error)")
     }

@@ -60,7 +60,7 @@ struct ReaderCommandTests {
         ]
       ).run(heard: touches.heard)
       #expect(result.status == 77)
-      #expect(result.failure.contains("verify: the finger did not match: try again"))
+      #expect(result.failure.contains(#""error":"verify: the finger did not match""#))
       #expect(result.text.contains(#""passed":false"#))
       #expect(result.text.contains(#""result":"failed","seconds":"#))
       #expect(result.text.contains(#""step":"identify""#))

@@ -36,7 +36,8 @@ package enum EveryError {
     .absent, .permissionDenied("/dev/bus/usb/001/004"), .permissionDenied(nil), .busy(holder: "fprintd"),
     .busy(holder: nil), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
     .badTemplate,
-    .suspended, .printsChanged, .processDied(machineWords), .cannotStart(machineWords), .fprintdRefused(machineWords),
+    .suspended, .printsChanged, .processDied(machineWords), .cannotStart("user 4321 owns it"),
+    .fprintdRefused(machineWords),
     .fprintdUnreachable(machineWords), .fprintdFilesUnreadable("/var/lib/fprint"), .fprintdFilesUnreadable(nil),
     .notLent("the picture of a finger stays in the reader's process"), .device("the words of libfprint"),
   ]

@@ -53,8 +53,7 @@ extension ReaderError {
         detail: why)
     case .cannotStart(let why):
       Explanation(
-        "the program that drives the reader cannot be started", advice: "'whorl doctor' says what is missing",
-        detail: why)
+        "the program that drives the reader cannot be started: \(why)", advice: "'whorl doctor' says what is missing")
     case .notLent(let why):
       Explanation("the system service does not lend its reader: \(why)", advice: "'whorl reader test --help' explains")
     case .device(let words): Explanation("the reader reports: \(words)", advice: "try again")

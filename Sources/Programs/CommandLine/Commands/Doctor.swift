@@ -299,6 +299,8 @@ extension ReaderError {
         + "their programs (udev/README.md tells the price); fprintd needs no such rule"
     case .cannotStart:
       "correct that, or name another reader with --reader"
+    case .fprintdUnreachable:
+      "start it with 'sudo systemctl restart fprintd', and see 'systemctl status fprintd'"
     default: nil
     }
   }
