@@ -72,6 +72,9 @@ struct FirstUnlockTests {
       let again = try await store.unlocked("set", "login", "--access", "none", "--accessible", "after-first-unlock")
       #expect(again.status == 0, "\(again.diagnostics)")
       try await store.unlocked("login", "add", "login", "--to", "file:login").mustSucceed()
+      let gated = try await store.unlocked(
+        "secret-service", "gate", "--program", "/bin/sh", "--access", "presence", "--yes")
+      #expect(gated.status == 0, "\(gated.diagnostics)")
       let git = "protocol=https\nhost=forge.test\nusername=ann\npassword=one\n"
       try await store.unlocked("git-credential", "store", "--access", "none", input: Array(git.utf8)).mustSucceed()
       let signed = try await store.unlocked(
@@ -97,6 +100,7 @@ struct FirstUnlockTests {
     try await with { store in
       let words: [[String]] = [
         ["get", "open"], ["get", "mail"], ["run", "--env", "A=open", "--", "/bin/true"], ["ssh", "add", "x"], ["key"],
+        ["secret-service", "gate", "--program", "/bin/sh", "--access", "presence", "--yes"],
       ]
       for command in words {
         let closed = try await Invocation(arguments: store.arguments(command)).run()
