@@ -225,6 +225,11 @@ let package = Package(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
       path: "Sources/Programs/whorl-finger", swiftSettings: strict),
 
+    // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
+    .target(
+      name: "InstalledPrograms", dependencies: ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"],
+      path: "Sources/Programs/InstalledPrograms", swiftSettings: strict),
+
     .executableTarget(
       name: "whorl-bench",
       dependencies: [

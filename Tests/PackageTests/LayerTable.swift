@@ -44,7 +44,7 @@ extension LayerTable.Layer {
   func mayUse(_ other: Self, asTarget name: String) -> Bool {
     switch (self, other) {
     case (_, .tests): false
-    case (.tests, .number(9)): false
+    case (.tests, .number(9...)): false
     case (.tests, _): true
     case (.number(let upper), .number(let lower)): lower < upper
     case (.number, .testSupport): ["whorl-finger", "whorl-bench", "WhorlTesting"].contains(name)

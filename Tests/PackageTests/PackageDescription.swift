@@ -3,6 +3,12 @@ import Foundation
 /// The description of the package that `swift package dump-package` prints.
 struct PackageDescription: Decodable {
   let targets: [Target]
+  let products: [Product]
+
+  struct Product: Decodable {
+    let name: String
+    let targets: [String]
+  }
 
   struct Target: Decodable {
     let name: String
@@ -42,7 +48,9 @@ struct PackageDescription: Decodable {
     }
   }
 
-  static func ofThisPackage() async throws -> PackageDescription { try await of("Package.swift") }
+  /// Described once for all tests: reading a manifest takes seconds.
+  static func ofThisPackage() async throws -> PackageDescription { try await thisPackage.value }
+  private static let thisPackage = Task { try await of("Package.swift") }
 
   /// Describes a copy of a manifest in a new folder, because `swift test` holds the lock of the package's folder.
   static func of(_ path: String) async throws -> PackageDescription {

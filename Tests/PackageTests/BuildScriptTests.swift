@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Runs `scripts/build` on a copy of what it needs of the sources, with a stand-in for `swift` first in its PATH.
+@Suite("make build")
+struct BuildScriptTests {
+  /// Builds the products in such a copy. Returns the arguments of each call of `swift`.
+  private func build(_ products: String..., in folder: URL) async throws -> [String] {
+    let files = FileManager.default
+    for part in ["scripts/build", "scripts/build-pam-module", "Sources/Login", "Sources/Programs/whorl-program-path"] {
+      let copy = folder.appending(path: part)
+      try files.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try files.copyItem(at: Repository.root.appending(path: part), to: copy)
+    }
+    let bin = folder.appending(path: "bin")
+    try files.createDirectory(at: bin, withIntermediateDirectories: true)
+    try writeScript(
+      "mkdir -p .build/release\necho \"$*\" >>calls", to: bin.appending(path: "swift"))
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let built = try await run(
+      "scripts/build", products, in: folder, environment: ["PATH": "\(bin.path):\(path)"])
+    #expect(built.status == 0, "\(built.errors)")
+    return try String(contentsOf: folder.appending(path: "calls"), encoding: .utf8).split(separator: "\n")
+      .map(String.init)
+  }
+
+  // A build for each program leaves a processor idle: it waits for one module after another.
+  @Test("builds all programs in Swift with one build of Swift's package manager")
+  func oneBuild() async throws {
+    try await withTemporaryFolder { folder in
+      let calls = try await build(in: folder)
+      #expect(calls.count == 1)
+      #expect(calls.first?.contains(" --target InstalledPrograms ") == true, "\(calls)")
+    }
+  }
+
+  @Test("builds each product that it is told by its name")
+  func namedProducts() async throws {
+    try await withTemporaryFolder { folder in
+      let calls = try await build("whorl-bench", "whorl", in: folder)
+      #expect(calls.count == 2)
+      #expect(calls.first?.contains(" --product whorl-bench ") == true, "\(calls)")
+      #expect(calls.last?.contains(" --product whorl ") == true, "\(calls)")
+    }
+  }
+
+  // It may inspect every process of the machine.
+  @Test("links nothing but the C library into the program that reads the paths of programs")
+  func smallProgram() async throws {
+    try await withTemporaryFolder { folder in
+      _ = try await build(in: folder)
+      let program = folder.appending(path: ".build/release/whorl-program-path").path
+      let dynamic = try await run("readelf", "--dynamic", "--wide", program).output
+      #expect(dynamic.matches(of: /\(NEEDED\).*\[(.*?)\]/).map { String($0.1) } == ["libc.so.6"], "\(dynamic)")
+      #expect(dynamic.contains("BIND_NOW"), "\(dynamic)")
+      let symbols = try await run("readelf", "--symbols", "--wide", program).output
+      #expect(symbols.contains("main") && !symbols.contains("swift"))
+    }
+  }
+}
