@@ -56,6 +56,32 @@ struct MakefileTests {
     }
   }
 
+  @Test("install strips the programs, unless the packager keeps the symbols elsewhere", arguments: [nil, "true"])
+  func strips(program: String?) async throws {
+    try await withTemporaryFolder { folder in
+      let places = [
+        "DESTDIR": folder.path, "PREFIX": "/usr", "BIN": try Repository.products.path, "SYSTEM": "1",
+        "STRIP": program ?? "",
+      ]
+      for script in ["scripts/install", "scripts/install-tests"] {
+        let installed = try await run(script, environment: places)
+        #expect(installed.status == 0, "\(installed.errors)")
+      }
+      let module = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+        $0.hasSuffix("/pam_whorl.so")
+      }
+      #expect(module.count == 1)
+      for file in module + [
+        "usr/bin/whorl", "usr/bin/whorl-agent", "usr/bin/whorl-finger", "usr/libexec/whorl/whorld",
+        "usr/libexec/whorl/whorl-reader", "usr/libexec/whorl/whorl-program-path",
+      ] {
+        let sections = try await run("readelf", "--sections", "--wide", folder.appending(path: file).path).output
+        #expect(sections.contains(".text"))
+        #expect(sections.contains(".debug_info") == (program != nil), "\(file)")
+      }
+    }
+  }
+
   @Test("install with SYSTEM=1 puts the service in its places and marks it last, and uninstall removes everything")
   func installsTheService() async throws {
     try await withTemporaryFolder { folder in

@@ -35,6 +35,19 @@ expect 0 " /etc/X11/Xsession.d/80whorl-agent " dpkg-query --show --showformat='$
 expect 0 "Setting up whorl-tests" apt install "$packages"/whorl-tests_*.deb
 expect 0 "ok 2 - virtual reader, storage" whorl-tests --virtual
 
+# The symbols of the programs are in a package of their own, where debuggers look for them by the programs' build-ids.
+expect 0 "Setting up whorl-dbgsym" apt install "$packages"/whorl-dbgsym_*.deb
+for program in /usr/bin/whorl /usr/bin/whorl-agent /usr/libexec/whorl/whorld /usr/libexec/whorl/whorl-reader \
+  /usr/libexec/whorl/whorl-program-path; do
+  found=
+  for id in $(dpkg-deb --field "$packages"/whorl-dbgsym_*.deb Build-Ids); do
+    perl -0777 -ne "exit(index(\$_, pack('H*', '$id')) < 0)" "$program" || continue
+    [ -s "/usr/lib/debug/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).debug" ] && found=yes
+  done
+  [ -n "$found" ] || fail "no symbols of $program"
+done
+expect 0 "Removing whorl-dbgsym" apt purge whorl-dbgsym
+
 sh /usr/share/whorl/tests/first-page.sh
 expect 0 "uint32" at_seat alice 'sh /usr/share/whorl-tests/version.sh'
 
