@@ -16,7 +16,6 @@ package enum GLibLog {
 private nonisolated func dropMessage(
   _ level: GLogLevelFlags, _ fields: UnsafePointer<GLogField>?, _ count: gsize, _: gpointer?
 ) -> GLogWriterOutput {
-  let fatal = G_LOG_LEVEL_ERROR.rawValue | G_LOG_FLAG_FATAL.rawValue
-  guard level.rawValue & fatal != 0 else { return G_LOG_WRITER_HANDLED }
+  guard whorl_is_fatal(level) != 0 else { return G_LOG_WRITER_HANDLED }
   return g_log_writer_standard_streams(level, fields, count, nil)
 }

@@ -58,7 +58,7 @@ package final class GObjectReference: @unchecked Sendable {
     let specification = objectClass.flatMap {
       g_object_class_find_property(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObjectClass.self), name)
     }
-    if let specification, specification.pointee.flags.rawValue & G_PARAM_READABLE.rawValue != 0 {
+    if let specification, whorl_is_readable(specification) != 0 {
       g_object_get_property(object, name, &value)
     }
     defer { if value.g_type != 0 { g_value_unset(&value) } }

@@ -10,3 +10,9 @@ static inline gulong whorl_connect_notify(
     gpointer object, const char *signal, WhorlNotifyHandler handler, gpointer data, GClosureNotify destroy) {
   return g_signal_connect_data(object, signal, G_CALLBACK(handler), data, destroy, (GConnectFlags)0);
 }
+
+// GLib 2.90 marks its types of flags as such, and Swift then knows the flags by other names than before.
+static inline gboolean whorl_is_fatal(GLogLevelFlags level) {
+  return (level & (G_LOG_LEVEL_ERROR | G_LOG_FLAG_FATAL)) != 0;
+}
+static inline gboolean whorl_is_readable(const GParamSpec *property) { return (property->flags & G_PARAM_READABLE) != 0; }

@@ -60,7 +60,7 @@ final class KeePassExport {
       guard status == XML_STATUS_OK else {
         // XML_ErrorString: the words are the library's (transfer none)
         let words = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
-        throw .malformed("line \(XML_GetCurrentLineNumber(parser)): \(export.problem ?? words ?? "it is no XML")")
+        throw .malformed("line \(whorl_expat_line(parser)): \(export.problem ?? words ?? "it is no XML")")
       }
       return export.result
     }
@@ -108,7 +108,7 @@ final class KeePassExport {
     case "Group": groups.append(("", false))
     case "Entry":
       let folder = groups.dropFirst().map(\.name).joined(separator: "/")
-      var new = PasswordEntry(origin: "the entry on line \(XML_GetCurrentLineNumber(parser))")
+      var new = PasswordEntry(origin: "the entry on line \(whorl_expat_line(parser))")
       new.folder = folder
       entry = new
       identifier = ""

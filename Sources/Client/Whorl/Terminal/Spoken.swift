@@ -21,8 +21,9 @@ package enum Spoken {
     guard localtime_r(&time, &parts) != nil else { return "\(seconds)" }
     var text = [UInt8](repeating: 0, count: 32)
     // Writes at most the buffer's size into it and returns how much, without the terminator.
-    let count = text.withUnsafeMutableBytes { buffer in
-      strftime(buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
+    let count = text.withUnsafeMutableBytes { buffer -> Int in
+      guard let start = buffer.baseAddress else { return 0 }
+      return strftime(start.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
     }
     return String(decoding: text[..<count], as: UTF8.self)
   }
