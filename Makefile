@@ -59,7 +59,7 @@ fuzz: setup ## hostile and random messages against the vault and the PAM module,
 	@scripts/fuzz-sanitized
 	@scripts/fuzz-pam-module
 
-system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root
+system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root (RELEASE=SUITE)
 	@scripts/setup system
 	@scripts/system-test $(STORY)
 
@@ -70,9 +70,9 @@ pictures: build ## make the pictures of docs/pictures anew, in a session of a De
 hardware-test: build ## try readers out: the virtual ones, and the attached one with your own fingers
 	@BIN=.build/release scripts/whorl-tests
 
-deb: build ## Debian packages in .build/packages, looked at by lintian
-	@scripts/setup deb
-	@scripts/deb
+deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, looked at by lintian; RELEASE=trixie for another release; as root
+	@scripts/setup $(if $(RELEASE),system,deb)
+	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
 rpm: build ## RPM packages in .build/packages, looked at by rpmlint; with the SELinux module
 	@scripts/setup rpm

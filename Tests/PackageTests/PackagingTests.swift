@@ -24,14 +24,32 @@ struct PackagingTests {
   @Test("of Debian and RPM ask for the libraries that the build asks for")
   func dependencies() throws {
     let table = try Repository.text("scripts/packages.txt").split(separator: "\n").map { $0.split(separator: " ") }
-    let libraries = table.filter { $0.count == 5 && $0[0] == "build" && $0[1].hasPrefix("pc:") }
-    #expect(libraries.count > 4)
+    let libraries = table.filter { row in
+      row.count == 5 && row[0] == "build" && ["pc:", "file:"].contains { row[1].hasPrefix($0) }
+    }
+    #expect(libraries.contains { $0[2] == "libpam0g-dev" } && libraries.count > 4)
     let debian = try Repository.text("packaging/debian/control")
     let rpm = try Repository.text("packaging/rpm/whorl.spec")
     for library in libraries {
       #expect(debian.contains("\n \(library[2]),\n"), "\(library[2])")
       #expect(rpm.contains("\nBuildRequires:  \(library[3])\n"), "\(library[3])")
     }
+  }
+
+  // Packages of one release do not install on another.
+  @Test("of Debian are built for this machine's release, or in a system of the release that is named")
+  func releases() async throws {
+    let here = try await run("make", "--dry-run", "--no-print-directory", "deb").output.split(separator: "\n")
+    #expect(here.contains("scripts/build") && here.contains("scripts/deb"), "\(here)")
+    let elsewhere = try await run("make", "--dry-run", "--no-print-directory", "deb", "RELEASE=trixie").output
+      .split(separator: "\n")
+    #expect(elsewhere.contains("scripts/deb-for 'trixie'"), "\(elsewhere)")
+    #expect(!elsewhere.contains("scripts/build") && !elsewhere.contains("scripts/deb"), "\(elsewhere)")
+
+    let help = try await run("scripts/deb-for")
+    #expect(help.status == 64 && help.errors.contains("usage: "), "\(help.errors)")
+    let wrong = try await run("scripts/deb-for", "../trixie")
+    #expect(wrong.status == 64 && wrong.errors.contains("is no name of a release"), "\(wrong.errors)")
   }
 
   // Programs expect the service as soon as the marker exists.
