@@ -91,11 +91,14 @@ for unit in libfprint fprintd; do
   expect 1 "Permission denied" at_seat alice "rm -f /run/whorl-reader/$unit 2>&1"
 done
 
-# Enrolling is fprintd's own, as the user: the service's client of it may not.
+# Enrolling is fprintd's own, as the user: the service's client of it may not, and a session without a seat may not.
 expect 66 "" at_seat alice 'printf x | whorl set early/alice --access current-set'
-expect 69 "fprintd-enroll" at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
-expect 0 "enroll-completed" enrol alice 1
+expect 77 "sudo fprintd-enroll alice" elsewhere alice 'whorl enroll right-index'
+expect 0 "is enrolled" touching "$right $right $right $right $right $right" at_seat alice 'whorl enroll right-index'
+expect 0 "right-index-finger" fprintd-list alice
+# A finger that another program enrols counts from the first look.
 expect 0 "enroll-completed" enrol bob 3
+expect 0 "right-index" at_seat bob 'whorl fingers'
 
 # Each has a set: one's finger opens nothing of the other's.
 for name in alice bob; do

@@ -1,0 +1,48 @@
+# Set-up by a person at a terminal, with the service and the reader that fprintd has: a finger is enrolled by the person's own
+# session, counts at once, and everything is taken back.
+. /usr/share/whorl-tests/common.sh
+
+user alice
+user bob
+virtual_reader
+own_password_is_typed
+fprintd-delete alice >/dev/null 2>&1 || :
+fprintd-delete bob >/dev/null 2>&1 || :
+expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+# polkit reads a new rule a moment after it was put there.
+sleep 5
+
+# conversing ANSWERS NAME COMMAND: a user's command at a terminal, for which a finger is pressed and questions are answered.
+conversing() {
+  FINGER=right-index:1 SENSOR=$sensor python3 "$(dirname "$0")/conversing.py" "$1" \
+    sh -c ". '$(dirname "$0")/common.sh'; at_seat $2 \"script -qec '$3' /dev/null\""
+}
+
+passcode='open sesame, please'
+no='[y/N]=>n
+[y/N]=>n
+[y/N]=>n
+[y/N]=>n
+[y/N]=>n'
+make="login password? [Y/n]=>n
+New passcode:=>$passcode
+again:=>$passcode
+or the file:=>recovery-key
+take others.) [Y/n]=>y
+$no"
+expect 0 "fingers   1 enrolled" conversing "$make" alice 'whorl setup'
+expect 0 "right-index-finger" fprintd-list alice
+expect 0 "alice 600" stat -c '%U %a' /home/alice/recovery-key
+expect 0 "right-index" at_seat alice 'whorl fingers'
+expect 0 "" at_seat alice 'printf gold | whorl set bank/alice'
+expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
+# What is set up is not asked for again.
+expect 0 "fingers   1 enrolled" conversing "$no" alice 'whorl setup'
+# A session that fprintd does not let enrol is told what does.
+expect 0 "this session may not enrol one" elsewhere bob 'umask 077; echo "a passcode, too" >passcode
+  whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl setup'
+# Nothing but the store is on here, and it stays where that is wished.
+expect 0 "sudo whorl admin remove alice" conversing 'for good? [y/N]=>n' alice 'whorl setup --undo'
+expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
+expect 0 "Removed" whorl admin remove alice --yes
+expect 0 "Store     none yet" conversing "" alice whorl
