@@ -231,21 +231,22 @@ struct SessionLogTests {
     // The time of the context is over, or the program that asks waits no longer.
     for limit: Duration? in [.milliseconds(300), nil] {
       let (handle, events) = try await session.openContext(ContextOptions(timeout: limit))
-      let call = Task {
-        try await session.secrets(.names([name]), Asking(in: handle, behalf: "/usr/bin/mail")).count
-      }
-      var isTold = false
-      for await event in events {
-        switch event.event {
-        case .touchWanted where limit == nil: await session.closeContext(handle, reason: .time)
-        case .notice(.unanswered): isTold = true
-        default: break
+      let listener = Task {
+        var isTold = false
+        for await event in events {
+          switch event.event {
+          case .touchWanted where limit == nil: await session.closeContext(handle, reason: .time)
+          case .notice(.unanswered): isTold = true
+          default: break
+          }
         }
-        if isTold { break }
+        return isTold
       }
-      #expect(isTold)
-      await #expect(throws: VaultError.timedOut) { try await call.value }
+      await #expect(throws: VaultError.timedOut) {
+        _ = try await session.secrets(.names([name]), Asking(in: handle, behalf: "/usr/bin/mail")).count
+      }
       await session.closeContext(handle, reason: .program)
+      #expect(await listener.value)
       let entry = try #require(log.take().first)
       #expect(entry.items == [id] && entry.prompts == [.touch])
       #expect(entry.outcome == .failed(.timedOut))
