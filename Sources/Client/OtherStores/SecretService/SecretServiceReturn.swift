@@ -147,7 +147,8 @@ package struct SecretServiceReturn: Sendable {
     case .other: hasSameSecret = false
     case .notGiven(let why): throw .unreadable("cannot be compared: it \(why)")
     }
-    let isNewer = UInt64(max(0, item.modified)) >= other.modified
+    // The other program's times are whole seconds. Of two changes in the same second its own is kept.
+    let isNewer = UInt64(max(0, item.modified)) > other.modified
     // An older label of Whorl's says nothing: an import keeps the label that an item has.
     let hasSameLabel = item.label == other.label || !isNewer
     if hasSameSecret, hasSameLabel {
