@@ -95,11 +95,16 @@ struct SetupTests {
       try await terminal.waits(for: Self.gitQuestion, count: 2)
       terminal.type("Y\n")
       #expect(try await terminal.status() == 0)
-      #expect(String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self).contains("helper = \(Self.gitHelper)\n"))
+      #expect(
+        String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self).contains(
+          "helper = \(Self.gitHelper)\n"))
       // What is on, and how it is undone.
       let page = terminal.shown.components(separatedBy: "On:").last ?? ""
       #expect(page.contains("ssh       1 key in the vault, which whorl-agent gives to ssh"), "\(page)")
-      #expect(page.contains("undo: git config --global --unset-all credential.helper '^(whorl( |$)|!type whorl .*whorl git-credential)'\r\n"), "\(page)")
+      #expect(
+        page.contains(
+          "undo: git config --global --unset-all credential.helper '^(whorl( |$)|!type whorl .*whorl git-credential)'\r\n"
+        ), "\(page)")
       #expect(page.contains("'whorl setup --undo' takes all of it back."))
       let again = try await store.whorl("setup", environment: services.environment())
       #expect(again.text.contains("ok    store"))
@@ -124,7 +129,7 @@ struct SetupTests {
       #expect(String(decoding: try readFile("/proc/\(command)/comm"), as: UTF8.self) == "whorl\n")
       if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
       #expect(try await terminal.endingSignal() == signal)
-      try await terminal.waits(for: "store' ended with status \(128 + signal)")
+      try await terminal.waits(for: "this ended with status \(128 + signal): whorl passcode")
       #expect(terminal.shown.contains("'whorl setup' goes on from here"))
       #expect(parent(of: command) == nil)
       #expect(terminal.isAsFound)
@@ -223,7 +228,8 @@ struct SetupTests {
       #expect(failed.shown.contains("On:"))
       let last = failed.shown.split(separator: "\r\n").last ?? ""
       #expect(
-        last.contains("whorl git-credential' did not work, and the rest was set up"))
+        last.contains(
+          "this did not work: git config --global --add credential.helper '\(Self.gitHelper)'"), "\(last)")
       #expect(last.contains("'whorl setup' tries it again"))
     }
   }

@@ -28,7 +28,7 @@ final class SetupConversation {
     try await page()
     if let command = failed.first {
       throw Failure(
-        .unavailable, "'\(ShellLine.text(command))' did not work, and the rest was set up",
+        .unavailable, "the rest was set up, but this did not work: \(ShellLine.text(command))",
         advice: "'whorl setup' tries it again")
     }
   }
@@ -75,7 +75,8 @@ final class SetupConversation {
       guard status != 0 else { return true }
       guard !Interruption.isFollowing else {
         throw Failure(
-          .unavailable, "'\(ShellLine.text(offer.command))' ended with status \(status)", advice: SetupDialogue.goesOn)
+          .unavailable, "this ended with status \(status): \(ShellLine.text(offer.command))",
+          advice: SetupDialogue.goesOn)
       }
       // What was given to it may have been wrong.
       answer = nil

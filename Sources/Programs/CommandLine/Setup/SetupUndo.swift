@@ -27,7 +27,7 @@ struct SetupUndo {
       let status = ChosenCommand(command).run(hardening)
       guard !Interruption.isFollowing else {
         throw Failure(
-          .unavailable, "'\(ShellLine.text(command))' ended with status \(status)",
+          .unavailable, "this ended with status \(status): \(ShellLine.text(command))",
           advice: "'whorl setup --undo' goes on from here")
       }
       if status != 0 { failed.append(command) }
@@ -37,7 +37,7 @@ struct SetupUndo {
     tellOfTheRest(findings)
     guard let command = failed.first else { return }
     throw Failure(
-      .unavailable, "'\(ShellLine.text(command))' did not work, for the reason above",
+      .unavailable, "this did not work, for the reason above: \(ShellLine.text(command))",
       advice: "then 'whorl setup --undo' goes on")
   }
 
