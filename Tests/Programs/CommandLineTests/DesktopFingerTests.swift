@@ -115,9 +115,30 @@ struct DesktopFingerTests {
     }
   }
 
-  /// `whorl setup` at a terminal of this machine.
-  private func setUp(_ machine: Machine) throws -> PseudoTerminal {
-    let words = [try Programs.path("whorl")] + machine.store.arguments(["setup"])
+  @Test("a new store made by init takes them, and says so to a person")
+  func initialised() async throws {
+    try await PrivateFprintd.with(.image) { fprintd in
+      try await fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await withFolder { folder in
+        let machine = Machine(store: TestStore(folder: folder, recoveryKey: ""), fprintd: fprintd)
+        let terminal = try atTerminal(machine, "init")
+        for prompt in ["New passcode: ", "New passcode, again: "] {
+          try await terminal.waits(for: prompt)
+          try await terminal.becomes(echoing: false)
+          terminal.type("one passcode\n")
+        }
+        #expect(try await terminal.status() == 0)
+        #expect(terminal.shown.contains("fprintd has 1 finger of yours, and the store takes it."), "\(terminal.shown)")
+        #expect(try await machine.whorl("fingers").text.contains("right-index"))
+      }
+    }
+  }
+
+  private func setUp(_ machine: Machine) throws -> PseudoTerminal { try atTerminal(machine, "setup") }
+
+  /// A command at a terminal of this machine.
+  private func atTerminal(_ machine: Machine, _ command: String) throws -> PseudoTerminal {
+    let words = [try Programs.path("whorl")] + machine.store.arguments([command])
     return try PseudoTerminal(
       MachineFprintd(machine.fprintd).words(words), program: MachineFprintd.program,
       environment: ["HOME": machine.store.folder, "XDG_RUNTIME_DIR": machine.store.folder])
@@ -147,10 +168,13 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("setup waits for one that is enrolled elsewhere, where this session may not", arguments: [true, false])
-  func setUpElsewhere(_ comes: Bool) async throws {
+  @Test(
+    "setup waits for one that is enrolled elsewhere, where this session may not",
+    arguments: [(true, true), (false, true), (false, false)])
+  func setUpElsewhere(_ comes: Bool, _ isTold: Bool) async throws {
     try await machine { machine in
-      try machine.fprintd.allow("verify")
+      // fprintd tells the fingers only to those whom it lets verify.
+      try isTold ? machine.fprintd.allow("verify") : machine.fprintd.allow()
       let terminal = try setUp(machine)
       try await terminal.waits(for: "Waiting for it. Enter goes on without.")
       #expect(terminal.shown.contains("'sudo fprintd-enroll \(machine.fprintd.userName())'"), "\(terminal.shown)")
@@ -160,6 +184,9 @@ struct DesktopFingerTests {
         try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
         try await terminal.waits(for: "There it is: 1 enrolled.")
       } else {
+        // It looks every two seconds.
+        try await Task.sleep(for: .seconds(5))
+        #expect(!terminal.shown.contains("There it is"), "\(terminal.shown)")
         terminal.type("\n")
       }
       try await decline(terminal)
