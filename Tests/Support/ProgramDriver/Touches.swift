@@ -32,7 +32,8 @@ package final class Touches: Sendable {
   package var heard: @Sendable (String, RunningProgram) -> Void {
     { line, program in
       let wanted =
-        line.contains(" the reader (") || (line.hasPrefix("Stage") && line.contains("touch again"))
+        line.contains(" the reader (") || line.contains(" the fingerprint reader")
+        || (line.hasPrefix("Stage") && line.contains("touch again"))
       let (touch, number) = self.state.withLock { state -> (Touch?, Int) in
         state.asked += 1
         guard wanted, !state.waiting.isEmpty else { return (nil, state.asked) }

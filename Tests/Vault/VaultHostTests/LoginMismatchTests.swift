@@ -122,7 +122,7 @@ struct LoginMismatchTests {
       #expect(opened.status == 0, "\(opened.diagnostics)")
       #expect(access("\(site.folder)/run/whorl-login/key", F_OK) == 0)
       let asked = String(decoding: try readFile("\(site.folder)/asked"), as: UTF8.self)
-      #expect(asked.ranges(of: "Your login password is not the passcode").count == 2, "\(asked)")
+      #expect(asked.ranges(of: "Your login password is not your Whorl passcode").count == 2, "\(asked)")
       #expect(asked.ranges(of: "Type your login password").count == 2, "\(asked)")
       let status = try await site.whorl(["login", "status"], as: account)
       #expect(status.text.contains("your login password is the passcode"), "\(status.text)")

@@ -104,6 +104,6 @@ struct StoreMaking {
   private static var whoAsks: String {
     access("/usr/bin/pkttyagent", X_OK) == 0
       ? "It is the password that you log in with."
-      : "Nothing asks for it at this terminal: run 'whorl setup' on the desktop, or install pkttyagent (polkitd)."
+      : "Nothing asks for it at this terminal: run 'whorl setup' on the desktop, or install pkttyagent."
   }
 }
