@@ -108,7 +108,7 @@ tell_of_a_gate() {
   # Another finger opens nothing, and the notification stays.
   asked "$lookup"
   press left-index:9
-  wait_for "the answer to another finger" says "No match, 2 touches left[.] .*Asked by /usr/bin/secret-tool"
+  wait_for "the answer to another finger" says "No match, 2 touches left[.] .*secret-tool wants to"
   [ ! -s /tmp/actual ] || fail "answered after another finger: $(cat /tmp/output)"
   press "$right"
   ended 0 "bank-secret"
@@ -154,7 +154,7 @@ passcode_wanted() {
 # asked COMMAND: begins a command, and waits for its notification.
 asked() {
   begin "$1"
-  wait_for "a notification" says "Asked by /usr/bin/secret-tool"
+  wait_for "a notification" says "secret-tool wants to"
 }
 
 # says TEXT: whether a notification with the text is on the display.
