@@ -263,7 +263,9 @@ package actor ReaderProcess: FingerprintReader {
         request, number: number, observer: observer, within: observer == nil ? nextLimit : nil)
     } catch {
       // The unit was about to end. Try again, since no reader was open there.
-      if [.disconnected, .notSent].contains(error), case .unit = origin, session === wasRunning, request.needsNoOpenReader {
+      if [.disconnected, .notSent].contains(error), case .unit = origin, session === wasRunning,
+        request.needsNoOpenReader
+      {
         return try await perform(request, observer: observer)
       }
       throw await explained(error, of: request, session, number)

@@ -75,7 +75,7 @@ struct SetupUndoTests {
       chmod("\(store.folder)/bin/git", 0o755)
       let told = try await store.whorl("setup", "--undo", "--yes", environment: home)
       #expect(told.status == 69, "\(told.diagnostics)")
-      #expect(told.failure.contains("'git config --global --unset-all credential.helper "), "\(told.failure)")
+      #expect(told.failure.contains("above: git config --global --unset-all credential.helper "), "\(told.failure)")
       #expect(told.failure.contains("then 'whorl setup --undo' goes on"))
       #expect(told.diagnostics.contains("The store stays"))
       #expect(try await isSetUp(store, home) == [true, false, true])

@@ -15,7 +15,8 @@ extension ReaderError {
     case .fprintdRefused(let words):
       Explanation(
         "the fingerprint service of this machine (fprintd) does not allow that here",
-        advice: "do it in the desktop's settings (Users, Fingerprint), or at the machine with 'sudo fprintd-enroll' and "
+        advice:
+          "do it in the desktop's settings (Users, Fingerprint), or at the machine with 'sudo fprintd-enroll' and "
           + "'sudo fprintd-delete'",
         detail: words)
     case .permissionDenied(let path):
