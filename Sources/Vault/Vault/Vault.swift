@@ -89,6 +89,9 @@ package actor Vault {
     catalogue = ItemCatalogue(store: store, fingers: fingers, passcodes: passcodes)
   }
 
+  /// The file with the items of the store in this folder.
+  package static func database(in folder: String) -> String { StoreDirectory(path: folder).database }
+
   /// Loads the cryptographic algorithms, for a store that will be opened soon.
   package static func prepare() { Algorithms.prepare() }
 

@@ -14,8 +14,10 @@ import Vault
 actor UserStore {
   private enum Opened {
     case closed
-    /// - Parameter place: the folder of the store.
-    case open(Vault, place: String)
+    /// - Parameters:
+    ///   - place: the folder of the store.
+    ///   - file: the store's database, which stands there as long as the store was not removed.
+    case open(Vault, place: String, file: FileIdentity?)
     /// The vault is closing. The store can be opened again when the task has ended.
     case closing(Task<Void, Never>)
   }
@@ -62,6 +64,7 @@ actor UserStore {
 
   func open(for caller: Caller) async throws(VaultError) -> VaultSession {
     let place = try place()
+    await closeRemoved()
     // The vault of an earlier account with this user id may still be open.
     while !isClosed(otherThan: place) {
       guard sessions == 0 else { throw .busy("programs of another account with this user id are connected") }
@@ -90,13 +93,24 @@ actor UserStore {
     }
   }
 
-  /// Closes the vault. No session may be open.
+  /// Closes the vault of a store that an administrator has removed, also where programs still have it open. It would take
+  /// what is stored to its grave, and a new store of the user would not be seen.
+  private func closeRemoved() async {
+    guard case .open(_, let place, let file) = opened, FileIdentity(of: Vault.database(in: place)) != file else {
+      return
+    }
+    unlocked.withLock { $0 = nil }
+    log = nil
+    await close()
+  }
+
+  /// Closes the vault. Later calls of its sessions fail.
   func close() async {
     let task: Task<Void, Never>
     switch opened {
     case .closed: return
     case .closing(let running): task = running
-    case .open(let vault, _):
+    case .open(let vault, _, _):
       task = Task { await vault.close() }
       opened = .closing(task)
     }
@@ -110,12 +124,12 @@ actor UserStore {
     switch opened {
     case .closed: true
     case .closing: false
-    case .open(_, let other): other == place
+    case .open(_, let other, _): other == place
     }
   }
 
   private func vault(at place: String) throws(VaultError) -> Vault {
-    if case .open(let vault, _) = opened { return vault }
+    if case .open(let vault, _, _) = opened { return vault }
     let vault: Vault
     do throws(VaultError) {
       vault = try Vault(
@@ -132,7 +146,7 @@ actor UserStore {
       }
       throw .storeNotFound(place)
     }
-    opened = .open(vault, place: place)
+    opened = .open(vault, place: place, file: FileIdentity(of: Vault.database(in: place)))
     return vault
   }
 
@@ -194,6 +208,7 @@ actor UserStore {
     isCreating = true
     defer { isCreating = false }
     let place = try place()
+    await closeRemoved()
     // Do not ask for a password for a store that cannot be created.
     guard access(place, F_OK) != 0 else { throw .storeExists(place) }
     let passcode = SharedSecret(passcode)
@@ -267,5 +282,18 @@ actor UserStore {
       throw error
     }
     note(.rebuildDeviceKey, by: caller, at: place)
+  }
+}
+
+/// Which file stands at a path. A file that is open somewhere keeps its number, so that no other file gets it.
+private struct FileIdentity: Equatable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// Nil where nothing stands there.
+  init?(of path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 }

@@ -69,7 +69,9 @@ private final class GivenLocks: Sendable {
       call.member == "Inhibit", call.signature == "ssss"
     else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { return call.fail("org.freedesktop.DBus.Error.Failed", "no pipe") }
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      return call.fail("org.freedesktop.DBus.Error.Failed", "no pipe")
+    }
     // The programs the tests start must not hold the lock.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let lock = LoginManagerStandIn.Lock(

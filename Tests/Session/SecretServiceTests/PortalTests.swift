@@ -30,7 +30,7 @@ struct PortalTests {
     -> (response: UInt32?, secret: [UInt8])
   {
     var ends: [Int32] = [-1, -1]
-    try #require(pipe(&ends) == 0)
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
     defer { close(ends[0]) }
     let answer = try await portal.call(
       Self.path, Self.interface, "RetrieveSecret",
@@ -147,7 +147,7 @@ struct PortalTests {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
       var ends: [Int32] = [-1, -1]
-      try #require(pipe(&ends) == 0)
+      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
       defer { for end in ends { close(end) } }
       // The pipe is full.
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
@@ -223,7 +223,7 @@ struct PortalTests {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
       var ends: [Int32] = [-1, -1]
-      try #require(pipe(&ends) == 0)
+      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
       close(ends[0])
       let answer = try await portal.call(
         Self.path, Self.interface, "RetrieveSecret",

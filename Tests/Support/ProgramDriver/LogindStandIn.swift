@@ -216,7 +216,9 @@ package final class LogindStandIn: Sendable {
     case "GetAll": answerAll(call, state)
     case "Inhibit":
       var ends: [Int32] = [-1, -1]
-      guard call.signature == "ssss", pipe(&ends) == 0 else { return call.fail("\(name).Failed", "no pipe") }
+      guard call.signature == "ssss",
+        socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
+      else { return call.fail("\(name).Failed", "no pipe") }
       for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       state.locks.append(BusDescriptor(taking: ends[0]))
       call.answer([.descriptor(BusDescriptor(taking: ends[1]))])

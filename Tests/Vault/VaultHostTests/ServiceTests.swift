@@ -1,4 +1,5 @@
 import Fingerprint
+import Foundation
 import Glibc
 import SecretModel
 import SecureMemory
@@ -267,6 +268,34 @@ struct ServiceTests {
     name.withLock { $0 = "../alice.new-\u{F6}" }
     try await service.makeStore()
     #expect(try service.storeNames().first == "\(geteuid())-%2e%2e%2falice%2enew-%c3%b6")
+    try await service.end()
+  }
+
+  @Test("serves a new store where the one before was removed, although programs still have that open")
+  func removed() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    let before = try service.connect()
+    #expect(try await before.status().passcodeSet)
+    let name = try #require(try service.storeNames().first)
+    try FileManager.default.removeItem(atPath: "\(service.stores)/\(name)")
+    let between = try service.connect()
+    await #expect {
+      _ = try await between.open(.own)
+    } throws: {
+      if case .storeNotFound = $0 as? VaultError { true } else { false }
+    }
+    await between.close()
+    try await service.makeStore()
+    let after = try service.connect()
+    let store = try await after.open(.own)
+    _ = try await store.add(note, secret: SecretBytes(text: "kept"), replacing: false, .nobody)
+    #expect(access("\(service.stores)/\(name)/vault.db", F_OK) == 0)
+    await before.close()
+    await after.close()
+    let last = try service.connect()
+    #expect(try await last.status().items == 1)
+    await last.close()
     try await service.end()
   }
 

@@ -22,7 +22,7 @@ struct StoreMaking {
       "The passcode is a word or number that stands in for your finger: when the reader fails, and when fingers change."
     )
     let isLoginPassword = try loginPasswordIsTaken(at: place)
-    var passcode = try newPasscode(isLoginPassword)
+    var passcode = try await newPasscode(isLoginPassword)
     if case .own = place { dialogue.add("The system asks for your login password once, to see that it is you.") }
     let connection = try await session.connect(to: place)
     var isInsisted = false
@@ -39,11 +39,11 @@ struct StoreMaking {
         if try dialogue.isChosen("Take it all the same?") {
           isInsisted = true
         } else {
-          passcode = try newPasscode(isLoginPassword)
+          passcode = try await newPasscode(isLoginPassword)
         }
       case .failure(.invalidPasscode(let problem)):
         dialogue.tell("That passcode cannot be taken: \(problem).")
-        passcode = try newPasscode(isLoginPassword)
+        passcode = try await newPasscode(isLoginPassword)
       case .failure(.notAuthorized):
         dialogue.tell("The system was not given your login password. \(Self.whoAsks)")
         guard try dialogue.isChosen("Try again, with the same passcode?", standard: true) else { throw .stopped }
@@ -59,12 +59,15 @@ struct StoreMaking {
     return try dialogue.isChosen("Take your login password?", standard: true)
   }
 
-  /// Asks twice, and again where the two differ.
-  private func newPasscode(_ isLoginPassword: Bool) throws(Failure) -> SharedSecret {
+  /// Asks twice, and again where the two differ, or where it should be the login password and is not.
+  private func newPasscode(_ isLoginPassword: Bool) async throws(Failure) -> SharedSecret {
     if isLoginPassword { dialogue.add("Type your login password where it asks for the new passcode.") }
     while true {
       do throws(Unanswered) {
-        return SharedSecret(try dialogue.terminal.readNewSecret("passcode"))
+        let passcode = SharedSecret(try dialogue.terminal.readNewSecret("passcode"))
+        // One that cannot be compared here is proven by the next login.
+        guard isLoginPassword, await LoginPassword.check(passcode.bytes) == .wrong else { return passcode }
+        dialogue.add("That is not your login password. Nothing is lost: type it once more.")
       } catch .differed {
         dialogue.add("Nothing is lost: type a word twice, the same both times.")
       } catch .cancelled {
