@@ -76,6 +76,7 @@ for name in alice bob; do
   expect 0 "" at_seat "$name" 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 done
 expect 0 "fprintd" at_seat alice 'whorl status'
+expect 0 "fprintd" at_seat alice 'whorl reader list'
 # Both units have answered. Each has what it needs and no more.
 runs libfprint
 runs fprintd

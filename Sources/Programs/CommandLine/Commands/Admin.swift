@@ -50,7 +50,7 @@ struct AdminRemove: Command {
     abstract: "Remove a user's store, with everything in it.",
     discussion: """
       USER is an account's name or a user id, as 'whorl admin list' shows them. Nothing brings the store back, not even \
-      its recovery key. Programs of the user that have it open keep what they have until the service is restarted.
+      its recovery key. Programs that have it open cannot use it any more.
 
       Examples:
         whorl admin remove alice
