@@ -76,9 +76,9 @@ for name in alice bob; do
   expect 0 "" at_seat "$name" 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 done
 expect 0 "fprintd" at_seat alice 'whorl status'
-expect 0 "fprintd" at_seat alice 'whorl reader list'
-# Both units have answered. Each has what it needs and no more.
+# Both units have answered, and fprintd's ends once its fingers are looked at. Each has what it needs and no more.
 runs libfprint
+expect 0 "" systemctl start whorl-reader-fprintd.service
 runs fprintd
 for pair in libfprint:0000000000000000 fprintd:0000000000000004; do
   pid=$(systemctl show --value --property MainPID "whorl-reader-${pair%:*}.service")
