@@ -14,6 +14,8 @@ final class EndingVault: VaultService {
     case openSecrets
     /// Reads of items by their ids or a search.
     case secrets
+    /// Ends before it is made, and with it the context of the call.
+    case update
   }
 
   private let vault: VaultSession
@@ -79,7 +81,10 @@ extension EndingVault {
   func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] { try await vault.add(items) }
   func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
-  ) async throws(VaultError) -> Int { try await vault.update(selection, change, secret: secret, asking) }
+  ) async throws(VaultError) -> Int {
+    do throws(VaultError) { try ends(during: .update) } catch { throw .contextInvalidated }
+    return try await vault.update(selection, change, secret: secret, asking)
+  }
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int { try await vault.delete(selection) }
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking

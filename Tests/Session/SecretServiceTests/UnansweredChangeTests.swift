@@ -53,6 +53,20 @@ struct UnansweredChangeTests {
     }
   }
 
+  @Test("is asked again for a secret whose context has ended with it")
+  func endedContext() async throws {
+    try await with { bus, vault, _ in
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      vault.end(during: .update)
+      _ = try await client.call(
+        item, "Item", "SetSecret", [ServiceClient.structure("t", "text/plain", session)])
+      #expect(vault.count(of: .update) == 2)
+      #expect(try await client.secret(item, session: session).text == "t")
+    }
+  }
+
   @Test("is asked again for the alias and the label of a collection")
   func collections() async throws {
     try await with { bus, vault, _ in

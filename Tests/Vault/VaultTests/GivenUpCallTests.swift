@@ -1,0 +1,41 @@
+import SecureMemory
+import Testing
+
+@testable import Vault
+
+@Suite("A call that was given up")
+struct GivenUpCallTests {
+  private func context() -> Context {
+    let context = Context(askingNobodyFor: 1000)
+    context.options.keepsEvidence = true
+    context.begin()
+    return context
+  }
+
+  private var passcode: ProvenPasscode { ProvenPasscode(key: SecretBox(SecretBytes(count: 32)), slot: [1]) }
+
+  @Test("uses nothing of what was shown for it, and ends with the reason")
+  func evidence() throws {
+    for isGivenUp in [false, true] {
+      let context = context()
+      let evidence = Evidence(ShownFactors(passcode: passcode), in: context)
+      if isGivenUp { context.cancel(because: .systemCancelled) }
+      do {
+        let shown = try evidence.current()
+        #expect(!isGivenUp && shown.passcode != nil)
+      } catch {
+        #expect(isGivenUp && error == .systemCancelled)
+      }
+    }
+  }
+
+  @Test("leaves the later calls of its context nothing of what was shown for it")
+  func kept() {
+    for isGivenUp in [false, true] {
+      let context = context()
+      if isGivenUp { context.cancel() }
+      context.keep(passcode: passcode)
+      #expect((context.shown.passcode == nil) == isGivenUp)
+    }
+  }
+}
