@@ -38,7 +38,7 @@ power_off
 cp -a /var/lib/software-tpm /root/tpm
 find /var/lib/software-tpm -mindepth 1 -delete
 power_on
-expect 65 "the TPM was cleared or replaced" elsewhere alice 'whorl get note/mine'
+expect 65 "(TPM) was cleared or replaced" elsewhere alice 'whorl get note/mine'
 expect 65 "whorl recover" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 power_off
 expect 69 "cannot be used" elsewhere alice 'whorl get note/mine'
