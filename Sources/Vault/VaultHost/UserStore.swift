@@ -93,8 +93,8 @@ actor UserStore {
     }
   }
 
-  /// Closes the vault of a store that an administrator has removed, also where programs still have it open. It would take
-  /// what is stored to its grave, and a new store of the user would not be seen.
+  /// Closes the vault of a store that an administrator has removed, also where programs still have it open. Otherwise the
+  /// vault would go on writing to the removed files, and the user's new store would not be opened.
   private func closeRemoved() async {
     guard case .open(_, let place, let file) = opened, FileIdentity(of: Vault.database(in: place)) != file else {
       return
