@@ -160,7 +160,9 @@ let package = Package(
 
     .target(
       name: "SessionPrompts",
-      dependencies: ["CSystemd", "Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl"],
+      dependencies: [
+        "CSystemd", "Executors", "Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl",
+      ],
       path: "Sources/Session/SessionPrompts", swiftSettings: strict),
     .target(
       name: "SecretService",
@@ -294,6 +296,8 @@ let package = Package(
     .testTarget(
       name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests",
       swiftSettings: strict),
+    .testTarget(
+      name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests", swiftSettings: strict),
     .testTarget(
       name: "SDBusTests", dependencies: ["MemorySearch", "Primitives", "SDBus", "SecureMemory"],
       path: "Tests/Common/SDBusTests", swiftSettings: strict),

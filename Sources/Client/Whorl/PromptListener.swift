@@ -1,11 +1,15 @@
+internal import Executors
+internal import SDBus
 package import SecretModel
-internal import Synchronization
 
 /// Hands a context's events to a prompt, one after the other, and keeps track of which have been shown.
 package final class PromptListener: Sendable {
+  /// The longest wait for a prompt, which may be waiting for the person itself.
+  private static let promptLimit = Duration.seconds(1)
+
   private let events: ContextEvents
   /// The number of the last event that has been shown.
-  private let shown = Atomic(0)
+  private let shown = GrowingCount()
 
   package init(_ events: ContextEvents) { self.events = events }
 
@@ -13,16 +17,21 @@ package final class PromptListener: Sendable {
   package func run(_ show: (NumberedEvent) async -> Void) async {
     for await event in events {
       await show(event)
-      shown.store(event.number, ordering: .releasing)
+      shown.grow(to: event.number)
     }
   }
 
-  /// Waits until every earlier event has been shown, so that the program's next output comes after it. Waits at most a
-  /// second, since a prompt may be waiting for the person.
+  /// Waits until every earlier event has been shown, so that the program's next output comes after it; a second at most.
   package func caughtUp() async {
-    let last = events.lastNumber
-    for _ in 1...1_000 where shown.load(ordering: .acquiring) < last {
-      guard (try? await Task.sleep(for: .milliseconds(1))) != nil else { return }
+    let (shown, last) = (shown, events.lastNumber)
+    guard shown.value < last else { return }
+    let waiting = Task(executorPreference: BackgroundThread.shared) { await shown.reaches(last) }
+    let timer = LoopTimer(after: Self.promptLimit) { waiting.cancel() }
+    await withTaskCancellationHandler {
+      await waiting.value
+    } onCancel: {
+      waiting.cancel()
     }
+    timer.cancel()
   }
 }

@@ -121,11 +121,11 @@ package actor Vault {
   /// Waits until the class `after-first-unlock` is opened or closed, and returns whether it is open.
   package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
     while true {
-      let changes = store.classKeys.changes.count
+      let changes = store.classKeys.changes.value
       guard !Task.isCancelled else { throw .cancelled }
       let isOpenNow = try store.read { moment in try moment.closed(.afterFirstUnlock) == nil }
       guard isOpenNow == isOpen else { return isOpenNow }
-      await store.classKeys.changes.wait(after: changes)
+      await store.classKeys.changes.reaches(changes + 1)
     }
   }
 

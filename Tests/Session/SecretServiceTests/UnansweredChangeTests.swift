@@ -126,6 +126,22 @@ struct UnansweredChangeTests {
     }
   }
 
+  @Test("is asked once for the secret of an item with a rule: what the prompt releases is handed to the program")
+  func releasedOnce() async throws {
+    try await with { bus, vault, store in
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      let ids = try await store.items(SecretServiceItem.search()).map(\.id)
+      try await store.update(ids, SecretServiceItem.change(access: AccessControl(.passcode), grant: .brief))
+      #expect(try await client.secret(item, session: session).text == "s")
+      #expect(vault.count(of: .secrets) == 1)
+      // Within the time for which the touch holds, the secret is read once more.
+      #expect(try await client.secret(item, session: session).text == "s")
+      #expect(vault.count(of: .secrets) == 2)
+    }
+  }
+
   @Test("is asked once for the open ones of several items, whatever it leaves out")
   func leftOut() async throws {
     try await with { bus, vault, store in

@@ -1,7 +1,7 @@
+package import Executors
 package import Glibc
 internal import Keys
 package import SecureMemory
-package import SessionPrompts
 internal import Synchronization
 
 /// The lock of the agent (`ssh-add -x`): while it is locked, the agent lists no key and signs nothing. It ends with the
@@ -44,7 +44,7 @@ package final class AgentLock: Sendable {
   private let state = Mutex(State())
   /// No two tries are made at a time. Processes take turns, so that one that guesses on many connections does not keep
   /// another's right password waiting for all of them.
-  package let tries = PromptTurns()
+  package let tries = FairQueue<pid_t>()
 
   /// - Parameter wait: blocks for a time; tests do not wait.
   package init(wait: @escaping @Sendable (Duration) -> Void = AgentLock.sleep) { self.wait = wait }
@@ -58,33 +58,43 @@ package final class AgentLock: Sendable {
   /// Locks the agent and cancels the signatures that are being made. False where it is locked already, and for an empty
   /// password. Blocks its thread.
   package func lock(with password: SharedSecret, by process: pid_t) async -> Bool {
-    await tries.run(for: "\(process)") { () async -> Bool in
-      guard password.bytes.count > 0, !isLocked, let kept = try? Password(password) else { return false }
-      let signatures = state.withLock { state in
-        defer { state.signatures = [:] }
-        (state.password, state.failures) = (kept, 0)
-        return state.signatures.values
-      }
-      for cancel in signatures { cancel() }
-      return true
-    } ?? false
+    guard let turn = try? await tries.turn(for: process) else { return false }
+    let isDone = lock(with: password)
+    _ = consume turn
+    return isDone
+  }
+
+  private func lock(with password: SharedSecret) -> Bool {
+    guard password.bytes.count > 0, !isLocked, let kept = try? Password(password) else { return false }
+    let signatures = state.withLock { state in
+      defer { state.signatures = [:] }
+      (state.password, state.failures) = (kept, 0)
+      return state.signatures.values
+    }
+    for cancel in signatures { cancel() }
+    return true
   }
 
   /// Unlocks the agent. False where it is not locked, and for a wrong password. Blocks its thread.
   package func unlock(with password: SharedSecret, by process: pid_t) async -> Bool {
-    await tries.run(for: "\(process)") { () async -> Bool in
-      guard let kept = state.withLock({ $0.password }) else { return false }
-      guard kept.equals(password) else {
-        let failures = state.withLock { state in
-          state.failures = min(state.failures + 1, Self.mostCounted)
-          return state.failures
-        }
-        wait(.milliseconds(100 * failures))
-        return false
+    guard let turn = try? await tries.turn(for: process) else { return false }
+    let isDone = unlock(with: password)
+    _ = consume turn
+    return isDone
+  }
+
+  private func unlock(with password: SharedSecret) -> Bool {
+    guard let kept = state.withLock({ $0.password }) else { return false }
+    guard kept.equals(password) else {
+      let failures = state.withLock { state in
+        state.failures = min(state.failures + 1, Self.mostCounted)
+        return state.failures
       }
-      state.withLock { $0.password = nil }
-      return true
-    } ?? false
+      wait(.milliseconds(100 * failures))
+      return false
+    }
+    state.withLock { $0.password = nil }
+    return true
   }
 
   /// Registers a signature that is being made, here or by the other agent. Nil where the agent is locked.

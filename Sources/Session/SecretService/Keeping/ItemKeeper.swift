@@ -1,13 +1,13 @@
+internal import Executors
 internal import SecretModel
 internal import SecureMemory
-internal import SessionPrompts
 internal import Whorl
 
 /// Stores the service's collections and items in the vault. No call here asks the person.
 struct ItemKeeper: Sendable {
   let store: SecretStore
   /// Lets one change at a time look for the item that it replaces.
-  private let changes = PromptTurns()
+  private let changes = FairQueue<String>()
 
   init(_ store: SecretStore) { self.store = store }
 
@@ -253,14 +253,13 @@ struct ItemKeeper: Sendable {
   }
 
   /// Runs one change of a collection at a time.
-  private func changing<Value: Sendable>(
-    _ collection: String, _ body: @Sendable () async throws(ServiceError) -> Value
+  private func changing<Value>(
+    _ collection: String, _ body: () async throws(ServiceError) -> Value
   ) async throws(ServiceError) -> Value {
-    let changed = await changes.run(for: collection) { () async -> Result<Value, ServiceError> in
-      do throws(ServiceError) { return .success(try await body()) } catch { return .failure(error) }
-    }
-    guard let changed else { throw .failed("the call was cancelled") }
-    return try changed.get()
+    guard let turn = try? await changes.turn(for: collection) else { throw .failed("the call was cancelled") }
+    let value = try await body()
+    _ = consume turn
+    return value
   }
 
   private func put(_ item: NewItem, _ secret: SharedSecret) async throws(ServiceError) -> SecretServiceItem {

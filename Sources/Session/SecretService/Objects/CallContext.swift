@@ -62,13 +62,16 @@ struct CallContext: Sendable {
   /// Runs a call of the vault with a touch that this client was given for the item. Where there is none, or it does not
   /// hold any more, asks the person.
   ///
-  /// - Parameter waits: false: throws `interactionNotAllowed` instead of asking.
+  /// - Parameters:
+  ///   - waits: false: throws `interactionNotAllowed` instead of asking.
+  ///   - body: is given the item too, if the touch has just released it.
   func touched<Value>(
-    _ item: SecretServiceItem, waits: Bool, _ body: (AuthenticationContext) async throws(VaultError) -> Value
+    _ item: SecretServiceItem, waits: Bool,
+    _ body: (AuthenticationContext, ReleasedItem?) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
     if let granted = client.reads.granted(item) {
       do throws(VaultError) {
-        return try await body(granted)
+        return try await body(granted, nil)
       } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
         // The fingers have changed, or the vault was restarted: the earlier touch is no longer valid.
         client.reads.forget(item.id)
@@ -76,7 +79,8 @@ struct CallContext: Sendable {
       }
     }
     guard waits else { throw .interactionNotAllowed }
-    return try await body(try await client.reads.context(for: item))
+    let allowed = try await client.reads.ask(for: item)
+    return try await body(allowed.context, allowed.released[item.id])
   }
 
   /// Paths as a value of type `ao`.

@@ -90,8 +90,9 @@ struct ItemRead {
       guard waits, try await !call.keeper.store.awaitsFirstUnlock() else { throw .interactionNotAllowed }
       return try await secret(of: item, call.keeper.silentContext())
     }
-    return try await call.touched(item, waits: waits) { context throws(VaultError) in
-      try await secret(of: item, context)
+    return try await call.touched(item, waits: waits) { context, released throws(VaultError) in
+      if let released { return released }
+      return try await secret(of: item, context)
     }
   }
 

@@ -114,7 +114,7 @@ struct PropertyCalls {
         guard isGated else {
           return try await call.keeper.store.update([item.id], change, using: call.keeper.silentContext())
         }
-        try await call.touched(item, waits: true) { context throws(VaultError) in
+        try await call.touched(item, waits: true) { context, _ throws(VaultError) in
           try await call.keeper.store.update([item.id], change, using: context)
         }
       } catch {

@@ -17,13 +17,21 @@ final class GatedReads: Sendable {
   /// 25 s.
   static let readLimit = Duration.seconds(20)
 
+  /// What the person has allowed in one prompt.
+  struct Allowed: Sendable {
+    /// Satisfies what the items require, and never asks again.
+    let context: AuthenticationContext
+    /// The items with a rule of their own, as the prompt released them.
+    let released: [ItemID: ReleasedItem]
+  }
+
   private struct Waiting {
     let number: Int
     let items: [SecretServiceItem]
     /// The labels of what is unlocked by the same prompt.
     let unlocked: [String]
     let timer: LoopTimer?
-    let continuation: CheckedContinuation<Result<AuthenticationContext, VaultError>, Never>
+    let continuation: CheckedContinuation<Result<Allowed, VaultError>, Never>
   }
 
   private struct State {
@@ -66,9 +74,9 @@ final class GatedReads: Sendable {
     }
   }
 
-  /// The context of a grant for an item. Asks the person where there is no grant yet.
-  func context(for item: SecretServiceItem) async throws(VaultError) -> AuthenticationContext {
-    if let granted = granted(item) { return granted }
+  /// Asks the person for an item, unless a prompt has granted it meanwhile.
+  func ask(for item: SecretServiceItem) async throws(VaultError) -> Allowed {
+    if let granted = granted(item) { return Allowed(context: granted, released: [:]) }
     if let refusal = state.withLock({ $0.refusals[item.id] }) { throw refusal.error }
     return try await wait(for: [item], within: Self.readLimit).get()
   }
@@ -141,7 +149,7 @@ final class GatedReads: Sendable {
 
   private func wait(
     for items: [SecretServiceItem], unlocking unlocked: [String] = [], within limit: Duration?
-  ) async -> Result<AuthenticationContext, VaultError> {
+  ) async -> Result<Allowed, VaultError> {
     let number = state.withLock { state in
       state.lastNumber += 1
       return state.lastNumber
@@ -174,7 +182,7 @@ final class GatedReads: Sendable {
     state.running = Task(executorPreference: BackgroundThread()) { await self.run() }
   }
 
-  private func resume(_ waiting: Waiting, _ result: Result<AuthenticationContext, VaultError>) {
+  private func resume(_ waiting: Waiting, _ result: Result<Allowed, VaultError>) {
     waiting.timer?.cancel()
     waiting.continuation.resume(returning: result)
   }
@@ -235,7 +243,7 @@ final class GatedReads: Sendable {
     let items = batch.flatMap(\.items).reduce(into: [SecretServiceItem]()) { items, item in
       if !items.contains(where: { $0.id == item.id }) { items.append(item) }
     }
-    let result: Result<AuthenticationContext, VaultError>
+    let result: Result<Allowed, VaultError>
     do throws(VaultError) {
       result = .success(
         try await askAgainWhereVaultEnds { () async throws(VaultError) in
@@ -255,7 +263,7 @@ final class GatedReads: Sendable {
   /// Asks the person for all of the items at once.
   private func ask(
     for items: [SecretServiceItem], _ unlocked: [String]
-  ) async throws(VaultError) -> AuthenticationContext {
+  ) async throws(VaultError) -> Allowed {
     let store = try openStore()
     let also = unlocked.isEmpty ? "" : " and unlock \(PromptLabel.names(unlocked))"
     let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
@@ -263,9 +271,10 @@ final class GatedReads: Sendable {
     context.options.offersFallbackAtOnce = true
     state.withLock { $0.asking = context }
     defer { state.withLock { $0.asking = nil } }
+    var released: [ReleasedItem] = []
     do throws(VaultError) {
       let gated = items.filter(\.isGated)
-      if !gated.isEmpty { _ = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
+      if !gated.isEmpty { released = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
       // Items without a rule of their own need the program's rule. A touch that was just given for the others satisfies
       // it as well.
       if gated.count < items.count, let rule = try await rule.current() {
@@ -281,7 +290,7 @@ final class GatedReads: Sendable {
     desk.log("Allowed, to \(reason), asked by \(program.words)")
     context.options.interactionNotAllowed = true
     keep(context, for: items)
-    return context
+    return Allowed(context: context, released: [ItemID: ReleasedItem](released.map { ($0.id, $0) }) { $1 })
   }
 
   private func refuse(_ items: [SecretServiceItem], _ error: VaultError) {

@@ -46,14 +46,14 @@ package final class ClassKeys: Sendable {
   /// when its passcode is next given. If this is the passcode, no login opens the store.
   let firstUnlock: FirstUnlock
   /// Changes whenever the key is kept or dropped.
-  let changes = ClassKeyChanges()
+  let changes = GrowingCount()
   private let state = Mutex(State())
 
   package init(firstUnlock: FirstUnlock = .none) { self.firstUnlock = firstUnlock }
 
   /// Keeps the key that the right passcode has opened.
   func open(_ key: SecretBox, of databaseID: [UInt8], _ clock: BootClock) {
-    defer { changes.note() }
+    defer { changes.increment() }
     let now = clock.now()
     state.withLock { state in
       state.unlock = Unlock(key: key, databaseID: databaseID, passcode: now, last: now)
@@ -77,7 +77,7 @@ package final class ClassKeys: Sendable {
 
   /// Drops the key: the passcode must be given again.
   func close() {
-    defer { changes.note() }
+    defer { changes.increment() }
     state.withLock { state in
       state.unlock = nil
       state.expiring?.cancel()
@@ -100,7 +100,7 @@ package final class ClassKeys: Sendable {
       state.unlock = nil
       return (nil, true)
     }
-    if isDropped { changes.note() }
+    if isDropped { changes.increment() }
     return remaining
   }
 

@@ -13,7 +13,8 @@ final class VaultWire: Sendable {
   let greeting = Greeting()
   private let connection: BusConnection
   private let numbers = CallNumbers()
-  private let slots = CallSlots(VaultInterface.callLimit)
+  /// Lets as many calls be open as the vault accepts.
+  private let slots = FairQueue(width: VaultInterface.callLimit)
   /// What ends the connection if a cancelled call is not answered in time, by the number of the call.
   private let cancellations = Mutex<[UInt64: LoopTimer]>([:])
   private let cancelGrace: Duration
@@ -78,11 +79,16 @@ final class VaultWire: Sendable {
       throw .forkedProcess
     }
     // What ends the wait of another call must not wait for it.
-    let isCounted = !method.endsWaiting
-    if isCounted, !slots.takeFree() {
-      guard await slots.take() else { throw .cancelled }
-    }
-    defer { if isCounted { slots.give() } }
+    guard !method.endsWaiting else { return try await send(method, arguments, in: context) }
+    guard let slot = try? await slots.turn() else { throw .cancelled }
+    let values = try await send(method, arguments, in: context)
+    _ = consume slot
+    return values
+  }
+
+  private nonisolated(nonsending) func send(
+    _ method: Method, _ arguments: [BusValue], in context: ContextHandle?
+  ) async throws(VaultError) -> [BusValue] {
     guard !contexts.isLost else { throw Self.ended(context) }
     let number = numbers.next()
     let arguments = [.uint64(number)] + arguments
