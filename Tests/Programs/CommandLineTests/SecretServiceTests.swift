@@ -273,6 +273,21 @@ struct SecretServiceTests {
     }
   }
 
+  @Test("a rule says where programs of the session still have their secrets from another program, and only there")
+  func gateBesideAnother() async throws {
+    let line = "In this session programs still have their secrets from /"
+    for isWhorl in [false, true] {
+      try await with(isWhorl: isWhorl) { _, whorl in
+        let done = try await whorl("gate", "--program", "/usr/bin/evolution", "--yes")
+        #expect(done.status == 0 && done.diagnostics.contains(line) == !isWhorl, "\(done.diagnostics)")
+        let planned = try await whorl("gate", "--program", "/usr/bin/secret-tool", "--dry-run")
+        #expect(planned.status == 0 && !planned.diagnostics.contains(line), "\(planned.diagnostics)")
+        let back = try await whorl("ungate", "--program", "/usr/bin/evolution", "--yes")
+        #expect(back.status == 0 && !back.diagnostics.contains(line), "\(back.diagnostics)")
+      }
+    }
+  }
+
   @Test("an item is named by its label in any case, and a rule that is not named is a finger or the passcode")
   func gateByLabel() async throws {
     let items = ["Bank", "bank", "Mail"].map {

@@ -16,7 +16,7 @@ struct SecretServiceGate: Command {
       once. --once-per-session lets the first touch hold for that program until the service ends, such as at your logout.
 
       Where an item was copied from another program that still has it, programs can read it there all the same; gate \
-      says so.
+      says so. It also says where another program is still the Secret Service of this session.
 
       Examples:
         whorl secret-service gate Bank
@@ -101,5 +101,12 @@ struct SecretServiceConsent: ParsableArguments {
     if json { return try JSON.print(change.report(dryRun: dryRun)) }
     change.tell(isDone: !dryRun)
     change.tellOriginals()
+    // Such as GNOME Keyring, which runs for ten seconds after a logout and then on, where the next login comes before.
+    if access != nil, !dryRun, !change.isEmpty, let holder = try? await SecretServiceHolderReport.current(), !holder.own
+    {
+      StandardError.line(
+        "In this session programs still have their secrets from \(Visible.text(holder.words)), without a finger. Whorl "
+          + "answers them after: whorl secret-service enable --now")
+    }
   }
 }
