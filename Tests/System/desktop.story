@@ -3,6 +3,7 @@
 # notifications, as are the actions chosen there.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
+. /usr/share/whorl-tests/server.sh
 
 installed_service
 
@@ -109,40 +110,7 @@ ended 0 "bank-secret"
 was_asked "read “Bank”"
 
 # git over https: a server of its own, whose certificate a CA of this machine has signed.
-echo "127.0.0.1 localhost
-127.0.0.7 server.test" >/etc/hosts
-mkdir -p /srv/git /tmp/ca
-(
-  cd /tmp/ca
-  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=A CA of the story" -keyout ca.key -out ca.crt \
-    -addext basicConstraints=critical,CA:TRUE
-  openssl req -newkey rsa:2048 -nodes -subj "/CN=server.test" -keyout server.key -out server.csr
-  echo "subjectAltName=DNS:server.test" >server.ext
-  openssl x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.crt
-  cat server.key server.crt >/etc/lighttpd/server.pem
-  cp ca.crt /usr/local/share/ca-certificates/story.crt
-  update-ca-certificates
-) >/tmp/ca/log 2>&1 || fail "no CA: $(cat /tmp/ca/log)"
-echo "alice:push-password" >/etc/lighttpd/users
-cat >/etc/lighttpd/lighttpd.conf <<'END'
-server.modules = ("mod_auth", "mod_authn_file", "mod_alias", "mod_setenv", "mod_cgi", "mod_openssl")
-server.document-root = "/srv/git"
-server.username = "www-data"
-server.groupname = "www-data"
-server.bind = "127.0.0.7"
-server.port = 443
-ssl.engine = "enable"
-ssl.pemfile = "/etc/lighttpd/server.pem"
-auth.backend = "plain"
-auth.backend.plain.userfile = "/etc/lighttpd/users"
-auth.require = ("/git" => ("method" => "basic", "realm" => "git", "require" => "valid-user"))
-alias.url = ("/git" => "/usr/lib/git-core/git-http-backend")
-cgi.assign = ("" => "")
-setenv.add-environment = ("GIT_PROJECT_ROOT" => "/srv/git", "GIT_HTTP_EXPORT_ALL" => "1")
-END
-git init -q --bare /srv/git/tree.git
-chown -R www-data:www-data /srv/git
-systemctl restart lighttpd
+server
 in_desktop 'git init -q -b main tree; cd tree
   git config --global user.name Alice; git config --global user.email alice@server.test
   git remote add origin https://server.test/git/tree.git'
@@ -168,9 +136,6 @@ press "$right"
 ended 0 "main -> main"
 
 # ssh, and git's signatures, with a key that needs no finger and one that does.
-mkdir -p /run/sshd
-echo "ListenAddress 127.0.0.7" >/etc/ssh/sshd_config.d/story.conf
-systemctl restart ssh
 in_desktop 'mkdir -p -m 700 .ssh; whorl ssh add open --access none; whorl ssh add work
   whorl ssh public open >.ssh/open.pub; whorl ssh public work >.ssh/work.pub
   cat .ssh/open.pub .ssh/work.pub >.ssh/authorized_keys; chmod 600 .ssh/authorized_keys
