@@ -68,6 +68,7 @@ are, too. [y/N]=>n
 [y/N]=>y
 \$=>exit"
   told "The store is made"
+  told "> whorl ssh enable"
   told "'whorl setup --undo' takes all of it back"
   write <<'END'
 What happened here:

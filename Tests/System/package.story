@@ -33,6 +33,8 @@ expect 0 "-1$release." sh -c "dpkg-query --show --showformat='\${Version}.' whor
 expect 0 "active" systemctl is-active whorld.socket whorl-reader-libfprint.socket whorl-reader-fprintd.socket \
   whorl-program-path.socket
 expect 0 "enabled" systemctl is-enabled whorld.socket
+# The SSH agent is each user's choice.
+expect 1 "disabled" systemctl --global is-enabled whorl-agent.socket
 expect 0 "" systemd-analyze verify --man=no whorld.service whorld.socket
 expect 0 " /etc/X11/Xsession.d/80whorl-agent " dpkg-query --show --showformat='${Conffiles}' whorl
 expect 0 "Setting up whorl-tests" apt install "$packages"/whorl-tests_*.deb
