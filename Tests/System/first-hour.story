@@ -81,7 +81,7 @@ What happened here:
 - The **recovery key** went into a file. It belongs on a stick or on paper, away from the laptop. GNOME's keyring asked for it,
   so that nobody depends on a key that was never kept.
 - The reader saw the finger six times, to know it from several sides.
-- She left her programs' passwords where they are, for now. The last page says what is on, and the command that takes each back.
+- She left her programs' passwords where they are, for now. The list below `On:` says what is on, and how each is taken back.
 END
   restart_machine
 fi
