@@ -74,6 +74,7 @@ at_console() {
     script -qec 'stty cols 126; exec login -p' /dev/null >"$hour/said" 2>&1 || status=$?
   output=$(cat "$hour/said")
   [ "$status" = 0 ] || fail "at the console: status $status: $output"
+  # shellcheck disable=SC2016 # the marks around a block
   printf '```\n%s\n```\n' "$(shortened <"$hour/said")" | write
   echo "  at the console"
 }
