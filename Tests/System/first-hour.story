@@ -134,7 +134,13 @@ END
   told "wants to read “Mail of alice”"
   told "password that ends in 4711"
   write <<'END'
-Whatever program wants the password now, alice is asked, with the program's name. A secret of her own works in the same way:
+Whatever program wants the password now, alice is asked, with the program's name. On a desktop the question is a notification.
+This is GNOME of Debian 12, with the question for the mail program's password, and with that of ssh:
+
+![GNOME's notification: secret-tool wants to read “Mail of alice”](pictures/first-hour-mail.png)
+![GNOME's notification: ssh wants to sign in to server.test as work](pictures/first-hour-ssh.png)
+
+A secret of her own works in the same way:
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl set bank
