@@ -2,21 +2,7 @@
 # The shell runs without a screen. It is asked what it shows, and a pointer and a keyboard of the shell's own answer. Debian 13.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
-
-# js CODE: what the shell says to it, as JSON.
-js() {
-  printf '%s' "$1" >/home/alice/code.js
-  # shellcheck disable=SC2016 # alice's shell fills it in
-  in_desktop 'busctl --user --json=short call org.gnome.Shell /org/gnome/Shell org.gnome.Shell Eval s "$(cat code.js)"'
-}
-
-# is CODE: whether the shell says that this is true.
-is() { [ "$(js "!!($1)")" = '{"type":"bs","data":[true,"true"]}' ]; }
-
-# 2: shown, and no longer moving
-shown() {
-  is 'Main.messageTray._notificationState === 2' && js 'Main.messageTray._notification.body'
-}
+. /usr/share/whorl-tests/gnome.sh
 
 # click BUTTON: clicks the one for which the code is true.
 click() {

@@ -102,8 +102,8 @@ machine() {
     -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/apt -o -path /var/lib/dpkg \
     -o -path /var/lib/systemd -o -path /var/lib/sudo -o -path "$hour" -o -path "${page%/*}" \) -prune \
     -o -printf 'path %M %u:%g %p\n'
-  # Not what the shell and sudo note, and not folders without a file.
-  find "$home" ! -type d ! -name .bash_history ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
+  # Not what the shell, sudo and caches note, and not folders without a file.
+  find "$home" -name .cache -prune -o ! -type d ! -name .bash_history ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
 }
 
 # remember_machine: as it is now. same_machine: it is like that again.
