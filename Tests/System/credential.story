@@ -32,7 +32,7 @@ expect 0 "" elsewhere alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passco
 elsewhere alice 'printf silver | whorl set note/mine --access none
   printf gold | whorl set deep/mine --access passcode'
 expect 0 "key file (system service)" elsewhere alice 'whorl status'
-expect 69 "security chip (TPM)" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
+expect 69 "this store keeps its keys in a file, and no security chip (TPM) is there" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
 
 # With one, the store moves there. Its key lies on the same disk, and the status says so.
 install -d -m 700 "$credentials"

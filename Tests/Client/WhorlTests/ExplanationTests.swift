@@ -45,6 +45,15 @@ struct ExplanationTests {
     #expect(VaultError.sessionRefused(.notPermitted).explanation.detail == "not-permitted")
   }
 
+  @Test("does not say of a TPM that it keeps the keys of a store whose keys are in a file")
+  func keyFile() {
+    let said = Explanation.noTPMForKeyFile("there is no /dev/tpmrm0")
+    #expect(said.what.contains("keeps its keys in a file") && !said.what.contains("which keeps"))
+    #expect(!said.advice.contains("whorl recover"))
+    #expect(said.detail == "there is no /dev/tpmrm0")
+    #expect(PlainWords.foreign(in: said.what + said.advice) == [])
+  }
+
   @Test("calls each class of items by a plain name, and they differ")
   func classes() {
     let names = Accessibility.allCases.map(\.plainName)

@@ -35,6 +35,16 @@ extension TPMProblem {
   }
 }
 
+extension Explanation {
+  /// The keys of a store are in a file, and the machine has no TPM that could take them.
+  package static func noTPMForKeyFile(_ detail: String) -> Explanation {
+    Explanation(
+      "this store keeps its keys in a file, and no security chip (TPM) is there that could take them",
+      advice: "nothing has changed, and the store works as before; if the machine has a chip, turn it on in the "
+        + "firmware's settings", detail: detail)
+  }
+}
+
 extension CredentialProblem {
   /// What it means to a person that the credential does not open the store.
   package func explanation(_ detail: String) -> Explanation {

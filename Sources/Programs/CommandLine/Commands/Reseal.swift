@@ -52,7 +52,13 @@ struct Reseal: Command {
           + "store. Show that you have it.")
     }
     let registers = pcr
-    try await session.asking(store, answers) { try await store.reseal(to: registers, $0) }
+    let before = try await session.explained { () async throws(VaultError) in try await store.status() }
+    do throws(Failure) {
+      try await session.asking(store, answers) { try await store.reseal(to: registers, $0) }
+    } catch {
+      guard case .tpm(.absent, let detail)? = error.cause, before.tier == .keyFile else { throw error }
+      throw Failure(error.status, .noTPMForKeyFile(detail), name: error.name)
+    }
     let status = try await session.explained { () async throws(VaultError) in try await store.status() }
     let tier = status.tier.spoken(in: try session.place())
     if options.json { return try JSON.print(Report(tier: tier)) }
