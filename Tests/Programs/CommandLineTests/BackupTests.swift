@@ -81,10 +81,13 @@ struct BackupTests {
       try writeFile("\(copy)/store.whorl-backup", Array("something else".utf8))
       let other = try await store.unlocked("restore", copy, "--yes")
       #expect(other.status == 65 && other.failure.contains("it is not a backup of whorl"), "\(other.failure)")
+      #expect(!other.failure.contains("export"), "\(other.failure)")
       try await TestStore.withoutPasscode { another in
         try await another.whorl("backup", "\(store.folder)/theirs").mustSucceed()
         let theirs = try await store.unlocked("restore", "\(store.folder)/theirs", "--yes")
         #expect(theirs.status == 65 && theirs.failure.contains("a backup of another store"), "\(theirs.failure)")
+        #expect(theirs.failure.contains("--store NEW' makes a store of its own of it"), "\(theirs.failure)")
+        #expect(!theirs.failure.contains("anew"), "\(theirs.failure)")
       }
     }
   }

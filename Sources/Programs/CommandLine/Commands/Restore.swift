@@ -46,8 +46,11 @@ struct Restore: Command {
     } catch {
       throw session.explained(error)
     }
-    let contents = try await session.explained { () async throws(VaultError) in
-      try await store.contents(ofBackup: backup.file)
+    let contents: BackupContents
+    do throws(VaultError) {
+      contents = try await store.contents(ofBackup: backup.file)
+    } catch {
+      throw Self.explained(error, session)
     }
     for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Put it in place of the store's items?", assent: "--yes") }
@@ -65,7 +68,7 @@ struct Restore: Command {
     do throws(VaultError) {
       try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
     } catch {
-      guard error == .malformedRecoveryKey else { throw session.explained(error) }
+      guard error == .malformedRecoveryKey else { throw Self.explained(error, session) }
     }
     StandardError.line("There is no store; one is made of the copy, with its recovery key.")
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
@@ -78,6 +81,16 @@ struct Restore: Command {
     let store = try await session.store()
     let items = try await session.explained { () async throws(VaultError) in try await store.status() }.items
     try report(items: items, [])
+  }
+
+  /// The failure for an error. A backup that this store does not take can still be a store of its own.
+  private static func explained(_ error: VaultError, _ session: Session) -> Failure {
+    var failure = session.explained(error)
+    guard case .fileUnreadable = error else { return failure }
+    failure.advice =
+      "if it is another user's or store's, 'whorl restore DIRECTORY --store NEW' makes a store of its own of it, with its "
+      + "recovery key, and 'whorl migrate --from NEW' copies from that into yours; if it is damaged, take another copy"
+    return failure
   }
 
   private func report(items: Int, _ dead: [ItemName]) throws(Failure) {

@@ -168,10 +168,7 @@ extension BackupFile.Head {
   /// Refuses the backup of another user's store.
   func require(owner user: UInt32) throws(VaultError) {
     guard owner == UInt64(user) else {
-      throw .fileUnreadable(
-        "it is a backup of another user's store (user \(owner), and this is user \(user)). With its recovery key, "
-          + "'whorl restore DIRECTORY --store NEW' makes a store of its own of it, from which 'whorl migrate --from NEW' "
-          + "copies into yours")
+      throw .fileUnreadable("it is a backup of another user's store (user \(owner), and this is user \(user))")
     }
   }
 }
