@@ -13,15 +13,15 @@ package struct ForegroundCommand: Sendable {
   ///   - program: a path, or a name that `PATH` finds.
   ///   - arguments: all of them, with the program's own name.
   ///   - isQuiet: whether it reads and writes `/dev/null`.
-  ///   - given: a descriptor of this program that the command gets as number 3.
+  ///   - given: descriptors of this program that the command gets as number 3 and the ones after it.
   package init(
-    _ program: String, _ arguments: [String], isQuiet: Bool = false, given: Int32? = nil
+    _ program: String, _ arguments: [String], isQuiet: Bool = false, given: [Int32] = []
   ) throws(ChildStartError) {
     var start = ChildStart(ignoring: EndingSignals.all)
     // If this program was started with SIGCHLD ignored, the kernel would keep no exit status for it.
     signal(SIGCHLD, SIG_DFL)
     if isQuiet { for descriptor: Int32 in 0...2 { start.open("/dev/null", O_RDWR, as: descriptor) } }
-    if let given { start.give(given, as: 3) }
+    for (number, descriptor) in zip(Int32(3)..., given) { start.give(descriptor, as: number) }
     // environ: this process's own
     process = try start.start(.name(program), arguments, environment: environ)
     handle = ProcessHandle(process)

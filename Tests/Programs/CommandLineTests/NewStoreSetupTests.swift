@@ -192,6 +192,8 @@ struct NewStoreSetupTests {
       try await choosePasscode(terminal)
       #expect(terminal.shown.contains("reader    none"))
       terminal.type("~/key\n")
+      try await terminal.waits(
+        for: "No security chip (TPM) of this computer keeps its keys: they are in a file. There is nothing that you")
       try await decline(terminal)
       #expect(try await terminal.status() == 0)
       let told = try await Invocation(

@@ -6,6 +6,9 @@ import Whorl
 
 /// A command that the person has chosen, run at their terminal, as a shell would run it.
 struct ChosenCommand {
+  /// An option of the command that names a descriptor, and the secret to read there.
+  typealias Answer = (option: String, secret: SharedSecret)
+
   private let words: [String]
 
   init(_ words: [String]) { self.words = words }
@@ -14,13 +17,14 @@ struct ChosenCommand {
   /// with. The status is that of a shell: 127 where there is no such program. A signal ends the command, and this program
   /// then ends by the same one, once it has told how to go on.
   ///
-  /// - Parameter answer: what the command reads from the descriptor that this option names, so that nobody is asked again.
-  func run(_ hardening: Hardening, answer: (option: String, secret: SharedSecret)? = nil) -> Int32 {
-    let input = answer.flatMap { Self.input(of: $0.secret) }
-    defer { if let input { close(input) } }
-    let words = if let answer, input != nil { words + [answer.option, "3"] } else { words }
+  /// - Parameter answers: what the command reads from the descriptors that these options name, so that nobody is asked
+  ///   again.
+  func run(_ hardening: Hardening, answers: [Answer] = []) -> Int32 {
+    let inputs = answers.compactMap { answer in Self.input(of: answer.secret).map { (answer.option, $0) } }
+    defer { for (_, input) in inputs { close(input) } }
+    let options = inputs.enumerated().flatMap { place, input in [input.0, "\(place + 3)"] }
     let command = try? hardening.undone { () throws(ChildStartError) in
-      try ForegroundCommand(program, words, given: input)
+      try ForegroundCommand(program, words + options, given: inputs.map(\.1))
     }
     guard let command else { return Self.notFound }
     Interruption.pass(to: command)

@@ -8,7 +8,7 @@ final class SetupConversation {
   private let survey: SetupSurvey
   private let dialogue: SetupDialogue
   private let hardening: Hardening
-  /// What was typed as the new passcode, so that no command asks for it again.
+  /// The passcode and the recovery key of the store that was made here, so that no command asks for them again.
   private var store: StoreMaking.Choice?
   /// The commands that did not succeed.
   private var failed: [[String]] = []
@@ -57,6 +57,11 @@ final class SetupConversation {
     await session.close()
     store = try made.get()
     dialogue.tell("The store is made.")
+    if store?.isInKeyFile == true {
+      dialogue.add(
+        "No security chip (TPM) of this computer keeps its keys: they are in a file. There is nothing that you have to do."
+      )
+    }
   }
 
   private func isChosen(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
@@ -69,9 +74,9 @@ final class SetupConversation {
   /// Runs a command, and again where it did not succeed and the person wants that. False where it did not.
   private func run(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
     dialogue.add("> \(ShellLine.text(offer.command))")
-    var answer = answer(for: step)
+    var answers = answers(for: step)
     while true {
-      let status = ChosenCommand(offer.command).run(hardening, answer: answer)
+      let status = ChosenCommand(offer.command).run(hardening, answers: answers)
       guard status != 0 else { return true }
       guard !Interruption.isFollowing else {
         throw Failure(
@@ -79,7 +84,7 @@ final class SetupConversation {
           advice: SetupDialogue.goesOn)
       }
       // What was given to it may have been wrong.
-      answer = nil
+      answers = []
       guard try dialogue.isChosen("That did not work, for the reason above. Try it again?") else {
         failed.append(offer.command)
         return false
@@ -88,13 +93,15 @@ final class SetupConversation {
   }
 
   /// What a command of this step is given, so that it does not ask.
-  private func answer(for step: SetupStep) -> (option: String, secret: SharedSecret)? {
-    guard let store else { return nil }
-    return switch step {
-    case .fingers, .login: ("--passcode-fd", store.passcode)
-    // A keyring that the desktop has made has the login password.
-    case .keyring where store.isLoginPassword: ("--password-fd", store.passcode)
-    default: nil
+  private func answers(for step: SetupStep) -> [ChosenCommand.Answer] {
+    guard let store else { return [] }
+    switch step {
+    case .fingers, .login: return [("--passcode-fd", store.passcode)]
+    case .keyring:
+      let recovery = ("--recovery-fd", store.recoveryKey)
+      // A keyring that the desktop has made has the login password.
+      return store.isLoginPassword ? [("--password-fd", store.passcode), recovery] : [recovery]
+    default: return []
     }
   }
 

@@ -13,6 +13,9 @@ struct StoreMaking {
   struct Choice {
     let passcode: SharedSecret
     let isLoginPassword: Bool
+    let recoveryKey: SharedSecret
+    /// Whether the store's keys are in a file, and not in a TPM or under a credential.
+    let isInKeyFile: Bool
   }
 
   func make() async throws(Failure) -> Choice {
@@ -30,8 +33,13 @@ struct StoreMaking {
       switch try await create(at: place, passcode, isInsisted, connection) {
       case .success(let draft):
         try RecoveryKeyHandover(dialogue: dialogue, output: output).hand(over: draft.recoveryKey)
-        try await session.explained { () async throws(VaultError) in try await connection.keep(draft.id) }
-        return Choice(passcode: passcode, isLoginPassword: isLoginPassword)
+        let key = SharedSecret(draft.recoveryKey.copy())
+        let tier = try await session.explained { () async throws(VaultError) in
+          try await connection.keep(draft.id)
+          return try await connection.open(place).status().tier
+        }
+        return Choice(
+          passcode: passcode, isLoginPassword: isLoginPassword, recoveryKey: key, isInKeyFile: tier == .keyFile)
       case .failure(.guessablePasscode):
         dialogue.tell(
           "That passcode is easy to find by trying, for whoever gets a copy of this disk. Four words or 12 digits are not."
