@@ -23,11 +23,30 @@ struct MessageTests {
         defer { if quotes % 2 == 1 { isHelp.toggle() } }
         guard !isHelp, quotes == 0, !line.contains(/^ *\/\//), !file.hasSuffix("Failure.swift") else { continue }
         for literal in line.replacing(named, with: "").matches(of: /"[^"]*"/) {
-          let word = literal.output.firstMatch(of: foreign)?.output
-          guard let word, !(word == "tier" && Self.tables.contains { file.hasSuffix($0) }) else { continue }
+          guard let word = literal.output.firstMatch(of: foreign)?.output else { continue }
           Issue.record("\(file):\(number + 1): \(word)")
         }
       }
     }
+  }
+
+  @Test("that a command ends with say what to do next")
+  func advice() throws {
+    var found = 0
+    for file in try Repository.files(under: ["Sources/Programs/CommandLine"], extensions: ["swift"])
+    where !file.contains("/Failures/") {
+      let text = try Repository.text(file)
+      for call in text.matches(of: /Failure\(\s*\.\w+, (?!\.)|\.usage\(|\.interactionNotAllowed\(/) {
+        var depth = 1
+        let arguments = text[call.range.upperBound...].prefix { character in
+          depth += character == "(" ? 1 : character == ")" ? -1 : 0
+          return depth > 0
+        }
+        found += 1
+        #expect(
+          arguments.contains("advice:") && !arguments.contains(": nil"), "\(file): \(call.output)\(arguments)")
+      }
+    }
+    #expect(found > 50)
   }
 }

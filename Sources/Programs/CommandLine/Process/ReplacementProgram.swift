@@ -92,6 +92,7 @@ struct ReplacementProgram {
     let code = errno
     return Failure(
       .cannotExecute, "\(path): \(String(cString: strerror(code)))",
-      advice: code == E2BIG ? "read what is too long for an environment with 'whorl get'" : nil)
+      advice: code == E2BIG
+        ? "read what is too long for an environment with 'whorl get'" : "see whether it starts without 'whorl run'")
   }
 }
