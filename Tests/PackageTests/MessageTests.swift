@@ -3,9 +3,6 @@ import Testing
 
 @Suite("Messages in the sources")
 struct MessageTests {
-  /// Labels of 'status' and 'doctor', which are for whoever looks closer.
-  private static let tables = ["Status.swift", "Doctor.swift", "Reseal.swift"]
-
   @Test("of the command line and the agent have no names that only programs and engineers know")
   func plain() throws {
     let files = try Repository.files(

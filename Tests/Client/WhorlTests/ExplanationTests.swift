@@ -62,6 +62,8 @@ struct ExplanationTests {
       let said = VaultError.notUnlocked(accessibility).explanation
       #expect(said.what.contains(accessibility.plainName))
       #expect(said.advice.contains("whorl unlock"))
+      // The passcode does not open what a locked session closes.
+      #expect(said.advice.contains("unlock your session") == (accessibility != .afterFirstUnlock), "\(accessibility)")
     }
   }
 

@@ -85,7 +85,7 @@ struct ReaderCommandTests {
     try await TestStore.with { store in
       let words = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
       #expect(words.status == 0)
-      #expect(words.text.contains("tier      key file (private)\n"))
+      #expect(words.text.contains("keys      key file (private)\n"))
       #expect(words.text.contains("store     \(store.directory)\n"))
       #expect(words.text.contains("passcode  set\n"))
       #expect(words.text.contains("(virtual reader)\n"))
@@ -104,7 +104,7 @@ struct ReaderCommandTests {
       let confinement = Landlock.version == nil ? "warn  confinement: this kernel" : "ok    confinement: "
       #expect(well.text.contains(confinement), "\(well.text)")
       #expect(well.status == 0, "\(well.text)")
-      for line in ["ok    store: ", "ok    data: whole", "warn  tier: ", "ok    open: ", "warn  nature: "] {
+      for line in ["ok    store: ", "ok    data: whole", "warn  keys: key file (private)", "ok    open: ", "warn  nature: "] {
         #expect(well.text.contains(line), "\(line)")
       }
       let missing = try await store.whorl("doctor", "--reader", "libfprint:no such reader", "--json")

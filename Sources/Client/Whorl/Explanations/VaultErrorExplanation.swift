@@ -84,8 +84,9 @@ extension VaultError {
     case .sessionRefused(let refusal): refusal.explanation
     case .notUnlocked(let accessibility):
       Explanation(
-        "your \(accessibility.plainName) are closed", advice: "'whorl unlock' opens them with the passcode",
-        detail: accessibility.rawValue)
+        "your \(accessibility.plainName) are closed",
+        advice: (accessibility == .afterFirstUnlock ? "" : "unlock your session if its screen is locked; otherwise ")
+          + "'whorl unlock' opens them with the passcode", detail: accessibility.rawValue)
     case .notAuthorized(let problem, let action): problem.explanation(of: action)
     case .printsGone(let fingers):
       Explanation(

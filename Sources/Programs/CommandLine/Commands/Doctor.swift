@@ -99,10 +99,10 @@ struct Doctor: Command {
       let status = look.status
       let place = try session.vaultPlace()
       if case .own = place {
-        findings.ok("tier", status.tier.spoken(in: place))
+        findings.ok("keys", status.tier.spoken(in: place))
       } else {
         findings.warn(
-          "tier", status.tier.spoken(in: place),
+          "keys", status.tier.spoken(in: place),
           "other programs of this user can read the key file: use passcode or an application password for what matters most"
         )
       }

@@ -13,7 +13,7 @@ struct Init: Command {
       lockout and stands in for a finger where an item allows it. The recovery key is the way back when the passcode \
       is forgotten: write it down, and keep it away from this machine.
 
-      Unless the store's keys are in a TPM ('whorl status' names the tier), whoever has a copy of the store can try \
+      Unless the store's keys are in a TPM ('whorl status' says where they are), whoever has a copy of the store can try \
       passcodes on it without being counted: on one large machine 20 million a day. Eight random digits last for days, 12 \
       for a century. A passcode that a day finds is refused; --allow-guessable insists on it.
 

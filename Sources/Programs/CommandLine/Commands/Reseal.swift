@@ -60,9 +60,9 @@ struct Reseal: Command {
       throw Failure(error.status, .noTPMForKeyFile(detail), name: error.name)
     }
     let status = try await session.explained { () async throws(VaultError) in try await store.status() }
-    let tier = status.tier.spoken(in: try session.place())
-    if options.json { return try JSON.print(Report(tier: tier)) }
-    StandardError.line("The keys of the store are sealed: \(tier).")
+    let keys = status.tier.spoken(in: try session.place())
+    if options.json { return try JSON.print(Report(tier: keys)) }
+    StandardError.line("The keys of the store are sealed: \(keys).")
   }
 
   private struct Report: Encodable {

@@ -33,11 +33,11 @@ struct Status: Command {
         .success(list.readers)
       }
     let choice = Choice(list, status, session)
-    let tier = status.tier.spoken(in: try session.place())
-    if options.json { return try JSON.print(Report(status, tier, readers, choice, session)) }
+    let keys = status.tier.spoken(in: try session.place())
+    if options.json { return try JSON.print(Report(status, keys, readers, choice, session)) }
     var lines: [(String, String)] = [
       ("store", status.directory),
-      ("tier", tier),
+      ("keys", keys),
       ("items", "\(status.items)"),
       ("passcode", status.passcodeSet ? "set" : "not set"),
       ("fingers", Self.lockout(status)),
@@ -198,7 +198,7 @@ extension ReaderAdapter {
 }
 
 extension VaultStatus.Tier {
-  /// The tier's name in `status`, which says if the store is private.
+  /// Where the store's keys are, in words, and whether the store is private.
   func spoken(in place: StorePlace) -> String {
     switch (self, place) {
     case (.keyFile, .folder): "key file (private)"
