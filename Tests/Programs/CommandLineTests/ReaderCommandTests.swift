@@ -104,7 +104,9 @@ struct ReaderCommandTests {
       let confinement = Landlock.version == nil ? "warn  confinement: this kernel" : "ok    confinement: "
       #expect(well.text.contains(confinement), "\(well.text)")
       #expect(well.status == 0, "\(well.text)")
-      for line in ["ok    store: ", "ok    data: whole", "warn  keys: key file (private)", "ok    open: ", "warn  nature: "] {
+      for line in [
+        "ok    store: ", "ok    data: whole", "warn  keys: key file (private)", "ok    open: ", "warn  nature: ",
+      ] {
         #expect(well.text.contains(line), "\(line)")
       }
       let missing = try await store.whorl("doctor", "--reader", "libfprint:no such reader", "--json")
