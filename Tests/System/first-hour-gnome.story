@@ -1,5 +1,5 @@
 # The first hour on GNOME, from `apt install` to `apt purge`: logins by GDM's own PAM files, and prompts that GNOME Shell shows,
-# with pictures of them. The page for people, docs/first-hour-gnome.md, is written by this.
+# with pictures of them. Its transcript stays in .build/pictures; docs/first-hour.md shows the pictures.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 . /usr/share/whorl-tests/gnome.sh
@@ -100,7 +100,6 @@ again:=>$password
 or the file:=>recovery-key
 take others.) [Y/n]=>y
 keyring's password. [y/N]=>y
-ecovery key:=><$home/recovery-key
 are, too. [y/N]=>y
 login on? [y/N]=>y
 [y/N]=>y

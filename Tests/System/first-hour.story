@@ -61,7 +61,6 @@ or the file:=>recovery-key
 take others.) [Y/n]=>y
 Password:=>$password
 keyring's password. [y/N]=>y
-ecovery key:=><$home/recovery-key
 are, too. [y/N]=>n
 [y/N]=>y
 [y/N]=>y
@@ -78,8 +77,8 @@ What happened here:
 - alice's **passcode** is the password that she logs in with, so that she has nothing new to remember.
 - Between `AUTHENTICATING` and `COMPLETE` the system itself asks for the login password, before a store is made and before a
   finger is stored.
-- The **recovery key** went into a file. It belongs on a stick or on paper, away from the laptop. GNOME's keyring asked for it,
-  so that nobody depends on a key that was never kept.
+- The **recovery key** went into a file. It belongs on a stick or on paper, away from the laptop. GNOME's keyring was given it
+  too: it opens the keyring if the store is ever lost.
 - The reader saw the finger six times, to know it from several sides.
 - She left her programs' passwords where they are, for now. The list below `On:` says what is on, and how each is taken back.
 END
