@@ -31,8 +31,7 @@ struct FingerTests {
           == "whorl: get: three touches did not match an enrolled finger: try again with one that 'whorl fingers' lists, "
           + "clean and dry; where the passcode is taken in its place, press Enter at the prompt"
       )
-      #expect(wrong.diagnostics.contains("No match, 2 touches left. Swipe the reader"))
-      #expect(wrong.diagnostics.ranges(of: "2 touches left").count == 1, "\(wrong.diagnostics)")
+      #expect(wrong.diagnostics.contains("No match, 2 touches left"))
       let environment = try await store.touched(
         ["run", "--env", "S=any-finger", "--", "/bin/sh", "-c", "echo $S"], [.right])
       #expect(environment.text == "secret of any-finger\n")

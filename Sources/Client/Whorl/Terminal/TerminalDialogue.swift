@@ -7,9 +7,6 @@ internal import Synchronization
 final class TerminalDialogue: Sendable {
   private struct State: ~Copyable {
     var line: ProgressLine
-    /// The prompt for a touch that is asked for again where a finger does not match; nil between the stages of an
-    /// enrolment.
-    var prompt: String?
     /// The result of the last touch, for the prompt of the next one.
     var lastTouch: String?
     /// Why the passcode is asked for and not a finger.
@@ -52,15 +49,14 @@ final class TerminalDialogue: Sendable {
       case .touchWanted(let request):
         state.ahead = nil
         ask(request, &state)
-      case .retry(let reason): tell(PromptText.retry(reason), isAskedAgain: true, &state)
-      case .noMatch(let remaining):
-        tell(PromptText.noMatch(remaining: remaining), isAskedAgain: remaining > 0, &state)
+      case .retry(let reason): tell(PromptText.retry(reason), &state)
+      case .noMatch(let remaining): tell(PromptText.noMatch(remaining: remaining), &state)
       case .matched:
         isFallbackOffered.store(false, ordering: .relaxed)
         state.line.finish()
         state.lastTouch = nil
       case .enrolmentStage(let completed, let count):
-        tell(PromptText.stage(completed: completed, of: count), isAskedAgain: false, &state)
+        tell(PromptText.stage(completed: completed, of: count), &state)
         // The confirming touch starts afresh.
         if completed == count { state.lastTouch = nil }
       case .fingerUnavailable(let error):
@@ -92,26 +88,20 @@ final class TerminalDialogue: Sendable {
     let fallback = request.passcodeInstead ? session.fallbackTitle ?? "go on without a finger" : nil
     let keys = PromptText.keys(fallback: fallback, cancel: session.cancelTitle ?? "cancel")
     let text = PromptText.touch(request, for: style.asker, keys: state.keys == nil ? nil : keys)
+    switch (request.purpose, state.lastTouch) {
     // Between the stages of an enrolment the line of the last stage says what to do.
-    state.prompt = if case .enroll = request.purpose { nil } else { text }
-    if state.lastTouch == nil || state.prompt != nil { state.line.show(Self.line(text, after: state.lastTouch)) }
+    case (.enroll, .some): break
+    case (_, let last?): state.line.show("\(last). \(text)")
+    case (_, nil): state.line.show(text)
+    }
     guard let asker = style.asker, !state.hasDetailsShown else { return }
     state.hasDetailsShown = true
     state.line.keep(asker.detailsLine)
   }
 
-  /// Tells the result of a touch, in one line with the prompt of the next one.
-  private func tell(_ words: String, isAskedAgain: Bool, _ state: inout State) {
+  private func tell(_ words: String, _ state: inout State) {
+    state.line.tell(words)
     state.lastTouch = words
-    if isAskedAgain, let prompt = state.prompt {
-      state.line.tell(Self.line(prompt, after: words))
-    } else {
-      state.line.tell(words)
-    }
-  }
-
-  private static func line(_ prompt: String, after result: String?) -> String {
-    result.map { "\($0). \(prompt)" } ?? prompt
   }
 
   private func tell(_ notice: Notice, in session: PromptSession, _ state: inout State) {
