@@ -1,5 +1,16 @@
 internal import Synchronization
 
+/// A call's turn in a ``FairQueue``, which lasts until this value is destroyed.
+///
+/// It is not generic: Swift 6.3 leaves out the `deinit` of a generic noncopyable type in optimized builds.
+package struct QueueTurn: ~Copyable, Sendable {
+  private let end: @Sendable () -> Void
+
+  fileprivate init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+  deinit { end() }
+}
+
 /// Gives calls turns, a limited number at a time. Groups of calls (of one program, of one user) take turns too, so that
 /// a group with many calls delays itself alone; the calls of one group are served in order.
 package final class FairQueue<Group: Hashable & Sendable>: Sendable {
@@ -43,32 +54,24 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
   /// How many calls wait.
   package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
-  /// A call's turn, which lasts until this value is destroyed.
-  package struct Turn: ~Copyable, Sendable {
-    private let queue: FairQueue
-    private let group: Group
-
-    fileprivate init(_ queue: FairQueue, _ group: Group) { (self.queue, self.group) = (queue, group) }
-
-    deinit { queue.end(group) }
-  }
-
   /// Waits for a turn.
-  package nonisolated(nonsending) func turn(for group: Group) async throws(Refusal) -> Turn {
+  package nonisolated(nonsending) func turn(for group: Group) async throws(Refusal) -> QueueTurn {
     let number: UInt64? = state.withLock { state in
       if begin(group, &state) { return nil }
       state.lastNumber += 1
       return state.lastNumber
     }
-    guard let number else { return Turn(self, group) }
+    guard let number else { return turn(of: group) }
     let refusal = await withTaskCancellationHandler {
       await withCheckedContinuation { wait(Waiting(number: number, answer: $0), group) }
     } onCancel: {
       cancel(number, of: group)
     }
     if let refusal { throw refusal }
-    return Turn(self, group)
+    return turn(of: group)
   }
+
+  private func turn(of group: Group) -> QueueTurn { QueueTurn { self.end(group) } }
 
   private func wait(_ call: Waiting, _ group: Group) {
     let answer: Refusal?? = state.withLock { state in
@@ -140,5 +143,5 @@ extension FairQueue<OneGroup> {
   package convenience init(width: Int = 1) { self.init(width: width, widthOfGroup: width) }
 
   /// Waits for a turn.
-  package nonisolated(nonsending) func turn() async throws(Refusal) -> Turn { try await turn(for: .one) }
+  package nonisolated(nonsending) func turn() async throws(Refusal) -> QueueTurn { try await turn(for: .one) }
 }

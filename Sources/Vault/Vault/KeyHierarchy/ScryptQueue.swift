@@ -13,9 +13,9 @@ package final class ScryptQueue: Sendable {
 
   /// The right to derive keys for a user, until this value is destroyed.
   struct Turn: ~Copyable {
-    private let turn: FairQueue<UInt32>.Turn
+    private let turn: QueueTurn
 
-    fileprivate init(_ turn: consuming FairQueue<UInt32>.Turn) { self.turn = turn }
+    fileprivate init(_ turn: consuming QueueTurn) { self.turn = turn }
 
     nonisolated(nonsending)
       func stretch(_ passcode: SecretBox, _ parameters: Scrypt.Parameters, _ floor: Scrypt.Floor)

@@ -33,7 +33,7 @@ struct UserTurns: Sendable {
   /// Waits for a turn of this user.
   ///
   /// - Throws: `busy` where too many calls wait, `cancelled` where the task was cancelled.
-  nonisolated(nonsending) func turn(for user: UInt32) async throws(VaultError) -> FairQueue<UInt32>.Turn {
+  nonisolated(nonsending) func turn(for user: UInt32) async throws(VaultError) -> QueueTurn {
     guard !Task.isCancelled else { throw .cancelled }
     do throws(FairQueue<UInt32>.Refusal) {
       return try await queue.turn(for: user)
