@@ -83,11 +83,33 @@ let package = Package(
     .target(
       name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
       path: "Sources/Vault/SecretModel", swiftSettings: onTheWay),
+    // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
+    .target(
+      name: "VaultStore",
+      dependencies: [
+        "CSQLite", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Sources/Vault/VaultStore", swiftSettings: onTheWay),
+    .target(
+      name: "Presence",
+      dependencies: [
+        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM", "VaultStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Sources/Vault/Presence", swiftSettings: onTheWay),
+    .target(
+      name: "VaultItems",
+      dependencies: [
+        "Fingerprint", "KeySchemes", "Keys", "Presence", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
-        "CSQLite", "Executors", "Fingerprint", "KeySchemes", "Keys", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", "TPM", .product(name: "GRDB", package: "GRDB.swift"),
+        "Executors", "Fingerprint", "KeySchemes", "Keys", "Presence", "Primitives", "Processes", "SecretModel",
+        "SecureMemory", "TPM", "VaultItems", "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
     // Layer 4
@@ -118,7 +140,8 @@ let package = Package(
       name: "VaultHost",
       dependencies: [
         "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
+        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Presence", "Vault",
+        "VaultItems", "VaultStore",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
     .target(
@@ -196,7 +219,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Keys", "Processes", "SecretModel", "SystemPolicy", "Vault", "VaultBus",
+        "CLinux", "CSystemd", "Fingerprint", "Keys", "Processes", "SecretModel", "SystemPolicy", "Presence", "Vault",
+        "VaultItems", "VaultStore", "VaultBus",
         "VaultHost",
       ],
       path: "Sources/Programs/whorld", swiftSettings: strict),
@@ -283,7 +307,8 @@ let package = Package(
     .target(
       name: "VaultDriver",
       dependencies: [
-        "Executors", "Keys", "SecretModel", "SecureMemory", "Fingerprint", "Vault", "ReaderClient", "VirtualFinger",
+        "Executors", "Keys", "SecretModel", "SecureMemory", "Fingerprint", "Presence", "Vault", "VaultItems",
+        "VaultStore", "ReaderClient", "VirtualFinger",
       ],
       path: "Tests/Support/VaultDriver", swiftSettings: strict),
 
@@ -337,7 +362,8 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Vault", "SecretModel", "Keys", "KeySchemes", "SecureMemory", "Fingerprint", "ReaderClient", "VirtualFinger",
+        "Presence", "Vault", "VaultItems", "VaultStore", "SecretModel", "Keys", "KeySchemes", "SecureMemory",
+        "Fingerprint", "ReaderClient", "VirtualFinger",
         "VaultDriver",
         "ProgramDriver", "SoftwareTPM", "TPM", "DiskWrites",
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -353,7 +379,8 @@ let package = Package(
     .testTarget(
       name: "VaultBusTests",
       dependencies: [
-        "CLinux", "VaultBus", "VaultHost", "Vault", "SecretModel", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
+        "CLinux", "VaultBus", "VaultHost", "Presence", "Vault", "VaultItems", "VaultStore", "SecretModel",
+        "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
         "ReaderBus", "ReaderClient", "VaultDriver", "VirtualFinger", "Introspection", "ProgramDriver",
       ],
       path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
@@ -363,7 +390,8 @@ let package = Package(
       dependencies: [
         "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
         "SecretModel",
-        "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver",
+        "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Presence", "Vault", "VaultItems",
+        "VaultStore", "VaultBus", "VaultDriver",
         "VaultHost", "VirtualFinger", "Wallets", "Whorl",
       ],
       path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
@@ -373,17 +401,22 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "Security", "Whorl", "Vault", "Keys", "SecureMemory", "Fingerprint", "VaultDriver", "VirtualFinger",
+        "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "Keys", "SecureMemory", "Fingerprint",
+        "VaultDriver", "VirtualFinger",
       ],
       path: "Tests/Client/SecurityTests", swiftSettings: strict),
     // Sample code from published articles, in the language mode it was written for.
     .testTarget(
-      name: "SecurityClientTests", dependencies: ["LocalAuthentication", "Security", "Whorl", "Vault", "VaultDriver"],
+      name: "SecurityClientTests",
+      dependencies: [
+        "LocalAuthentication", "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "VaultDriver",
+      ],
       path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",
       dependencies: [
-        "LocalAuthentication", "Security", "Whorl", "Vault", "Fingerprint", "SecureMemory", "ReaderClient",
+        "LocalAuthentication", "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "Fingerprint",
+        "SecureMemory", "ReaderClient",
         "VaultDriver", "VirtualFinger",
       ],
       path: "Tests/Client/LocalAuthenticationTests", swiftSettings: strict),
@@ -407,14 +440,15 @@ let package = Package(
       name: "SecretServiceTests",
       dependencies: [
         "Fingerprint", "Keys", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SecureMemory",
-        "SessionPrompts", "Vault", "VaultDriver", "Whorl",
+        "SessionPrompts", "Presence", "Vault", "VaultItems", "VaultStore", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/SecretServiceTests", swiftSettings: strict),
     // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(
       name: "WalletsTests",
       dependencies: [
-        "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Vault", "VaultDriver", "Wallets",
+        "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Presence", "Vault", "VaultItems",
+        "VaultStore", "VaultDriver", "Wallets",
         "Whorl",
       ],
       path: "Tests/Client/WalletsTests", swiftSettings: strict),
@@ -434,7 +468,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "Primitives", "Confinement", "Executors", "ProgramDriver", "VirtualFinger", "Fingerprint", "Vault",
+        "Primitives", "Confinement", "Executors", "ProgramDriver", "VirtualFinger", "Fingerprint", "Presence", "Vault",
+        "VaultItems", "VaultStore",
         "SecureMemory", "ReaderClient", "VaultDriver",
       ],
       path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
@@ -442,7 +477,8 @@ let package = Package(
     .testTarget(
       name: "HardeningTests",
       dependencies: [
-        "ProgramDriver", "VaultDriver", "MemorySearch", "Vault", "Keys", "SecureMemory", "Fingerprint",
+        "ProgramDriver", "VaultDriver", "MemorySearch", "Presence", "Vault", "VaultItems", "VaultStore", "Keys",
+        "SecureMemory", "Fingerprint",
         "ReaderClient", "Executors", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

@@ -39,7 +39,7 @@ struct LayerTable {
 }
 
 extension LayerTable.Layer {
-  /// The rules below the table. A target uses lower layers only. Test support uses layers 0 to 4 and itself, and is
+  /// The rules below the table. A target uses lower layers only. Test support uses layers 0 to 7 and itself, and is
   /// used by tests, `WhorlTesting`, `whorl-finger` and `whorl-bench`.
   func mayUse(_ other: Self, asTarget name: String) -> Bool {
     switch (self, other) {
@@ -48,7 +48,7 @@ extension LayerTable.Layer {
     case (.tests, _): true
     case (.number(let upper), .number(let lower)): lower < upper
     case (.number, .testSupport): ["whorl-finger", "whorl-bench", "WhorlTesting"].contains(name)
-    case (.testSupport, .number(let lower)): lower <= 4
+    case (.testSupport, .number(let lower)): lower <= 7
     case (.testSupport, .testSupport): true
     }
   }

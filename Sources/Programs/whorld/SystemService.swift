@@ -1,11 +1,13 @@
 internal import Fingerprint
 internal import Glibc
+internal import Presence
 internal import Processes
 internal import SecretModel
 internal import SystemPolicy
 internal import Vault
 internal import VaultBus
 internal import VaultHost
+internal import VaultStore
 
 /// The vaults of all users of the machine, as a service that systemd starts for its socket.
 enum SystemService {

@@ -1,11 +1,13 @@
 internal import CLinux
 internal import Glibc
 internal import Keys
+internal import Presence
 internal import Processes
 internal import SecretModel
 internal import Vault
 internal import VaultBus
 internal import VaultHost
+internal import VaultStore
 
 /// The vault: keys, stores and policy, served to the one client that started this process, or to all users of the machine.
 @main

@@ -1,24 +1,28 @@
 import Executors
+package import Presence
 package import SecureMemory
+import VaultItems
+import VaultStore
 
 /// The calls about items. Each asks the person, in the context of its request, for what the items require.
 extension Vault {
   /// The items that a search finds, a page at a time.
   package func items(_ search: ItemSearch, _ request: Request) throws(VaultError) -> ItemPage {
-    try catalogue.page(search, try contexts.context(of: request))
+    try catalogue.page(search, try presence.contexts.context(of: request))
   }
 
   /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none. Without a context,
   /// only items that ask for nothing.
   package func secrets(_ selection: ItemSelection, _ request: Request) async throws(VaultError) -> [ReleasedItem] {
-    let context = try contexts.context(of: request)
+    let context = try presence.contexts.context(of: request)
     await sessionLock.follow()
     switch try catalogue.find(selection, context) {
     case .released(let items): return items
-    case .protected(var wanted):
-      let turn = try await self.turn(of: request)
-      let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
-      return try catalogue.release(wanted, evidence)
+    case .protected(let wanted):
+      let turn = try await presence.contexts.turn(of: request)
+      let evidence = try await presence.authorizer.evidence(
+        for: wanted.map(\.need), reason: request.asking.reason, turn.context)
+      return try await catalogue.release(wanted, evidence)
     }
   }
 
@@ -40,12 +44,12 @@ extension Vault {
     async throws(VaultError) -> Item
   {
     guard secret.count <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
-    let secret = SecretBox(secret)
+    let secret = SharedSecret(secret)
     await sessionLock.follow()
     return try await catalogue.add(item, secret: secret, replacing: replacing) { name throws(VaultError) in
-      if let password = try self.contexts.context(of: request)?.applicationPassword { return password }
-      let turn = try await self.turn(of: request)
-      return try await self.passwords.new(for: name, turn.context)
+      if let password = try self.presence.contexts.context(of: request)?.applicationPassword { return password }
+      let turn = try await self.presence.contexts.turn(of: request)
+      return try await self.presence.authorizer.newPassword(for: name, turn.context)
     }
   }
 
@@ -54,18 +58,19 @@ extension Vault {
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ request: Request
   ) async throws(VaultError) -> Int {
     guard (secret?.count ?? 0) <= Self.secretLimit else { throw .secretTooLong(limit: Self.secretLimit) }
-    let fresh: SecretBox? = if let secret { SecretBox(secret) } else { nil }
-    let context = try contexts.context(of: request)
+    let fresh: SharedSecret? = if let secret { SharedSecret(secret) } else { nil }
+    let context = try presence.contexts.context(of: request)
     await sessionLock.follow()
-    var wanted = try catalogue.toChange(selection, context)
+    let wanted = try catalogue.toChange(selection, context)
     guard !wanted.isEmpty else { return 0 }
     let protection = try await catalogue.protection(after: change, context)
     if wanted.allSatisfy(\.isOpen) {
-      try catalogue.rewrite(wanted, Evidence(), change, secret: fresh, protection)
+      try await catalogue.rewrite(wanted, Evidence(), change, secret: fresh, protection)
     } else {
-      let turn = try await self.turn(of: request)
-      let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
-      try catalogue.rewrite(wanted, evidence, change, secret: fresh, protection)
+      let turn = try await presence.contexts.turn(of: request)
+      let evidence = try await presence.authorizer.evidence(
+        for: wanted.map(\.need), reason: request.asking.reason, turn.context)
+      try await catalogue.rewrite(wanted, evidence, change, secret: fresh, protection)
     }
     store.database.forgetOldPages()
     return wanted.count
@@ -81,26 +86,26 @@ extension Vault {
   /// Uses a private key, after asking for what its access control requires.
   package func useKey(_ id: ItemID, _ use: KeyUse, _ request: Request) async throws(VaultError) -> SecretBytes {
     await sessionLock.follow()
-    var (wanted, family) = try catalogue.key(id, for: use)
-    guard !wanted.allSatisfy(\.isOpen) else { return try catalogue.use(wanted, Evidence(), family, use) }
-    let turn = try await self.turn(of: request)
-    let evidence = try await authorizer.evidence(for: &wanted, reason: request.asking.reason, turn.context)
-    return try catalogue.use(wanted, evidence, family, use)
+    let (wanted, family) = try catalogue.key(id, for: use)
+    guard !wanted.allSatisfy(\.isOpen) else { return try await catalogue.use(wanted, Evidence(), family, use) }
+    let turn = try await presence.contexts.turn(of: request)
+    let evidence = try await presence.authorizer.evidence(
+      for: wanted.map(\.need), reason: request.asking.reason, turn.context)
+    return try await catalogue.use(wanted, evidence, family, use)
   }
 
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the evidence.
   /// Returns the digest of the enrolment set at that moment.
   package func evaluate(_ proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
-    let grant = try await grant(for: proof, request)
-    if let grant { return grant.setDigest }
+    if let digest = try await digest(after: proof, request) { return digest }
     // The evaluation has succeeded, even if the reader's state cannot be read now.
-    return try? await fingers.biometry().state
+    return try? await presence.fingers.biometry().state
   }
 
-  /// The touch that satisfies a policy or an access control; nil where the passcode does.
-  private func grant(for proof: Proof, _ request: Request) async throws(VaultError) -> PresenceGrant? {
-    let turn = try await self.turn(of: request)
-    return try await authorizer.evaluate(proof, reason: request.asking.reason, turn.context).grant
+  /// The digest of the set whose finger satisfied a policy or an access control; nil where the passcode did.
+  private func digest(after proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.authorizer.evaluate(proof, reason: request.asking.reason, turn.context)
   }
 
   /// Empties the write-ahead log a moment later, once for many changes, without making the caller wait.

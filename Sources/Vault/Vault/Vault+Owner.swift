@@ -1,31 +1,34 @@
 package import Fingerprint
+package import Presence
 package import SecretModel
 package import SecureMemory
+import VaultItems
+import VaultStore
 
 /// The calls about the owner's fingers and passcode.
 extension Vault {
   /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
-  package func biometry() async throws(VaultError) -> Biometry { try await fingers.biometry() }
+  package func biometry() async throws(VaultError) -> Biometry { try await presence.fingers.biometry() }
 
   /// The digest of the attached reader's enrolment set, or of the only set; nil where no finger is enrolled.
-  package func enrolmentState() async throws(VaultError) -> [UInt8]? { try await fingers.state() }
+  package func enrolmentState() async throws(VaultError) -> [UInt8]? { try await presence.fingers.state() }
 
   /// The items that a change would destroy.
   package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
     switch change {
-    case .fingers: try await fingers.boundItems()
-    case .passcode: try passcodeChanges.losses()
+    case .fingers: try await presence.fingers.boundItems()
+    case .passcode: try presence.passcodeChanges.losses()
     }
   }
 
   package func enroll(_ finger: Finger, _ request: Request) async throws(VaultError) -> SetChange {
-    let turn = try await self.turn(of: request)
-    return try await enrolment.enroll(finger, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.enrolment.enroll(finger, turn.context)
   }
 
   package func unenroll(_ finger: Finger?, _ request: Request) async throws(VaultError) -> SetChange {
-    let turn = try await self.turn(of: request)
-    return try await enrolment.unenroll(finger, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.enrolment.unenroll(finger, turn.context)
   }
 
   /// Opens the classes of items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery
@@ -33,8 +36,8 @@ extension Vault {
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back; ``acceptRestore(_:_:)`` accepts it.
   package func unlock(_ request: Request) async throws(VaultError) {
-    let turn = try await self.turn(of: request)
-    try await passcodes.authorizeChange(turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.passcodes.authorizeChange(turn.context)
   }
 
   /// Closes the classes that ``unlock(_:)`` has opened, until the passcode is given again.
@@ -47,7 +50,7 @@ extension Vault {
     }
     store.classKeys.close()
     // Otherwise a passcode kept in a context would still open items.
-    contexts.forgetPasscodes()
+    presence.contexts.forgetPasscodes()
   }
 
   /// Closes the classes that need an unlocked session. Called when all sessions of the owner are locked, or before
@@ -55,35 +58,35 @@ extension Vault {
   package func sessionsLocked() { store.classKeys.sessionsLocked() }
 
   package func changePasscode(_ request: Request) async throws(VaultError) {
-    let turn = try await self.turn(of: request)
-    try await passcodeChanges.change(turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.passcodeChanges.change(turn.context)
   }
 
   package func removePasscode(_ request: Request) async throws(VaultError) -> [ItemName] {
-    let turn = try await self.turn(of: request)
-    return try await passcodeChanges.remove(turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.passcodeChanges.remove(turn.context)
   }
 
   /// Recovers the store with the recovery key: sets a new passcode, clears lockout and delays, and accepts a restore.
   package func recover(accepting restore: DetectedRestore.ID?, _ request: Request) async throws(VaultError)
     -> [ItemName]
   {
-    let turn = try await self.turn(of: request)
-    return try await passcodeChanges.recover(accepting: restore, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.passcodeChanges.recover(accepting: restore, turn.context)
   }
 
   /// Replaces the recovery key. Asks for the passcode (the previous recovery key where none is set).
   package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
-    let turn = try await self.turn(of: request)
-    try await passcodeChanges.replaceRecoveryKey(by: text, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.passcodeChanges.replaceRecoveryKey(by: text, turn.context)
   }
 
   /// What a detected restore would bring back; nil where none was detected.
-  package func detectedRestore() throws(VaultError) -> DetectedRestore? { try restores.detected() }
+  package func detectedRestore() throws(VaultError) -> DetectedRestore? { try presence.restores.detected() }
 
   package func acceptRestore(_ id: DetectedRestore.ID, _ request: Request) async throws(VaultError) -> [ItemName] {
-    let turn = try await self.turn(of: request)
-    return try await restores.accept(id, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    return try await presence.restores.accept(id, turn.context)
   }
 
   /// Writes a backup of the store into an empty file. Asks nobody.
@@ -96,12 +99,12 @@ extension Vault {
   package func restore(_ file: Int32, accepting id: BackupContents.ID, _ request: Request) async throws(VaultError)
     -> [ItemName]
   {
-    let turn = try await self.turn(of: request)
+    let turn = try await presence.contexts.turn(of: request)
     return try await backups.restore(file, accepting: id, turn.context)
   }
 
   /// The attached readers, and the one that this store would use.
-  package func readerList() async -> ReaderList { await readers.list() }
+  package func readerList() async -> ReaderList { await presence.readers.list() }
 
   /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set),
   /// since polkit decides who may enrol a finger through fprintd. The adapter is recorded with the first finger and
@@ -114,10 +117,10 @@ extension Vault {
   /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
   package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
     guard try self.adapter() != adapter || adapter == .fprintd else { return }
-    let turn = try await self.turn(of: request)
-    try await passcodes.authorizeChange(turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.passcodes.authorizeChange(turn.context)
     try store.commit { change in change.authority.adapter = adapter }
-    if adapter == .fprintd { try await fprintd.accept(turn.context) }
+    if adapter == .fprintd { try await presence.fprintd.accept(turn.context) }
   }
 
   /// The recorded adapter; nil before any finger was enrolled.

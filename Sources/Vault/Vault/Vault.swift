@@ -3,16 +3,17 @@ package import Fingerprint
 import GRDB
 import Glibc
 package import Keys
+package import Presence
 import SecureMemory
 import TPM
+import VaultItems
+package import VaultStore
 
 /// The vault: stores items and decides by fingers and passcodes who may read them. Clients use it only through
 /// `VaultService`, over a bus or in this process.
 package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = NewItem.secretLimit
-  /// The fewest bytes of a new passcode, by default.
-  package static let shortestPasscode = 4
 
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -23,19 +24,9 @@ package actor Vault {
   private let storage: RootStorage
   /// Gives the reader to one request at a time.
   package nonisolated let desk: ReaderDesk
-  let contexts = ContextTable()
-  let sessionLock: SessionLock
-  let readers: ReaderAccess
-  let fprintd: FprintdSets
-  let sets: EnrolmentSets
-  let fingers: CurrentFingers
-  let passcodes: Passcodes
-  let passcodeChanges: PasscodeChanges
-  let restores: Restores
+  let presence: OwnerPresence
   let backups: Backups
-  let enrolment: FingerEnrolment
-  let passwords: ApplicationPasswords
-  let authorizer: Authorizer
+  let sessionLock: SessionLock
   let catalogue: ItemCatalogue
   /// The client for calls of the process that holds the vault.
   package nonisolated let itself: Client
@@ -73,20 +64,12 @@ package actor Vault {
     self.desk = desk
     itself = Client(Caller(user: owner))
     sessionLock = SessionLock(gate: gate, store: store)
-    readers = ReaderAccess(store: store, desk: desk, gate: gate, arming: arming, user: readerUser)
-    sets = EnrolmentSets(store: store)
-    fprintd = FprintdSets(readers: readers, sets: sets)
-    fingers = CurrentFingers(readers: readers, sets: sets, fprintd: fprintd)
-    passcodes = Passcodes(store: store, scrypt: scrypt, rule: passcodeRule)
-    passcodeChanges = PasscodeChanges(passcodes: passcodes)
-    restores = Restores(passcodes: passcodes)
-    backups = Backups(passcodes: passcodes)
-    enrolment = FingerEnrolment(passcodes: passcodes, readers: readers, sets: sets, fprintd: fprintd)
-    passwords = ApplicationPasswords(store: store, scrypt: scrypt)
-    authorizer = Authorizer(
-      authenticator: Authenticator(readers: readers, sets: sets, fprintd: fprintd, touchClock: touchClock),
-      passcodes: passcodes, passwords: passwords)
-    catalogue = ItemCatalogue(store: store, fingers: fingers, passcodes: passcodes)
+    presence = OwnerPresence(
+      of: store, desk: desk, gate: gate, arming: arming, readerUser: readerUser, scrypt: scrypt,
+      passcodeRule: passcodeRule, touchClock: touchClock)
+    backups = Backups(passcodes: presence.passcodes)
+    catalogue = ItemCatalogue(
+      store: store, fingers: presence.fingers, passcodes: presence.passcodes, scrypt: scrypt)
   }
 
   /// The file with the items of the store in this folder.
@@ -105,7 +88,7 @@ package actor Vault {
   }
 
   /// Ends every context with `systemCancelled`.
-  package func endContexts() { contexts.closeAll() }
+  package func endContexts() { presence.contexts.closeAll() }
 
   package func status() async throws(VaultError) -> VaultStatus {
     await sessionLock.follow()
@@ -170,8 +153,8 @@ package actor Vault {
       seal = .credential(credential)
     }
     let rollback = storage.rollback(of: seal)
-    let turn = try await self.turn(of: request)
-    try await passcodeChanges.reseal(in: seal, rollback, turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.passcodeChanges.reseal(in: seal, rollback, turn.context)
   }
 
   /// The problems of the store as a whole; empty when there are none.
@@ -183,7 +166,7 @@ package actor Vault {
     if status.damagedSets > 0 {
       problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
     }
-    for set in try sets.verified() where try sets.prints(of: set).count < set.set.enrolments.count {
+    for set in try presence.sets.verified() where try presence.sets.prints(of: set).count < set.set.enrolments.count {
       problems.append("fingerprint templates do not verify: enrol those fingers again")
     }
     return problems.map { .storeDamaged($0) } + restoreProblem(status)
@@ -194,51 +177,6 @@ package actor Vault {
     case nil: []
     case .passcode, .recoveryKey: [.restoreDetected]
     case .recoveryKeyAndNewPasscode: [.recoveryKeyRequired]
-    }
-  }
-}
-
-extension Moment {
-  func setStatuses() throws -> [SetStatus] {
-    let counts = try Row.fetchAll(
-      db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")
-    let bound = Dictionary(counts.map { ($0.bytes(0), $0[1] as Int) }, uniquingKeysWith: +)
-    return try sets().map { stored in
-      SetStatus(
-        reader: stored.set.reader, nature: stored.set.nature, fingers: stored.set.enrolledFingers,
-        digest: stored.digest, boundItems: bound[stored.set.generation] ?? 0)
-    }
-  }
-}
-
-extension EnrolmentSet {
-  var enrolledFingers: [EnrolledFinger] {
-    enrolments.map { EnrolledFinger(finger: $0.finger, onChip: $0.onChip, enrolled: $0.enrolled) }
-  }
-}
-
-extension StoreDatabase {
-  /// The database's id, to which every box is bound.
-  func identity() throws(VaultError) -> [UInt8] {
-    do {
-      guard let row = try queue.read({ db in try Row.fetchOne(db, sql: "SELECT database_id FROM store") }) else {
-        throw VaultError.storeDamaged("it has no identity")
-      }
-      return row.bytes(0)
-    } catch {
-      throw VaultError(storage: error)
-    }
-  }
-
-  /// A slot that is not checked, to find the root key before there are keys to check with.
-  func rawSlot(_ name: Slot.Name) throws(VaultError) -> Slot? {
-    do {
-      return try queue.read { db in
-        try Row.fetchOne(db, sql: "SELECT parameters, box FROM slot WHERE name = ?", arguments: [name.text])
-          .map { Slot(name: name, parameters: $0.bytes(0), box: $0.bytes(1)) }
-      }
-    } catch {
-      throw VaultError(storage: error)
     }
   }
 }

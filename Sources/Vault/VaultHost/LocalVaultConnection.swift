@@ -1,12 +1,15 @@
 import AgeFormat
 import Fingerprint
 import Glibc
+import Presence
 import Processes
 import ReaderClient
 package import SecretModel
 package import SecureMemory
 import Synchronization
 import Vault
+import VaultItems
+import VaultStore
 
 /// Opens and creates stores in this process, with `whorl-reader` as a child process. `whorld` serves this to its
 /// client; tests use it directly.

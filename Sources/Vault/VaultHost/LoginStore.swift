@@ -1,6 +1,9 @@
+import Presence
 import SecretModel
 import SecureMemory
 import Vault
+import VaultItems
+import VaultStore
 
 /// A user's store as a login uses it. Each request opens a session of its own.
 struct LoginStore: Sendable {

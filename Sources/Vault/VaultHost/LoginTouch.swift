@@ -1,8 +1,10 @@
 import Executors
 import Fingerprint
+import Presence
 import SecretModel
 import Synchronization
 import Vault
+import VaultStore
 
 /// Asks one user for a finger on behalf of one login program. The context is used for nothing else, and a match in it
 /// opens no secret.

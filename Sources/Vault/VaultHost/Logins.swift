@@ -1,6 +1,9 @@
+import Presence
 package import SecretModel
 package import SecureMemory
 import Vault
+import VaultItems
+import VaultStore
 
 /// Serves root's PAM module: opens stores at a login, and asks for fingers that let people in.
 package final class Logins: LoginService {

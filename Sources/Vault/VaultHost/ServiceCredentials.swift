@@ -1,6 +1,6 @@
 import Glibc
 import SecureMemory
-package import Vault
+package import VaultStore
 
 /// The credentials that systemd gives the service (systemd.exec(5), `LoadCredentialEncrypted=`).
 package struct ServiceCredentials: Sendable {

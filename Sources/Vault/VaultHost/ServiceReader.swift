@@ -1,8 +1,9 @@
 package import Fingerprint
+import Presence
 import Processes
 package import ReaderClient
 import SecretModel
-import Vault
+import VaultStore
 
 /// The readers that the service's stores use. Clients cannot choose them.
 package enum ServiceReader: Sendable {

@@ -2,7 +2,7 @@ package import Fingerprint
 import Glibc
 package import Processes
 package import SecretModel
-package import Vault
+package import VaultStore
 
 /// What an administrator sets for the service, in `/etc/whorl/whorld.conf` and the files of `/etc/whorl/whorld.conf.d`.
 ///
@@ -12,7 +12,7 @@ package struct ServiceSettings: Sendable, Hashable {
   /// The readers of all stores, in the words of `--reader`.
   package var reader = ReaderSelection.automatic
   /// The fewest bytes of a new passcode (`passcode-length`); no user can set a shorter one.
-  package var shortestPasscode = Vault.shortestPasscode
+  package var shortestPasscode = PasscodeRule.shortestByDefault
   /// Who may enrol fingers (`enrol`).
   package var enrollers = Enrollers.users
   /// The least that opens a store after the service has started (`require-passcode-after-boot`). By default this is the
@@ -25,7 +25,7 @@ package struct ServiceSettings: Sendable, Hashable {
   package var credential = RootStorage.CredentialUse.withoutTPM
 
   /// The values that `passcode-length` may have.
-  private static let passcodeLengths = Vault.shortestPasscode...64
+  private static let passcodeLengths = PasscodeRule.shortestByDefault...64
 
   /// The default settings.
   package init() {}

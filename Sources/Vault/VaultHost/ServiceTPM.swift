@@ -1,6 +1,6 @@
 import Glibc
 import TPM
-import Vault
+import VaultStore
 
 /// Which TPM holds the keys of the service's stores.
 package enum ServiceTPM: Sendable, Hashable {

@@ -1,10 +1,12 @@
 import Executors
 package import Keys
+import Presence
 package import SecretModel
 import SecureMemory
 import Synchronization
 package import SystemPolicy
-package import Vault
+import Vault
+package import VaultStore
 
 /// The stores of all users of a machine in one process, as the system service serves them. Each user has one vault on
 /// its own executor, shared by all of the user's connections.
@@ -37,7 +39,7 @@ package final class SystemVaults: Sendable {
     /// The least that opens a store after the service has started.
     package var firstUnlock = FirstUnlock.login
     /// The fewest bytes of a new passcode.
-    package var shortestPasscode = Vault.shortestPasscode
+    package var shortestPasscode = PasscodeRule.shortestByDefault
     /// Where the keys of the stores' device slots are kept.
     package var storage = RootStorage.keyFile
     /// The most bytes that one user may store.

@@ -2,11 +2,14 @@ import Executors
 import Fingerprint
 import Glibc
 import Keys
+import Presence
 import SecretModel
 import SecureMemory
 import Synchronization
 import SystemPolicy
 import Vault
+import VaultItems
+import VaultStore
 
 /// One user's store in the service, and its vault while it is in use and for a while afterwards.
 ///

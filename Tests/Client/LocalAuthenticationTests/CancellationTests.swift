@@ -1,8 +1,10 @@
 import Foundation
 import LocalAuthentication
+import Presence
 import Testing
 import Vault
 import VaultDriver
+import VaultStore
 import VirtualFinger
 import Whorl
 

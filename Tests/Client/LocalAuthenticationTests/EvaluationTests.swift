@@ -1,7 +1,9 @@
 import LocalAuthentication
+import Presence
 import Testing
 import Vault
 import VaultDriver
+import VaultStore
 import Whorl
 
 @Suite("One evaluation, through libfprint's virtual image reader")

@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("A biometric feature gate")

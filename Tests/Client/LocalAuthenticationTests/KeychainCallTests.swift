@@ -1,10 +1,13 @@
 import Fingerprint
 import Foundation
 import LocalAuthentication
+import Presence
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("Keychain calls with a context", .serialized, SharedStoreTrait())

@@ -1,7 +1,10 @@
 import Foundation
+import Presence
 import Security
 import Testing
 import Vault
+import VaultItems
+import VaultStore
 import Whorl
 
 @testable import LocalAuthentication

@@ -1,6 +1,9 @@
 import LocalAuthentication
+import Presence
 import Testing
 import Vault
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("What counts over evaluations and programs")

@@ -1,11 +1,14 @@
 import Fingerprint
 import Foundation
 import LocalAuthentication
+import Presence
 import ReaderClient
 import Security
 import Synchronization
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 /// A machine with a store, a virtual reader and fingers enrolled on it.

@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Synchronization
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 import Whorl
 

@@ -1,6 +1,9 @@
+import Presence
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("Progress of an authentication, through libfprint's virtual image reader")

@@ -1,6 +1,8 @@
 import LocalAuthentication
+import Presence
 import Testing
 import Vault
+import VaultStore
 import Whorl
 
 @Suite("Reusing a recent match")

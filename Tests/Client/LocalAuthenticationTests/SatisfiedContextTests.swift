@@ -1,8 +1,11 @@
 import Foundation
 import LocalAuthentication
+import Presence
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("What a satisfied context serves")

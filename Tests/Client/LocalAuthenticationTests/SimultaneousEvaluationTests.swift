@@ -1,9 +1,12 @@
 import Fingerprint
 import Foundation
 import LocalAuthentication
+import Presence
 import Synchronization
 import Testing
 import Vault
+import VaultItems
+import VaultStore
 
 @Suite("Evaluations at the same time")
 struct SimultaneousEvaluationTests {

@@ -1,7 +1,10 @@
+import Presence
 import Security
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 extension SharedStore {

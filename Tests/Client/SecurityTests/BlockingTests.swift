@@ -1,7 +1,9 @@
+import Presence
 import Security
 import Testing
 import Vault
 import VaultDriver
+import VaultStore
 import Whorl
 
 extension SharedStore {

@@ -1,9 +1,12 @@
 import Fingerprint
+import Presence
 import Security
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 import Whorl
 

@@ -1,6 +1,9 @@
+import Presence
 import Security
 import Testing
 import Vault
+import VaultItems
+import VaultStore
 import Whorl
 
 extension SharedStore {

@@ -1,8 +1,11 @@
+import Presence
 import Security
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 extension SharedStore {

@@ -1,7 +1,9 @@
 import Fingerprint
+import Presence
 import Security
 import Testing
 import Vault
+import VaultStore
 
 @Suite("Statuses")
 struct StatusTests {

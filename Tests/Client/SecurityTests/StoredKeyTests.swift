@@ -1,7 +1,10 @@
+import Presence
 import Security
 import Synchronization
 import Testing
 import Vault
+import VaultItems
+import VaultStore
 import Whorl
 
 extension SharedStore {

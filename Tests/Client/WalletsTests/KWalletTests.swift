@@ -1,10 +1,13 @@
 import Glibc
+import Presence
 import ProgramDriver
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @testable import Wallets
 

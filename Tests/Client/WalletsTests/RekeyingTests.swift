@@ -1,3 +1,4 @@
+import Presence
 import ProgramDriver
 import SecretModel
 import SecureMemory
@@ -5,6 +6,8 @@ import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @testable import Wallets
 

@@ -1,4 +1,5 @@
 import Fingerprint
+import Presence
 import Primitives
 import ProgramDriver
 import ReaderClient
@@ -6,6 +7,8 @@ import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 /// The command line with items of every class and program.
 @Suite("Items of every class and access group")

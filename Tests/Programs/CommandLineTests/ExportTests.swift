@@ -1,11 +1,14 @@
 import Fingerprint
 import Glibc
+import Presence
 import ProgramDriver
 import ReaderClient
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("export, and import of the file on another machine")
 struct ExportTests {

@@ -8,7 +8,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// Searches for a unique secret in every place where it must not be.
 @Suite("Canaries")
@@ -94,19 +97,19 @@ struct CanaryTests {
   }
 }
 
-private func isSame(_ item: ReleasedItem, _ canary: SecretBox) -> Bool {
-  let same = item.secret.constantTimeEquals(canary.secret)
+private func isSame(_ item: ReleasedItem, _ canary: SharedSecret) -> Bool {
+  let same = item.secret.constantTimeEquals(canary.bytes)
   return same
 }
 
 /// Stores and releases a canary, and returns the search for it.
 private func releasing(_ vault: Vault) async throws -> MemoryScan {
-  let canary = SecretBox(try Random.key(48))
-  let scan = MemoryScan(for: canary.secret)
+  let canary = SharedSecret(try Random.key(48))
+  let scan = MemoryScan(for: canary.bytes)
   let name = try ItemName(parsing: "canary")
   _ = try await Person().with(vault) { handle in
     try await vault.add(
-      NewItem(named: name, access: AccessControl(.currentSet)), secret: canary.secret.copy(), in: handle)
+      NewItem(named: name, access: AccessControl(.currentSet)), secret: canary.bytes.copy(), in: handle)
   }
   for _ in 1...3 {
     let released = try await Person().with(vault) { try await vault.read([name], reason: nil, in: $0) }

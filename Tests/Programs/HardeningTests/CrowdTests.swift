@@ -4,7 +4,10 @@ import ProgramDriver
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Crowds")
 struct CrowdTests {

@@ -1,8 +1,11 @@
+import Presence
 import ProgramDriver
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 /// A destructive call without conditions is refused, and deletes nothing.
 @Suite("Destructive calls that say too little")

@@ -1,9 +1,12 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 /// The evidence of a context opens nothing after the context has ended, and is asked for only once.
 @Suite("The evidence of a context")

@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 
 /// The set or the reader changes at each step of a running read.

@@ -1,7 +1,10 @@
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// After a change of the passcode, an attacker who knows the old one puts back earlier files.
 @Suite("The old passcode after a change")

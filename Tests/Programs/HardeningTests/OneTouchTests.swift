@@ -1,9 +1,12 @@
 import Fingerprint
 import Glibc
+import Presence
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("One touch answers one request, soon after it was given")
 struct OneTouchTests {

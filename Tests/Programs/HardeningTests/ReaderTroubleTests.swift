@@ -1,11 +1,14 @@
 import Fingerprint
 import Glibc
+import Presence
 import ProgramDriver
 import ReaderClient
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 
 /// Failures of a reader during the wait for a finger. Each must end with a definite error, the next request must work

@@ -6,7 +6,10 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// Puts back every earlier copy of database, write-ahead log, state and key file, or deletes the file, in every
 /// combination that leaves a current file in place.

@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 /// An attacker who can write the configuration can name their own fprintd, with their own finger.
 @Suite("An fprintd that a configuration names in place of the machine's own")

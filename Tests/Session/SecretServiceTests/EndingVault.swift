@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecretModel
 import SecureMemory
 import Synchronization
 import Vault
+import VaultItems
+import VaultStore
 
 /// A vault that ends during chosen calls: it passes all calls on to a real one, and does not answer these.
 final class EndingVault: VaultService {

@@ -1,3 +1,4 @@
+import Presence
 import ProgramDriver
 import SDBus
 import SecretModel
@@ -7,6 +8,8 @@ import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import Whorl
 
 /// The Secret Service in this process, over a vault that ends during the calls that a test chooses.

@@ -1,4 +1,5 @@
 package import Fingerprint
+import Presence
 package import SecretModel
 package import SecureMemory
 package import Vault

@@ -1,6 +1,8 @@
 import Fingerprint
+import Presence
 import ReaderClient
 import Vault
+import VaultStore
 
 /// Makes a store in a folder like one of the service: whenever a vault opens it, it waits for the passcode.
 package func makeWaitForPasscode(storeAt path: String, passcode: String) async throws {

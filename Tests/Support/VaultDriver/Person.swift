@@ -1,3 +1,4 @@
+package import Presence
 import SecureMemory
 import Synchronization
 package import Vault

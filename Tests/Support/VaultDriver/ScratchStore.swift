@@ -1,9 +1,11 @@
 package import Fingerprint
 import Glibc
 import Keys
+package import Presence
 import ReaderClient
 package import SecureMemory
 package import Vault
+package import VaultStore
 
 /// A store in a folder of its own, with a cheap scrypt, removed after the test.
 package final class ScratchStore: Sendable {

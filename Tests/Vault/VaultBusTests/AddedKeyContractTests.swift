@@ -1,10 +1,13 @@
 import KeySchemes
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("Keys that are made in the vault, in process and over a socket")
 struct AddedKeyContractTests {

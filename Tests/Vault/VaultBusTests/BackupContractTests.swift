@@ -1,10 +1,13 @@
 import Glibc
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("Backups, in process and over a socket")
 struct BackupContractTests {

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Presence
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -8,6 +9,8 @@ import Vault
 import VaultBus
 import VaultDriver
 import VaultHost
+import VaultItems
+import VaultStore
 
 /// How a test reaches a vault.
 enum Way: String, CaseIterable, Sendable {

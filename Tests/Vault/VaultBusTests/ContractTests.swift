@@ -1,5 +1,6 @@
 import Fingerprint
 import KeySchemes
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
@@ -7,6 +8,8 @@ import Vault
 import VaultBus
 import VaultDriver
 import VaultHost
+import VaultItems
+import VaultStore
 
 /// The contract of a vault's calls, wherever the vault is.
 @Suite("A vault, in process and over a socket")

@@ -1,10 +1,12 @@
 import Glibc
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultStore
 
 @Suite("Encrypted files, in process and over a socket")
 struct EncryptedFileContractTests {

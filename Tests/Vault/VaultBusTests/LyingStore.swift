@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import Presence
 import ProgramDriver
 import ReaderClient
 import SecretModel
@@ -8,6 +9,8 @@ import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 
 /// A store with fingers and items of each access class, whose reader tells the truth until it is to lie.

@@ -1,9 +1,12 @@
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("Sealed copies, in process and over a socket")
 struct SealedCopyContractTests {

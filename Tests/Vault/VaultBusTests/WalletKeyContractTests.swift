@@ -1,9 +1,11 @@
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultBus
 import VaultDriver
+import VaultStore
 
 @Suite("Keys of wallets, in process and over a socket")
 struct WalletKeyContractTests {

@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+import Presence
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -7,6 +8,8 @@ import Testing
 import Vault
 import VaultDriver
 import VaultHost
+import VaultItems
+import VaultStore
 import Whorl
 
 @Suite("A backup of another user's store")

@@ -1,6 +1,7 @@
 import Fingerprint
 import Glibc
 import Keys
+import Presence
 import Processes
 import SecretModel
 import SecureMemory
@@ -10,6 +11,7 @@ import Vault
 import VaultBus
 import VaultDriver
 import VaultHost
+import VaultStore
 
 /// The service in this process, listening in a folder of its own. Its stores use a cheap scrypt.
 final class RunningService: Sendable {

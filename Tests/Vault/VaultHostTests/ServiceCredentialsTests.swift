@@ -1,10 +1,13 @@
 import Glibc
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
 import VaultHost
+import VaultItems
+import VaultStore
 
 @Suite("The service with credentials of systemd")
 struct ServiceCredentialsTests {

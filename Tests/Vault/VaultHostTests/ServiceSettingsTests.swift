@@ -1,11 +1,13 @@
 import Fingerprint
 import Glibc
+import Presence
 import Processes
 import SecretModel
 import Testing
 import Vault
 import VaultDriver
 import VaultHost
+import VaultStore
 
 @Suite("The settings of the service")
 struct ServiceSettingsTests {

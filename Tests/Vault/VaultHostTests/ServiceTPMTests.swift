@@ -1,10 +1,13 @@
 import Glibc
+import Presence
 import SecretModel
 import SecureMemory
 import SoftwareTPM
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("The service with a TPM, with swtpm")
 struct ServiceTPMTests {

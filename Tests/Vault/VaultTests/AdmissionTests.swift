@@ -6,7 +6,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// A set of a virtual reader that is in the store without the passcode's approval, as an earlier Whorl stored it.
 @Suite("An enrolment set of a virtual reader that the passcode has not accepted")
@@ -60,8 +63,8 @@ extension Vault {
   }
 
   fileprivate func releaseByProvenTouch(_ item: ItemID) throws -> String {
-    let set = try #require(try sets.verified().first)
-    let prints = try sets.prints(of: set)
+    let set = try #require(try presence.sets.verified().first)
+    let prints = try presence.sets.prints(of: set)
     let nonce = ScanNonce(bytes: randomID())
     let challenge = Challenge(
       owner: store.owner, scope: .context, setDigest: set.digest, generation: set.set.generation, gallery: prints,

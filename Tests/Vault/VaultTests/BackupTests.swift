@@ -7,7 +7,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Backups of a store with fingers and a passcode")
 struct BackupTests {

@@ -5,7 +5,10 @@ import Testing
 import VaultDriver
 import VirtualFinger
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Match on chip, through libfprint's virtual storage reader")
 struct ChipTests {
@@ -200,7 +203,7 @@ struct ChipTests {
 }
 
 extension Vault {
-  fileprivate func prints(of set: StoredSet) throws -> [EnrolledPrint] { try sets.prints(of: set) }
+  fileprivate func prints(of set: StoredSet) throws -> [EnrolledPrint] { try presence.sets.prints(of: set) }
 
   /// The store's only enrolment set.
   fileprivate func storedSet() throws -> StoredSet {

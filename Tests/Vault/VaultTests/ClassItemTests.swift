@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("Items of all classes are found by their attributes, changed and removed")
 struct ClassItemTests {

@@ -3,7 +3,10 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("The classes of items")
 struct ClassKeyTests {

@@ -1,8 +1,11 @@
 import Fingerprint
+import Presence
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("A context that was satisfied serves later calls, and only those it satisfies")
 struct ContextTests {

@@ -1,7 +1,7 @@
 import SecretModel
 import Testing
 
-@testable import Vault
+@testable import Presence
 
 @Suite("Which programs share a time to wait")
 struct CoolDownProgramTests {

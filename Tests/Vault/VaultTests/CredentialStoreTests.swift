@@ -6,7 +6,10 @@ import TPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A store whose keys are sealed under a credential of systemd")
 struct CredentialStoreTests {

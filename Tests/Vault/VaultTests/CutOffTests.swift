@@ -3,7 +3,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// A change of a store that ends at any of its writes, as if the machine lost its power then: with all writes of before
 /// on the disk, with those alone that were synced, and with some of the others, in any order and torn. With swtpm, which

@@ -3,7 +3,10 @@ import Keys
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A store lives only where nobody else can reach")
 struct DirectoryTests {

@@ -4,7 +4,10 @@ import SoftwareTPM
 import Synchronization
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// What the disk and the TPM have if the power is lost before each write of a change.
 final class DiskImages: Sendable {

@@ -3,7 +3,10 @@ import Glibc
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("What was committed is on the disk")
 struct DurabilityTests {

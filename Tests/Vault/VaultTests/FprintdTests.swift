@@ -1,12 +1,15 @@
 import Fingerprint
 import FoundationEssentials
 import GRDB
+import Presence
 import ProgramDriver
 import ReaderClient
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 import VirtualFinger
 
 @Suite("A vault with the fingers that fprintd has", .serialized)

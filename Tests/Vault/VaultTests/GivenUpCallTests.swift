@@ -1,7 +1,10 @@
 import SecureMemory
 import Testing
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A call that was given up")
 struct GivenUpCallTests {
@@ -12,7 +15,7 @@ struct GivenUpCallTests {
     return context
   }
 
-  private var passcode: ProvenPasscode { ProvenPasscode(key: SecretBox(SecretBytes(count: 32)), slot: [1]) }
+  private var passcode: ProvenPasscode { ProvenPasscode(key: SharedSecret(SecretBytes(count: 32)), slot: [1]) }
 
   @Test("uses nothing of what was shown for it, and ends with the reason")
   func evidence() throws {

@@ -4,7 +4,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Passcodes that can be guessed")
 struct GuessablePasscodeTests {

@@ -1,8 +1,11 @@
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("A search by pages")
 struct ItemPageTests {

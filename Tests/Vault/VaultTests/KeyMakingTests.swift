@@ -2,7 +2,10 @@ import KeySchemes
 import Synchronization
 import Testing
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Making private keys for several users", .timeLimit(.minutes(3)))
 struct KeyMakingTests {

@@ -1,7 +1,9 @@
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultStore
 
 @Suite("Lockout counts before it knows, and forgets only what cost nothing")
 struct LockoutTests {

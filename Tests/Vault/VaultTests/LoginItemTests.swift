@@ -3,7 +3,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Entries of the login")
 struct LoginItemTests {

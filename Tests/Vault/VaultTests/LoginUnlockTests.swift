@@ -2,7 +2,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("What opens a store after a start")
 struct LoginUnlockTests {

@@ -6,7 +6,10 @@ import TPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 /// What `whorl recover` does, after each loss that leaves only the recovery key. With swtpm.
 @Suite("The recovery key brings a store of the TPM back after")

@@ -4,6 +4,7 @@ import TPM
 import VaultDriver
 
 @testable import Vault
+@testable import VaultStore
 
 /// A machine with a TPM in software, and the folder of its service's stores, which has the machine's record.
 final class MachineWithTPM: Sendable {

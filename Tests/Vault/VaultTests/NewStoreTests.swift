@@ -1,10 +1,13 @@
 import Glibc
 import Keys
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("A new store that has not taken its place")
 struct NewStoreTests {

@@ -1,6 +1,6 @@
 import Fingerprint
+import Presence
 import ReaderClient
-import Vault
 import VaultDriver
 
 /// A desk whose reader process cannot be started: for calls that must not need one.

@@ -1,9 +1,12 @@
 import Keys
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("The owner of a store")
 struct OwnerTests {

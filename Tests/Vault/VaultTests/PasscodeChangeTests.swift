@@ -5,7 +5,10 @@ import SecureMemory
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A changed passcode")
 struct PasscodeChangeTests {
@@ -166,11 +169,11 @@ struct PasscodeChangeTests {
     #expect(lost.map(\.description).sorted() == losses.sorted())
   }
 
-  private func passcodeKey(_ passcode: String, _ vault: Vault) async throws -> SecretBox {
-    try await vault.passcodeKey(SecretBox(SecretBytes(text: passcode)))
+  private func passcodeKey(_ passcode: String, _ vault: Vault) async throws -> SharedSecret {
+    try await vault.passcodeKey(SharedSecret(SecretBytes(text: passcode)))
   }
 
-  private func opens(_ key: SecretBox, _ name: String, _ vault: Vault) async throws -> Bool {
+  private func opens(_ key: SharedSecret, _ name: String, _ vault: Vault) async throws -> Bool {
     try await vault.opensPasscodeLayer(key, ItemName(parsing: name))
   }
 
@@ -190,22 +193,22 @@ extension ItemRecord {
 
 extension Vault {
   /// The passcode key from the rows of the store, without the vault's rules.
-  fileprivate func passcodeKey(_ passcode: SecretBox) async throws -> SecretBox {
+  fileprivate func passcodeKey(_ passcode: SharedSecret) async throws -> SharedSecret {
     let slot = try #require(try store.database.rawSlot(.passcode))
-    let turn = try await passcodes.scrypt.turn(for: store.owner)
+    let turn = try await presence.passcodes.scrypt.turn(for: store.owner)
     let stretched = try await turn.stretch(passcode, .init(encoded: slot.parameters), store.floor)
-    return SecretBox(try slot.unwrap(under: stretched.secret, databaseID: store.keys.databaseID))
+    return SharedSecret(try slot.unwrap(under: stretched.bytes, databaseID: store.keys.databaseID))
   }
 
   /// Whether a passcode key opens the outer layer of an item's wrapping.
-  fileprivate func opensPasscodeLayer(_ key: SecretBox, _ name: ItemName) throws -> Bool {
+  fileprivate func opensPasscodeLayer(_ key: SharedSecret, _ name: ItemName) throws -> Bool {
     let store = store
     return try store.read { moment in
       let row = try #require(try moment.item(like: ItemRecord(name: name)))
       let access = try #require(row.accessControl)
       let wrapping = try #require(Wrapping.decode(row.itemKey ?? [], Requirement(access))?.first)
       let aad = row.secretAAD(store.keys.databaseID, ItemRecord(name: name))
-      let privateKey = try DerivedPair.passcode.privateKey(of: key.secret, store.keys.databaseID)
+      let privateKey = try DerivedPair.passcode.privateKey(of: key.bytes, store.keys.databaseID)
       return (try? wrapping.openedPasscodeLayer(with: privateKey, place: Wrapping.aad(aad, wrapping.keys))) != nil
     }
   }
@@ -226,9 +229,8 @@ extension Vault {
       for (name, secret) in items {
         let record = ItemRecord(name: try ItemName(parsing: name))
         var row = ItemRow(
-          row: nil, id: randomID(), owner: Int64(store.owner), nameIndex: store.nameIndex(record), revision: 1,
-          access: Int64(bitPattern: access.flags.rawValue), accessibility: Accessibility.whenUnlocked.rawValue,
-          dead: false, attributes: [], derivation: nil)
+          id: randomID(), owner: store.owner, nameIndex: store.nameIndex(record), access: access,
+          accessibility: .whenUnlocked, derivation: nil)
         let box = try ItemSealer(change, ItemKeys(change)).fill(
           &row, record, Requirement(access), secret: SecretBytes(text: secret), bound: nil, password: nil,
           accessibility: .whenUnlocked)

@@ -4,7 +4,10 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("The passcode and the recovery key")
 struct PasscodeTests {

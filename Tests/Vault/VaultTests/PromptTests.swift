@@ -1,10 +1,13 @@
 import Fingerprint
+import Presence
 import ReaderClient
 import SecureMemory
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("A reader that is armed when the prompt stands")
 struct PromptTests {

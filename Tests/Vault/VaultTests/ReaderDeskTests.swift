@@ -6,17 +6,30 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("The desk that gives a reader to one request at a time")
 struct ReaderDeskTests {
   private let store: ScratchStore
+  private let clock = StoppableClock()
   private let desk: ReaderDesk
 
   init() async throws {
     store = try await ScratchStore()
     desk = ReaderDesk(
-      ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder), outsideTime: .seconds(60))
+      ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder), outsideTime: .seconds(60),
+      clock: { [clock] in clock.now })
+  }
+
+  /// The clock of the desk, which a test can stop, so that a busy machine does not end a cool-down.
+  private final class StoppableClock: Sendable {
+    private let stoppedAt = Mutex<UInt64?>(nil)
+
+    var now: UInt64 { stoppedAt.withLock { $0 } ?? ScanClock.now() }
+    func stop() { stoppedAt.withLock { $0 = ScanClock.now() } }
   }
 
   /// A claim for a program with this name, in its own store.
@@ -220,6 +233,7 @@ struct ReaderDeskTests {
 
   @Test("lets a program that cancelled wait for those that came after it, until it has succeeded")
   func coolingDown() async throws {
+    clock.stop()
     try await claim("impatient").end(.cancelled)
     for isCooling in [true, false] {
       let order = Order()

@@ -5,7 +5,10 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("The lock of a reader")
 struct ReaderLockTests {

@@ -4,7 +4,10 @@ import Testing
 import VaultDriver
 import VirtualFinger
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("Real fingerprints through the image reader")
 struct RealPrintTests {

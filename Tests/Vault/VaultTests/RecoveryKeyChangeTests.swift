@@ -5,7 +5,10 @@ import SoftwareTPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A replaced recovery key")
 struct RecoveryKeyChangeTests {
@@ -111,8 +114,8 @@ struct RecoveryKeyChangeTests {
     let store = try await ScratchStore()
     let vault = try store.open()
     try await vault.put("bank", "1234", .passcode)
-    let old = try SecretBox(RecoveryKey.slotKey(of: SecretBytes(text: store.recoveryKey)))
-    func passcodeKey() async throws -> SecretBox? { try await vault.passcodeKey(byRecovery: old) }
+    let old = try SharedSecret(RecoveryKey.slotKey(of: SecretBytes(text: store.recoveryKey)))
+    func passcodeKey() async throws -> SharedSecret? { try await vault.passcodeKey(byRecovery: old) }
     let before = try #require(try await passcodeKey())
     try await replace(vault, by: newKey())
     await #expect(throws: VaultError.self, "the slot is sealed for the new key") { _ = try await passcodeKey() }
@@ -175,16 +178,16 @@ struct RecoveryKeyChangeTests {
 
 extension Vault {
   /// The passcode key that a recovery key opens.
-  fileprivate func passcodeKey(byRecovery key: SecretBox) throws -> SecretBox? {
+  fileprivate func passcodeKey(byRecovery key: SharedSecret) throws -> SharedSecret? {
     try store.read { moment in
-      if let opened = try moment.passcodeKey(byRecovery: key.secret) { SecretBox(opened) } else { nil }
+      if let opened = try moment.passcodeKey(byRecovery: key.bytes) { SharedSecret(opened) } else { nil }
     }
   }
 
   /// Whether items are sealed for this passcode key.
-  fileprivate func isPasscodeKey(_ key: SecretBox) throws -> Bool {
+  fileprivate func isPasscodeKey(_ key: SharedSecret) throws -> Bool {
     try store.read { moment in
-      try moment.passcodePublicKey() == DerivedPair.passcode.publicKey(of: key.secret, store.keys.databaseID)
+      try moment.passcodePublicKey() == DerivedPair.passcode.publicKey(of: key.bytes, store.keys.databaseID)
     }
   }
 }

@@ -4,7 +4,10 @@ import ReaderClient
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A store on recordings of real readers")
 struct ReplayTests {

@@ -1,6 +1,9 @@
 import Testing
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("What an access control asks for")
 struct RequirementTests {

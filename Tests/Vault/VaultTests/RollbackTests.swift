@@ -5,7 +5,10 @@ import Synchronization
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("An earlier copy put back is noticed")
 struct RollbackTests {

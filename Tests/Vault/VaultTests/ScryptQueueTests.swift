@@ -1,7 +1,10 @@
 import Synchronization
 import Testing
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("The queue in which passcodes become keys", .timeLimit(.minutes(1)))
 struct ScryptQueueTests {

@@ -1,10 +1,13 @@
 import Fingerprint
+import Presence
 import ReaderClient
 import SecureMemory
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("What a login session forbids")
 struct SessionGateTests {

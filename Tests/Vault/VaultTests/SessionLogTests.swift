@@ -1,10 +1,13 @@
 import Fingerprint
+import Presence
 import SecretModel
 import SecureMemory
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("The log of a session")
 struct SessionLogTests {

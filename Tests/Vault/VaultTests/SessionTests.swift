@@ -1,9 +1,12 @@
 import Fingerprint
+import Presence
 import SecretModel
 import SecureMemory
 import Testing
 import Vault
 import VaultDriver
+import VaultItems
+import VaultStore
 
 @Suite("A session of a vault")
 struct SessionTests {

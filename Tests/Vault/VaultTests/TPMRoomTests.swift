@@ -5,7 +5,10 @@ import TPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A TPM without room for the counters, with swtpm")
 struct TPMRoomTests {

@@ -7,7 +7,10 @@ import TPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A store whose keys are in a TPM, with swtpm")
 struct TPMStoreTests {
@@ -406,5 +409,5 @@ extension Vault {
 }
 
 extension Vault {
-  fileprivate var scrypt: ScryptQueue { passcodes.scrypt }
+  fileprivate var scrypt: ScryptQueue { presence.passcodes.scrypt }
 }

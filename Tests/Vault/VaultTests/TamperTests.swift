@@ -5,7 +5,10 @@ import Keys
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("An edited database gives no plaintext and takes no other item with it")
 struct TamperTests {

@@ -9,7 +9,10 @@ import Testing
 import VaultDriver
 import VirtualFinger
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A secret behind a finger, through libfprint's virtual image reader")
 struct TouchTests {

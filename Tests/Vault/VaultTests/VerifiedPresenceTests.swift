@@ -2,7 +2,10 @@ import Fingerprint
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A presence is made from one answer to one challenge")
 struct VerifiedPresenceTests {

@@ -1,7 +1,8 @@
 import SecretModel
 import Testing
 
-@testable import Vault
+@testable import Presence
+@testable import VaultItems
 
 @Suite("How many requests may wait for the reader")
 struct WaitingLimitsTests {

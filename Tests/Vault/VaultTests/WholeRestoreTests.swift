@@ -6,7 +6,10 @@ import TPM
 import Testing
 import VaultDriver
 
+@testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 
 @Suite("A store of a TPM that is put back as a whole is noticed, with swtpm")
 struct WholeRestoreTests {

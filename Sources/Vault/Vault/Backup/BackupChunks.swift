@@ -1,5 +1,8 @@
 import Keys
+import Presence
 import SecureMemory
+import VaultItems
+import VaultStore
 
 /// The contents of a backup are sealed in chunks of this length. The last one may be shorter.
 private let chunkCount = 64 << 10
@@ -16,11 +19,11 @@ private func aad(_ number: UInt64, isLast: Bool) -> [UInt8] {
 /// Seals contents into a file.
 final class SealedChunks {
   private let file: LentFile
-  private let key: SecretBox
+  private let key: SharedSecret
   private var number: UInt64 = 0
   private var waiting: [UInt8] = []
 
-  init(to file: LentFile, key: consuming SecretBytes) { (self.file, self.key) = (file, SecretBox(key)) }
+  init(to file: LentFile, key: consuming SecretBytes) { (self.file, self.key) = (file, SharedSecret(key)) }
 
   func append(_ bytes: [UInt8]) throws {
     waiting += bytes
@@ -39,7 +42,7 @@ final class SealedChunks {
   private func seal(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws {
     let box: [UInt8]
     do {
-      box = try AEAD.seal(SecretBytes(copying: chunk.span), key: key.secret, aad: aad(number, isLast: isLast))
+      box = try AEAD.seal(SecretBytes(copying: chunk.span), key: key.bytes, aad: aad(number, isLast: isLast))
     } catch {
       throw VaultError(keys: error)
     }
@@ -53,7 +56,7 @@ final class OpenedChunks {
   private static let boxCount = chunkCount + AEAD.overhead
 
   private let file: LentFile
-  private let key: SecretBox
+  private let key: SharedSecret
   private var number: UInt64 = 0
   /// Where the next chunk after `box` begins.
   private var place: Int
@@ -64,7 +67,7 @@ final class OpenedChunks {
   private var taken = 0
 
   init(of file: LentFile, from place: Int, key: consuming SecretBytes) throws(VaultError) {
-    (self.file, self.place, self.key) = (file, place, SecretBox(key))
+    (self.file, self.place, self.key) = (file, place, SharedSecret(key))
     let first = try file.read(at: place, upTo: Self.boxCount)
     box = first
     self.place += first.count
@@ -97,7 +100,7 @@ final class OpenedChunks {
     let next = try file.read(at: place, upTo: Self.boxCount)
     place += next.count
     do {
-      let chunk = try AEAD.open(box, key: key.secret, aad: aad(number, isLast: next.isEmpty))
+      let chunk = try AEAD.open(box, key: key.bytes, aad: aad(number, isLast: next.isEmpty))
       opened.removeFirst(taken)
       taken = 0
       chunk.withUnsafeBytes { opened += $0 }

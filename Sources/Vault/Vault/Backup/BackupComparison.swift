@@ -1,6 +1,9 @@
 import GRDB
 import Keys
+import Presence
 import SecureMemory
+import VaultItems
+import VaultStore
 
 /// A store and a backup of it, each at one moment.
 struct BackupComparison {
@@ -91,7 +94,7 @@ extension Change {
   /// Replaces every item by those of a backup, and ends those that nothing can open any more. Returns their names.
   ///
   /// - Parameter recoveryKey: the key of the recovery slot, if it was given: it opens the passcode key of the backup.
-  func replaceItems(by backup: Moment, recoveryKey: SecretBox?) throws -> [ItemName] {
+  func replaceItems(by backup: Moment, recoveryKey: SharedSecret?) throws -> [ItemName] {
     try db.execute(sql: "DELETE FROM item_index")
     try db.execute(sql: "DELETE FROM item")
     try copy("item", ItemRow.names + ["secret"], from: backup)
@@ -117,14 +120,14 @@ extension Change {
   }
 
   /// Seals the layers of the backup's passcode key for the present one, where the recovery key opens both.
-  private func movePasscodeItems(from backup: Moment, _ recoveryKey: SecretBox?) throws -> [ItemName] {
+  private func movePasscodeItems(from backup: Moment, _ recoveryKey: SharedSecret?) throws -> [ItemName] {
     var lost: [ItemName] = []
     let (old, new) = (try backup.passcodePublicKey(), try passcodePublicKey())
     if new == nil {
       lost += try kill(where: "access & ? != 0", [AccessControl.passcodeFlag], by: .passcode)
     } else if let old, old != new {
-      guard let recoveryKey, let from = try backup.passcodeKey(byRecovery: recoveryKey.secret),
-        let to = try passcodeKey(byRecovery: recoveryKey.secret)
+      guard let recoveryKey, let from = try backup.passcodeKey(byRecovery: recoveryKey.bytes),
+        let to = try passcodeKey(byRecovery: recoveryKey.bytes)
       else { throw VaultError.recoveryKeyRequired }
       try moveItems(from: from, to: to)
     }

@@ -1,7 +1,10 @@
 import GRDB
 import Glibc
 import Keys
+import Presence
 import SecureMemory
+import VaultItems
+import VaultStore
 
 /// A backup of a store as one file: a head, and the rows of the store's tables in chunks that are sealed under a key derived
 /// from the root key. Nobody can try passcodes on it, change it or read the rows in it without the store's device key or the

@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import Presence
+import VaultStore
 
 /// The rows of a store's tables, one after another, as a backup has them: the number of the table, and its columns, each as a
 /// kind and a value. After the last row come a zero and the largest number that a row of `item` had.

@@ -1,6 +1,9 @@
 import GRDB
 import Keys
+import Presence
 import SecureMemory
+import VaultItems
+import VaultStore
 
 /// Writes backups of an open store, and restores them into it.
 struct Backups {

@@ -1,6 +1,9 @@
 package import Keys
+import Presence
 package import SecretModel
 package import SecureMemory
+import VaultItems
+package import VaultStore
 
 extension StoreCreation {
   /// Makes a new store of a backup, beside its place, with the recovery key. Its fingers, passcode and items are those

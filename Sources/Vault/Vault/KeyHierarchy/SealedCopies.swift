@@ -1,6 +1,9 @@
 package import Keys
+import Presence
 package import SecretModel
 package import SecureMemory
+import VaultItems
+package import VaultStore
 
 // A sealed copy carries the wrapped keys between a passcode or a recovery key and its secret: the slot of the root key for
 // the recovery key, and, where the passcode opens it as well, the slot of the passcode key. On that slot passcodes can be
@@ -18,17 +21,17 @@ extension Vault {
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
   ) async throws(VaultError) -> SealedCopy {
     guard secret.count <= SealedCopy.secretLimit else { throw .secretTooLong(limit: SealedCopy.secretLimit) }
-    let secret = SecretBox(secret)
+    let secret = SharedSecret(secret)
     let head = try store.read { moment in try SealedCopyHead(of: moment, under: keys) }
     if let old, old.keys == head.keys, old.head == head.bytes { return old }
     guard head.passcode != nil else { return try seal(secret, under: keys, after: nil) }
-    let turn = try await self.turn(of: request)
-    return try seal(secret, under: keys, after: try await passcodes.prove(turn.context))
+    let turn = try await presence.contexts.turn(of: request)
+    return try seal(secret, under: keys, after: try await presence.passcodes.prove(turn.context))
   }
 
   /// - Parameter passcode: the passcode that was just given; nil: a copy that would have the passcode's slot is refused.
   private func seal(
-    _ secret: SecretBox, under keys: SealedCopy.Keys, after passcode: ProvenPasscode?
+    _ secret: SharedSecret, under keys: SealedCopy.Keys, after passcode: ProvenPasscode?
   ) throws(VaultError) -> SealedCopy {
     let store = store
     return try store.read { moment in
@@ -39,13 +42,13 @@ extension Vault {
       }
       do {
         var boxes = CanonicalEncoding()
-        boxes.append(tag: 1, try AEAD.seal(secret.secret, key: head.recoveryKey(store.keys.root), aad: head.bytes))
+        boxes.append(tag: 1, try AEAD.seal(secret.bytes, key: head.recoveryKey(store.keys.root), aad: head.bytes))
         if head.passcode != nil, let publicKey = try moment.passcodePublicKey() {
           let own = try Random.key()
           let share = try X25519.publicKey(of: own)
           let key = try head.passcodeKey(X25519.sharedSecret(own, with: publicKey), share)
           boxes.append(tag: 2, share)
-          boxes.append(tag: 3, try AEAD.seal(secret.secret, key: key, aad: head.bytes))
+          boxes.append(tag: 3, try AEAD.seal(secret.bytes, key: key, aad: head.bytes))
         }
         return SealedCopy(under: head.keys, head: head.bytes, boxes: boxes.bytes)
       } catch let error as KeysError {
@@ -78,9 +81,9 @@ extension Vault {
         throw .passcodeNotSet
       }
       let turn = try await scrypt.turn(for: user)
-      let stretched = try await turn.stretch(SecretBox(passcode), .init(encoded: slot.parameters), floor)
+      let stretched = try await turn.stretch(SharedSecret(passcode), .init(encoded: slot.parameters), floor)
       let key = try slot.unwrap(
-        under: stretched.secret, databaseID: head.databaseID, otherwise: .wrongPasscode)
+        under: stretched.bytes, databaseID: head.databaseID, otherwise: .wrongPasscode)
       return try boxes.opened { () throws(KeysError) in
         let own = try DerivedPair.passcode.privateKey(of: key, head.databaseID)
         return try AEAD.open(box, key: head.passcodeKey(X25519.sharedSecret(own, with: share), share), aad: head.bytes)

@@ -1,6 +1,7 @@
 internal import Keys
 package import SecretModel
 package import SecureMemory
+import VaultStore
 
 extension Vault {
   /// The key that KWallet derives from a wallet's password and the salt beside the wallet. Needs no store.

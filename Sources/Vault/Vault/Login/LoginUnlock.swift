@@ -1,6 +1,9 @@
 import Keys
-import SecretModel
+package import Presence
+package import SecretModel
 import SecureMemory
+import VaultItems
+import VaultStore
 
 /// How logins open a store of the service after its start.
 struct LoginUnlock {
@@ -28,11 +31,11 @@ struct LoginUnlock {
     try store.commit { change in
       try passcode.requireCurrent(change)
       guard rule == .login else { return try change.remove(.loginKey) }
-      guard let first = try change.openClassKeys(with: passcode.key.secret) else {
+      guard let first = try change.openClassKeys(with: passcode.key.bytes) else {
         throw VaultError.storeDamaged("the key of the \(Accessibility.afterFirstUnlock.plainName) is gone")
       }
       try change.put(
-        Slot(.loginKey, wrapping: first.secret, under: store.keys.root, databaseID: store.keys.databaseID))
+        Slot(.loginKey, wrapping: first.bytes, under: store.keys.root, databaseID: store.keys.databaseID))
     }
     // Otherwise the log would still hold a wrapping that needs no passcode.
     if rule != .login { store.database.forgetOldPages() }
@@ -43,13 +46,13 @@ struct LoginUnlock {
   /// - Returns: whether the class is open now.
   /// - Throws: `restoreDetected` where an earlier copy of the store was put back.
   func open() throws(VaultError) -> Bool {
-    let (isOpen, first) = try store.read { moment -> (Bool, SecretBox?) in
+    let (isOpen, first) = try store.read { moment -> (Bool, SharedSecret?) in
       if try moment.closed(.afterFirstUnlock) == nil { return (true, nil) }
       // The administrator may require the passcode although the user has chosen the login before.
       guard store.classKeys.firstUnlock != .passcode, let slot = try moment.slot(.loginKey) else { return (false, nil) }
       guard !moment.authority.restored else { throw VaultError.restoreDetected }
       do {
-        return (false, SecretBox(try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)))
+        return (false, SharedSecret(try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)))
       } catch let error as KeysError {
         throw VaultError(keys: error)
       }
@@ -72,11 +75,11 @@ struct LoginUnlock {
 
 /// The calls about logins.
 extension Vault {
-  private var loginUnlock: LoginUnlock { LoginUnlock(passcodes: passcodes) }
+  private var loginUnlock: LoginUnlock { LoginUnlock(passcodes: presence.passcodes) }
 
   /// Chooses what opens the items of a store of the service after each start. Asks for the passcode.
   package func setFirstUnlock(_ rule: FirstUnlock, _ request: Request) async throws(VaultError) {
-    let turn = try await self.turn(of: request)
+    let turn = try await presence.contexts.turn(of: request)
     try await loginUnlock.setRule(rule, turn.context)
   }
 
@@ -88,7 +91,7 @@ extension Vault {
 
   /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
   func verifyForLogin(_ request: Request) async throws(VaultError) {
-    let turn = try await self.turn(of: request)
-    try await authorizer.verifyForLogin(turn.context)
+    let turn = try await presence.contexts.turn(of: request)
+    try await presence.authorizer.verifyForLogin(turn.context)
   }
 }

@@ -1,5 +1,8 @@
 import Glibc
+import Presence
 import Synchronization
+import VaultItems
+import VaultStore
 
 /// Records the requests of one session in the log of its store.
 final class SessionLog: Sendable {

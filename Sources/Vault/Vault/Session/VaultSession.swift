@@ -1,8 +1,11 @@
 package import Fingerprint
 import Keys
+import Presence
 package import SecretModel
 package import SecureMemory
 import Synchronization
+import VaultItems
+import VaultStore
 
 /// One client's session with a vault, for one connection. Its contexts are its own: the handle of another session's
 /// context is refused like that of a closed one, and other sessions do not reuse its matches.

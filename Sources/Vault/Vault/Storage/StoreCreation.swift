@@ -1,7 +1,10 @@
 import GRDB
 import Glibc
 package import Keys
+import Presence
 package import SecureMemory
+import VaultItems
+package import VaultStore
 
 /// Creates stores and their key files.
 package enum StoreCreation {
@@ -22,12 +25,12 @@ package enum StoreCreation {
   ///   require is missing: the store does not get a key file instead.
   package static func newStore(
     at path: String, passcode: consuming SecretBytes?, owner: UInt32 = geteuid(), scrypt: ScryptQueue = ScryptQueue(),
-    floor: Scrypt.Floor = .standard, shortestPasscode: Int = Vault.shortestPasscode,
+    floor: Scrypt.Floor = .standard, shortestPasscode: Int = PasscodeRule.shortestByDefault,
     allowsGuessable: Bool = false, classKeys: ClassKeys = ClassKeys(), storage: RootStorage = .keyFile
   )
     async throws(VaultError) -> (store: NewStore, draft: StoreDraft)
   {
-    let passcodeBox: SecretBox? = if let passcode { SecretBox(passcode) } else { nil }
+    let passcodeBox: SharedSecret? = if let passcode { SharedSecret(passcode) } else { nil }
     guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
     let seal = try storage.sealForNewKeys()
     let rollback = storage.rollback(of: seal)
@@ -36,7 +39,7 @@ package enum StoreCreation {
     var stretched: StretchedPasscode?
     if let passcodeBox {
       try Passcodes.check(
-        passcodeBox.secret, shortest: shortestPasscode, in: seal.tier, allowsGuessable: allowsGuessable)
+        passcodeBox.bytes, shortest: shortestPasscode, in: seal.tier, allowsGuessable: allowsGuessable)
       stretched = try await scrypt.stretchNew(passcodeBox, for: owner, floor)
     }
     let new = try NewStore(at: path)
@@ -73,7 +76,7 @@ package enum StoreCreation {
         arguments: [databaseID.data, empty.data])
     }
     try Manifest(of: Authority(), box: empty).write(to: directory.manifest, key: store.keys.manifest)
-    let first: SecretBox? = try store.commit { change in
+    let first: SharedSecret? = try store.commit { change in
       try change.put(device)
       try change.put(
         Slot(.recovery, wrapping: store.keys.root, under: recoveryKey, databaseID: databaseID))

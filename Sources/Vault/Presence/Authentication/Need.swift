@@ -1,0 +1,58 @@
+package import VaultStore
+
+/// What must be shown before one item is released. It says nothing of the item's row or keys.
+package struct Need: Sendable {
+  let name: ItemName
+  /// The item in the revision that is asked for: what is shown for another revision does not satisfy this.
+  let reference: ItemReference
+  /// The generation of the enrolment set that the item is bound to; nil for an item that is bound to none.
+  let generation: [UInt8]?
+  /// What its access control requires, without the alternatives that are closed for good.
+  let requirement: Requirement
+  /// Whether the application password is wanted, too.
+  let wantsPassword: Bool
+
+  package init(
+    _ name: ItemName, _ reference: ItemReference, boundTo generation: [UInt8]?, _ requirement: Requirement,
+    wantsPassword: Bool
+  ) {
+    self.name = name
+    self.reference = reference
+    self.generation = generation
+    self.requirement = requirement
+    self.wantsPassword = wantsPassword
+  }
+
+  /// The count of wrong application passwords for this item.
+  var password: Guessable { .applicationPassword(item: reference.id) }
+}
+
+extension Need {
+  /// The first alternative that is satisfied by what was shown; nil where none is.
+  package func satisfied(by shown: ShownFactors) -> Set<Requirement.Factor>? {
+    requirement.satisfied(by: shown, for: self)
+  }
+}
+
+extension Requirement {
+  /// The first alternative that is satisfied by what was shown; nil where none is.
+  ///
+  /// - Parameter need: the item that the requirement belongs to; nil for a policy or an access control by itself, which
+  ///   any touch satisfies that was given in its own context.
+  func satisfied(by shown: ShownFactors, for need: Need?) -> Set<Factor>? {
+    alternatives.first { $0.allSatisfy { factor in shown.satisfies(factor, for: need) } }
+  }
+}
+
+extension ShownFactors {
+  fileprivate func satisfies(_ factor: Requirement.Factor, for need: Need?) -> Bool {
+    switch factor {
+    case .passcode, .passcodeGate: return passcode != nil
+    case .finger, .boundFinger:
+      guard let grant else { return false }
+      if let need, !grant.covers(need.reference) { return false }
+      guard factor == .boundFinger else { return true }
+      return !grant.isReused && (need == nil || grant.generation == need?.generation)
+    }
+  }
+}

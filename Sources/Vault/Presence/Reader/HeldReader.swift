@@ -1,0 +1,34 @@
+import Fingerprint
+import VaultStore
+
+/// A request's turn at the reader. The next request gets the reader when this value is destroyed.
+struct ReaderTurn: ~Copyable {
+  let claim: ReaderClaim
+  private let context: Context
+  private var hasSucceeded = false
+
+  init(_ claim: ReaderClaim, in context: Context) {
+    self.claim = claim
+    self.context = context
+  }
+
+  /// Ends the turn of a request that got what it wanted.
+  consuming func succeed() { hasSucceeded = true }
+
+  deinit { claim.end(hasSucceeded ? .succeeded : context.isGivenUp ? .cancelled : .failed) }
+}
+
+/// The open reader of one request. It is given back when this value is destroyed, which does not wait until the device is
+/// closed.
+struct HeldReader: ~Copyable {
+  private let turn: ReaderTurn
+  let lease: ReaderLease
+
+  init(_ turn: consuming ReaderTurn, _ lease: ReaderLease) {
+    self.turn = turn
+    self.lease = lease
+  }
+
+  /// Gives the reader back after the request got what it wanted.
+  consuming func succeed() { turn.succeed() }
+}

@@ -1,0 +1,226 @@
+import Fingerprint
+import GRDB
+package import KeySchemes
+import Keys
+package import Presence
+import Primitives
+package import SecureMemory
+package import VaultStore
+
+/// Finds, stores, changes and removes the items of a store. The caller must have asked the person for what the items
+/// require.
+package struct ItemCatalogue {
+  private let store: Store
+  private let fingers: CurrentFingers
+  private let passcodes: Passcodes
+  private let passwords: ApplicationPasswords
+
+  package init(store: Store, fingers: CurrentFingers, passcodes: Passcodes, scrypt: ScryptQueue) {
+    self.store = store
+    self.fingers = fingers
+    self.passcodes = passcodes
+    passwords = ApplicationPasswords(store: store, scrypt: scrypt)
+  }
+
+  /// The items of a request, before anybody is asked.
+  package enum Found {
+    /// They ask for nothing, and were released in the same transaction.
+    case released([ReleasedItem])
+    case protected([WantedItem])
+  }
+
+  /// The items that a search finds, a page at a time.
+  package func page(_ search: ItemSearch, _ context: Context?) throws(VaultError) -> ItemPage {
+    try store.read { moment in try ItemSearcher(moment).page(search, Shown(in: context, at: moment)) }
+  }
+
+  package func find(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> Found {
+    try store.read { moment in
+      let wanted = try moment.wanted(selection, Shown(in: context, at: moment))
+      for item in wanted { try item.requireReleasable() }
+      if wanted.allSatisfy(\.isOpen) {
+        let skips = if case .open = selection { true } else { false }
+        return .released(try moment.release(wanted, ShownFactors(), wereJustRead: true, skippingDamaged: skips))
+      }
+      for item in wanted { try moment.requireOpen(item.accessibility, item.requirement) }
+      return .protected(wanted)
+    }
+  }
+
+  /// Releases the secrets of the items that the evidence was gathered for.
+  package func release(_ wanted: [WantedItem], _ evidence: consuming Evidence) async throws(VaultError)
+    -> [ReleasedItem]
+  {
+    let wanted = try await passwords.unlocked(wanted, &evidence)
+    let shown = try evidence.current()
+    let released = try store.read { moment in try moment.release(wanted, shown) }
+    evidence.succeed()
+    return released
+  }
+
+  // MARK: Storing
+
+  /// Stores an item.
+  ///
+  /// - Parameter password: returns the application password; called if the item is to have one.
+  package func add(
+    _ item: NewItem, secret: SharedSecret, replacing: Bool,
+    password: (ItemName) async throws(VaultError) -> SharedSecret
+  ) async throws(VaultError) -> Item {
+    let record = ItemRecord(
+      itemClass: item.itemClass, attributes: item.attributes, created: secondsSince1970(), modified: 0)
+    try record.check()
+    var protections = NewProtections(fingers: fingers, passcodes: passcodes)
+    let stored = try await protections.protection(of: item) { () async throws(VaultError) in
+      try await password(record.name)
+    }
+    let added = try store.commit(items: true) { change in
+      try ItemWriter(change).insert(record, stored, secret: secret.bytes, replacing: replacing)
+    }
+    // Otherwise the write-ahead log would still hold the replaced secret and its key.
+    if replacing { store.database.forgetOldPages() }
+    return added
+  }
+
+  /// Stores items in one transaction, and returns what has become of each. A living item with the same primary
+  /// attributes stays as it is.
+  ///
+  /// - Throws: errors that do not concern one item alone (``VaultError/concernsNewItem``): then nothing was stored.
+  package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {
+    var protections = NewProtections(fingers: fingers, passcodes: passcodes)
+    var prepared: [Result<(record: ItemRecord, protection: ItemProtection), VaultError>] = []
+    for entry in items {
+      do throws(VaultError) {
+        guard entry.secret.bytes.count <= NewItem.secretLimit else { throw .secretTooLong(limit: NewItem.secretLimit) }
+        let record = ItemRecord(
+          itemClass: entry.item.itemClass, attributes: entry.item.attributes, created: secondsSince1970(), modified: 0)
+        try record.check()
+        let protection = try await protections.protection(of: entry.item) { () throws(VaultError) in
+          throw .interactionNotAllowed
+        }
+        prepared.append(.success((record, protection)))
+      } catch {
+        guard error.concernsNewItem else { throw error }
+        prepared.append(.failure(error))
+      }
+    }
+    store.database.cache(pages: .many)
+    defer { store.database.cache(pages: .few) }
+    return try store.commit(items: true) { change in
+      let writer = ItemWriter(change)
+      return try zip(items, prepared).map { entry, prepared in
+        do {
+          let (record, protection) = try prepared.get()
+          return .success(
+            try writer.insert(record, protection, secret: entry.secret.bytes, replacing: false).id)
+        } catch let error as VaultError where error.concernsNewItem {
+          return .failure(error)
+        }
+      }
+    }
+  }
+
+  /// The first of these items: as many as have secrets of at most `size` bytes together, but at least one. Counts the
+  /// sealed secrets, which are a little longer.
+  package func first(of ids: [ItemID], upTo size: Int) throws(VaultError) -> [ItemID] {
+    guard size >= 0 else { throw .invalidRequest("secrets of \(size) bytes cannot be read") }
+    return try store.read { moment in
+      var left = size
+      let fitting = try ids.prefix { id in
+        let length = try Int.fetchOne(
+          moment.db.cachedStatement(sql: "SELECT length(secret) FROM item WHERE id = ?"), arguments: [id.bytes.data])
+        left -= length ?? 0
+        return left >= 0
+      }
+      return fitting.isEmpty ? Array(ids.prefix(1)) : Array(fitting)
+    }
+  }
+
+  /// The items of a change, each once.
+  package func toChange(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> [WantedItem] {
+    try store.read { moment in
+      var seen: Set<[UInt8]> = []
+      let wanted = try moment.wanted(selection, Shown(in: context, at: moment)).filter {
+        seen.insert($0.row.id).inserted
+      }
+      for item in wanted { try moment.requireOpen(item.accessibility, item.requirement) }
+      return wanted
+    }
+  }
+
+  /// The new protection of changed items; nil where their access control stays the same.
+  package func protection(after change: ItemChange, _ context: Context?) async throws(VaultError) -> ItemProtection? {
+    guard let access = change.access else { return nil }
+    // Each item keeps its own accessibility where the change names none.
+    var protection = ItemProtection(access: access, accessibility: change.accessibility ?? .whenUnlocked)
+    if access.applicationPassword {
+      guard let given = context?.applicationPassword else { throw .interactionNotAllowed }
+      protection.password = try await passcodes.stretchNew(given)
+    }
+    if protection.requirement.mentions(.boundFinger) { protection.bound = try await fingers.setForBinding() }
+    return protection
+  }
+
+  /// Changes items, all of them or none.
+  ///
+  /// - Parameters:
+  ///   - secret: replaces the secret of each item; nil keeps it.
+  ///   - protection: the result of ``protection(after:_:)``.
+  package func rewrite(
+    _ wanted: [WantedItem], _ evidence: consuming Evidence, _ change: ItemChange, secret: SharedSecret?,
+    _ protection: ItemProtection?
+  ) async throws(VaultError) {
+    let wanted = try await passwords.unlocked(wanted, &evidence)
+    let shown = try evidence.current()
+    try store.commit(items: true) { transaction in
+      for (item, released) in zip(wanted, try transaction.release(wanted, shown)) {
+        if let secret {
+          try ItemWriter(transaction).rewrite(item, change, secret: secret.bytes, protection)
+        } else {
+          try ItemWriter(transaction).rewrite(item, change, secret: released.secret, protection)
+        }
+      }
+    }
+    evidence.succeed()
+  }
+
+  /// Removes all of the items or none, and returns their number.
+  ///
+  /// - Throws: `itemGone` where a name or a search finds none; ids that are gone are ignored. `invalidRequest` for a
+  ///   search without a class, ids and attributes, which would empty the store.
+  package func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
+    switch selection {
+    case .ids(let ids): if ids.isEmpty { return 0 }
+    case .names(let names), .open(let names, _): if names.isEmpty { return 0 }
+    case .search(let search):
+      guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
+    }
+    return try store.commit(items: true) { change in try ItemWriter(change).delete(selection) }
+  }
+
+  // MARK: Keys
+
+  /// The private key with this id.
+  ///
+  /// - Throws: `invalidRequest` where the item is no private key, or where a key that never leaves the vault is to be
+  ///   exported.
+  package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
+    let wanted = try toChange(.ids([id]), nil)
+    guard let item = wanted.first, item.record.itemClass == .key, let family = item.record.keyFamily else {
+      throw .invalidRequest("this item is not a private key")
+    }
+    if case .export = use { try item.requireReleasable() }
+    return (wanted, family)
+  }
+
+  /// Uses a private key: it is unwrapped for this one use and wiped.
+  package func use(_ wanted: [WantedItem], _ evidence: consuming Evidence, _ family: KeyFamily, _ use: KeyUse)
+    async throws(VaultError) -> SecretBytes
+  {
+    try use.answer(of: try await release(wanted, evidence)[0].secret, family)
+  }
+}
+
+func secondsSince1970() -> Double {
+  Double(SystemClock.calendar.nanoseconds) / 1e9
+}

@@ -1,0 +1,102 @@
+import GRDB
+import Keys
+import Presence
+import SecureMemory
+import VaultStore
+
+/// Seals and opens the secrets of items at one moment of a store.
+struct ItemSealer {
+  let moment: Moment
+  private let keys: ItemKeys
+
+  private var store: Store { moment.store }
+
+  init(_ moment: Moment, _ keys: ItemKeys) {
+    self.moment = moment
+    self.keys = keys
+  }
+
+  /// Seals a secret under a new item key, and that key once for each alternative of the access control. Fills the row's
+  /// boxes and returns the secret's box.
+  ///
+  /// Asks for nothing: the passcode's layer is sealed for an X25519 public key, whose private half can only be derived
+  /// with the passcode. Wrappings in `closed` stay closed.
+  func fill(
+    _ row: inout ItemRow, _ record: ItemRecord, _ requirement: Requirement,
+    closed: Set<Set<Requirement.Factor>> = [], secret: borrowing SecretBytes,
+    bound: StoredSet?, password: SharedSecret?, accessibility: Accessibility
+  ) throws -> [UInt8] {
+    try store.seal(record, into: &row)
+    let aad = row.secretAAD(store.keys.databaseID, record)
+    guard let classKey = try self.keys.classKey(accessibility) else { throw VaultError.passcodeNotSet }
+    do {
+      let itemKey = try Random.key()
+      var wrappings: [Wrapping] = []
+      for keys in requirement.wrappings {
+        guard !closed.contains(keys) else {
+          wrappings.append(.closed(keys))
+          continue
+        }
+        var parts = WrappingParts(classKey: classKey.bytes)
+        if keys.contains(.boundFinger) {
+          guard let bound else { throw VaultError.notEnrolled }
+          parts.add(setKey: try self.keys.setKey(of: bound).bytes)
+        }
+        if let password { parts.add(applicationPassword: password.bytes) }
+        let place = Wrapping.aad(aad, keys)
+        var wrapping = Wrapping(
+          keys: keys, box: try AEAD.seal(itemKey, key: try parts.key(place), aad: place))
+        if keys.contains(.passcode) {
+          try wrapping.addPasscodeLayer(for: self.keys.publicKeyOfPasscode(), place: place)
+        }
+        wrappings.append(wrapping)
+      }
+      row.itemKey = Wrapping.encode(wrappings)
+      return try AEAD.seal(secret, key: itemKey, aad: aad)
+    } catch let error as KeysError {
+      throw VaultError(keys: error)
+    }
+  }
+
+  /// Opens an item's secret through one wrapping; `passcode` is the passcode key, for a wrapping with the passcode's
+  /// layer. Throws `wrong` if the wrapping does not open under `parts`. A layer or secret that does not open is
+  /// damaged.
+  func open(
+    _ row: ItemRow, _ record: ItemRecord, _ keys: Set<Requirement.Factor>, under parts: borrowing WrappingParts,
+    passcode: SharedSecret?, otherwise wrong: VaultError
+  ) throws -> SecretBytes {
+    guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
+      let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
+      let secret = try Row.fetchOne(
+        moment.db.cachedStatement(sql: "SELECT secret FROM item WHERE row = ?"), arguments: [row.row])?
+        .optionalBytes(0)
+    else { throw VaultError.itemDamaged(record.name) }
+    let aad = row.secretAAD(store.keys.databaseID, record)
+    let place = Wrapping.aad(aad, keys)
+    var box = wrapping.box
+    if keys.contains(.passcode) {
+      guard let passcode else { throw VaultError.touchRefused }
+      do {
+        let privateKey = try DerivedPair.passcode.privateKey(of: passcode.bytes, store.keys.databaseID)
+        box = try wrapping.openedPasscodeLayer(with: privateKey, place: place)
+      } catch {
+        throw VaultError.itemDamaged(record.name)
+      }
+    }
+    let key: SecretBytes
+    do {
+      key = try AEAD.open(box, key: try parts.key(place), aad: place)
+    } catch .authenticationFailed {
+      throw wrong
+    } catch {
+      throw VaultError(keys: error)
+    }
+    do {
+      return try AEAD.open(secret, key: key, aad: aad)
+    } catch .authenticationFailed {
+      throw VaultError.itemDamaged(record.name)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import KeySchemes
+import Keys
+import Presence
+package import SecureMemory
+import VaultStore
+
+/// Makes private keys, and reads those that are brought.
+package enum KeyMaking {
+  /// A key and the item that describes it.
+  package struct Made: Sendable {
+    package var item: NewItem
+    package var secret: SharedSecret
+  }
+
+  /// Making an RSA key takes a second or more, and testing the primes of an imported one takes half of that. So one key
+  /// of a user is made or tested at a time, two in all, and never on the thread of the vaults.
+  private static let turns = UserTurns(width: 2, waitingLimit: 64, what: "private keys wait to be made or read")
+
+  /// - Parameter user: whose key it is.
+  /// - Throws: `busy` where too many keys of the user wait, `cancelled` where the task was cancelled.
+  package static func key(from source: KeySource, for item: NewItem, of user: UInt32) async throws(VaultError) -> Made {
+    guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
+    let turn = try await turns.turn(for: user)
+    let made = try await UserTurns.blocking { () throws(VaultError) in try Self.made(from: source, for: item) }
+    _ = consume turn
+    guard !Task.isCancelled else { throw .cancelled }
+    return made
+  }
+
+  private static func made(from source: KeySource, for item: NewItem) throws(VaultError) -> Made {
+    do throws(KeysError) {
+      let key =
+        switch source {
+        case .generated(let algorithm): try PrivateKey.generate(algorithm)
+        case .ssh(let bytes): try PrivateKey(ssh: bytes.bytes)
+        }
+      let (publicKey, size) = (key.publicKey, AttributeValue.number(Int64(key.algorithm.bitCount)))
+      var item = item
+      item.access = AccessControl(unchecked: item.access.flags.union(.privateKeyUsage))
+      item.attributes[.keyClass] = .text(ItemRecord.privateKeyClass)
+      item.attributes[.keyType] = .text(key.algorithm.family.keyType)
+      item.attributes[.keySizeInBits] = size
+      item.attributes[.effectiveKeySize] = size
+      item.attributes[.applicationLabel] = .bytes(publicKey.label)
+      item.attributes[.publicKey] = .bytes(publicKey.external)
+      item.attributes[.sshPublicKey] = .bytes(try publicKey.ssh)
+      return Made(item: item, secret: SharedSecret(try key.external()))
+    } catch .badParameters(let why) {
+      throw .invalidRequest(why)
+    } catch {
+      throw VaultError(keys: error)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package import Presence
+import SecretModel
+import SecureMemory
+import VaultStore
+
+/// An item about to be read, as it was when the request began.
+package struct WantedItem {
+  var record: ItemRecord
+  var row: ItemRow
+  var access: AccessControl
+  var accessibility: Accessibility
+  /// What it requires, without the alternatives that are closed for good.
+  let requirement: Requirement
+  /// The application password after scrypt.
+  var password: SharedSecret?
+
+  /// Whether the secret can be released without asking.
+  package var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
+
+  /// What must be shown before it is released.
+  package var need: Need {
+    Need(record.name, row.reference, boundTo: row.generation, requirement, wantsPassword: row.derivation != nil)
+  }
+
+  /// Refuses a key that is only used inside the vault.
+  func requireReleasable() throws(VaultError) {
+    guard !access.flags.contains(.privateKeyUsage) else {
+      throw .invalidRequest("this key is used in the vault and never leaves it")
+    }
+  }
+}
+
+extension Moment {
+  /// The selected living items, each with what it requires.
+  ///
+  /// - Parameter shown: what the context has shown, for a search that skips items which would ask, or fails.
+  /// - Throws: `itemGone` where an id or a name has no item; `itemInvalidated` where the set or the passcode of an item
+  ///   is gone; `restoreDetected`.
+  func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
+    switch selection {
+    case .ids(let ids):
+      return try ids.map { id in
+        guard let row = try item(id.bytes), !row.dead else { throw VaultError.itemGone }
+        return try wanted(row, store.record(of: row))
+      }
+    case .names(let names):
+      return try names.map { name in
+        guard let row = try item(like: ItemRecord(named: name)) else { throw VaultError.itemGone }
+        return try wanted(row, store.record(of: row), named: name)
+      }
+    case .open(let names, let group):
+      return try names.compactMap { try open($0, in: group) }
+    case .search(let search):
+      var wanted: [WantedItem] = []
+      try ItemSearcher(self).each(search, shown) { found in
+        wanted.append(try self.wanted(found.row, found.record))
+        return true
+      }
+      return wanted
+    }
+  }
+
+  /// The item of this name in an access group; nil unless its secret may be released now without asking.
+  private func open(_ name: ItemName, in group: String) throws -> WantedItem? {
+    var wanted = ItemRecord(named: name)
+    wanted.attributes[.accessGroup] = .text(group)
+    do {
+      // Items that ask are left out before their sets are looked at, which may be gone.
+      guard let (row, record) = try found(like: wanted), let access = row.accessControl,
+        Requirement(access).isOpen, !access.applicationPassword, !access.flags.contains(.privateKeyUsage)
+      else { return nil }
+      let item = try self.wanted(row, record)
+      return try closed(item.accessibility) == nil ? item : nil
+    } catch VaultError.itemDamaged {
+      return nil
+    } catch VaultError.itemInvalidated {
+      return nil
+    }
+  }
+
+  /// - Parameters:
+  ///   - record: what the row's sealed attributes say in this transaction; nil where they do not verify.
+  ///   - name: the name that the item was asked for.
+  func wanted(_ row: ItemRow, _ record: ItemRecord?, named name: ItemName? = nil) throws -> WantedItem {
+    guard let record, let access = row.accessControl,
+      let accessibility = Accessibility(rawValue: row.accessibility)
+    else { throw VaultError.itemDamaged(name ?? record?.name) }
+    guard !row.dead else { throw VaultError.itemInvalidated(record.name) }
+    let requirement = Requirement(access).without(Wrapping.closed(row.itemKey, Requirement(access)))
+    guard !requirement.alternatives.isEmpty else { throw VaultError.itemDamaged(record.name) }
+    try authority.requireNoRestore(unless: requirement.isOpen && !access.applicationPassword)
+    var setLives = true
+    if requirement.mentions(.boundFinger) {
+      setLives = try sets().contains { $0.set.generation == row.generation }
+      guard setLives || !requirement.always(.boundFinger) else {
+        // Report an item as dead only if its set is known to have changed. A set that cannot be read may be this
+        // item's.
+        guard try damagedSets() == 0 else {
+          throw VaultError.storeDamaged("the record of an enrolment set does not verify")
+        }
+        throw VaultError.itemInvalidated(record.name)
+      }
+    }
+    return WantedItem(
+      record: record, row: row, access: access, accessibility: accessibility,
+      requirement: setLives ? requirement : requirement.without(.boundFinger))
+  }
+}

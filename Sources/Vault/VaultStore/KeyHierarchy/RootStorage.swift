@@ -1,0 +1,142 @@
+package import TPM
+
+/// Where the machine keeps the keys of its stores' device slots.
+package struct RootStorage: Sendable {
+  private enum MachineTPM: Sendable {
+    /// Somebody chose to use none.
+    case excluded
+    /// The machine has none at this path. A store that was in a TPM is not moved to a lower tier: only ``excluded``, which
+    /// somebody chose, allows that.
+    case missing(path: String)
+    /// The guard notices that a whole store was put back; with nil, this is not noticed.
+    case present(TPM, RollbackGuard?)
+  }
+
+  /// When keys are sealed under a credential.
+  package enum CredentialUse: String, Sendable, Hashable {
+    /// Where there is a credential, and no TPM.
+    case withoutTPM = "auto"
+    /// Always: without a credential no store is made.
+    case always = "yes"
+    /// Never, and no store that needs one opens.
+    case never = "no"
+  }
+
+  private let machineTPM: MachineTPM
+  private var credential: Credential?
+  private var earlierCredential: Credential?
+  private var credentialUse = CredentialUse.withoutTPM
+
+  private init(_ machineTPM: MachineTPM) { self.machineTPM = machineTPM }
+
+  /// In key files.
+  package static let keyFile = RootStorage(.excluded)
+
+  /// In this TPM. The guard notices that a whole store was put back; with nil, this is not noticed.
+  package static func tpm(_ tpm: TPM, _ rollback: RollbackGuard? = nil) -> RootStorage {
+    RootStorage(.present(tpm, rollback))
+  }
+
+  /// In key files, since the machine has no TPM at this path. A store that was in a TPM is not moved to a key file.
+  package static func withoutTPM(path: String) -> RootStorage { RootStorage(.missing(path: path)) }
+
+  /// The same storage with credentials.
+  ///
+  /// - Parameters:
+  ///   - credential: what keys are sealed under; nil where there is none.
+  ///   - earlier: the previous credential, which opens stores until they are sealed again.
+  package func with(
+    _ credential: Credential?, earlier: Credential? = nil, use: CredentialUse = .withoutTPM
+  ) -> RootStorage {
+    var storage = self
+    (storage.credential, storage.earlierCredential, storage.credentialUse) = (credential, earlier, use)
+    return storage
+  }
+
+  /// The guard for a store with this seal; nil for a store outside the TPM.
+  package func rollback(of seal: DeviceSeal) -> RollbackGuard? {
+    guard case .tpm = seal, case .present(_, let rollback) = machineTPM else { return nil }
+    return rollback
+  }
+}
+
+/// What keys are sealed in.
+extension RootStorage {
+  /// What seals the keys of a new store, and those that are sealed anew: the TPM, else a credential, else a key file,
+  /// unless the settings choose another one.
+  ///
+  /// - Throws: `credential` where the settings require one that is not there.
+  package func sealForNewKeys() throws(VaultError) -> DeviceSeal {
+    if credentialUse == .always {
+      guard let credential else { throw Self.noCredential }
+      return .credential(credential)
+    }
+    if case .present(let tpm, _) = machineTPM { return .tpm(tpm) }
+    if credentialUse == .withoutTPM, let credential { return .credential(credential) }
+    return .keyFile
+  }
+
+  /// The seal for the new keys of a store whose device slot no longer opens. A store with a key file gets a key file
+  /// again.
+  ///
+  /// - Parameter slot: the slot that no longer opens; nil where it cannot be read.
+  /// - Throws: `tpm` or `credential` where the store would get a lower tier that nobody chose.
+  package func seal(replacing slot: DeviceSlot?) throws(VaultError) -> DeviceSeal {
+    let new: DeviceSeal
+    switch slot {
+    case nil, .keyFile: return .keyFile
+    case .credential, .tpm: new = try sealForNewKeys()
+    }
+    switch (slot, new) {
+    case (.tpm, .keyFile),
+      (.tpm, .credential) where credentialUse != .always:
+      if case .missing = machineTPM { _ = try requireTPM() }
+    case (.credential, .keyFile) where credentialUse != .never: throw Self.noCredential
+    default: break
+    }
+    return new
+  }
+
+  /// The TPM, for a store whose keys are in one.
+  func requireTPM() throws(VaultError) -> TPM {
+    switch machineTPM {
+    case .present(let tpm, _): return tpm
+    case .excluded: throw .tpm(.absent, detail: "the settings exclude it")
+    case .missing(let path): throw .tpm(.absent, detail: "there is no \(path)")
+    }
+  }
+
+  /// The credential of this id, for a store whose keys are under one.
+  func requireCredential(_ id: [UInt8]) throws(VaultError) -> Credential {
+    guard credentialUse != .never else { throw .credential(.absent, detail: "the settings exclude it") }
+    let all = [credential, earlierCredential].compactMap(\.self)
+    guard let known = all.first(where: { $0.id == id }) else {
+      throw all.isEmpty ? Self.noCredential : .credential(.changed, detail: "")
+    }
+    return known
+  }
+
+  private static let noCredential = VaultError.credential(.absent, detail: "systemd gave the service none")
+
+  /// Why the keys of a store with a key file cannot move to a TPM or a credential.
+  package func problemOfSealing() -> VaultError {
+    if case .missing(let path) = machineTPM { return .tpm(.absent, detail: "there is no \(path)") }
+    return .invalidRequest(
+      "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf and "
+        + "without a credential")
+  }
+}
+
+extension VaultError {
+  package init(tpm error: TPMError) {
+    switch error {
+    case .absent(let why): self = .tpm(.absent, detail: why)
+    case .changed: self = .tpm(.changed, detail: "")
+    case .lockedOut: self = .tpm(.lockedOut, detail: "")
+    case .registersChanged: self = .tpm(.registersChanged, detail: "")
+    case .ownerPassword: self = .tpm(.ownerPassword, detail: "")
+    case .wrongAuthorization: self = .tpm(.refused, detail: "wrong authorization")
+    case .refused(let what): self = .tpm(.refused, detail: what)
+    }
+  }
+}

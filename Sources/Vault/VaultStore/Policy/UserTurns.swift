@@ -1,0 +1,46 @@
+import Dispatch
+package import Executors
+
+/// Gives the users of all vaults of a process turns at slow work, which runs off the vaults' executors. One user has one
+/// turn at a time.
+package struct UserTurns: Sendable {
+  private let queue: FairQueue<UInt32>
+  private let waitingLimit: Int
+  private let what: String
+
+  private static let threads = DispatchQueue(label: "whorl.turns", attributes: .concurrent)
+
+  /// - Parameters:
+  ///   - width: how many users have a turn at a time.
+  ///   - waitingLimit: how many calls of one user may wait.
+  ///   - what: what waits, for the error of a call over the limit.
+  package init(width: Int, waitingLimit: Int, what: String) {
+    queue = FairQueue(width: width, waitingLimit: waitingLimit)
+    (self.waitingLimit, self.what) = (waitingLimit, what)
+  }
+
+  /// Runs a call that blocks its thread, such as scrypt, the TPM or the making of a key.
+  nonisolated(nonsending)
+    package static func blocking<Value: Sendable>(_ call: @escaping @Sendable () throws(VaultError) -> Value)
+    async throws(VaultError) -> Value
+  {
+    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, VaultError>, Never>) in
+      threads.async { done.resume(returning: Result { () throws(VaultError) in try call() }) }
+    }
+    return try result.get()
+  }
+
+  /// Waits for a turn of this user.
+  ///
+  /// - Throws: `busy` where too many calls wait, `cancelled` where the task was cancelled.
+  package nonisolated(nonsending) func turn(for user: UInt32) async throws(VaultError) -> QueueTurn {
+    guard !Task.isCancelled else { throw .cancelled }
+    do throws(FairQueue<UInt32>.Refusal) {
+      return try await queue.turn(for: user)
+    } catch .tooManyWait {
+      throw .busy("\(waitingLimit) \(what)")
+    } catch {
+      throw .cancelled
+    }
+  }
+}

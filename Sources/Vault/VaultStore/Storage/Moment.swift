@@ -1,0 +1,26 @@
+package import GRDB
+
+/// The store as one transaction sees it: its rows, and the authority record that authenticates them. Valid only inside
+/// the closure that it is passed to.
+package class Moment {
+  package let store: Store
+  package let db: Database
+  fileprivate var record: Authority
+
+  init(of store: Store, _ db: Database, _ authority: Authority) {
+    self.store = store
+    self.db = db
+    record = authority
+  }
+
+  /// The authority record as it was when the transaction began.
+  package var authority: Authority { record }
+}
+
+/// A transaction that may write the store's rows and the authority record. It is committed as a whole or not at all.
+package final class Change: Moment {
+  package override var authority: Authority {
+    get { record }
+    set { record = newValue }
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import Processes
+package import SecretModel
+import Synchronization
+
+/// A new store that is not in its place yet. It is a private folder beside the place, `PLACE.new-` and six letters,
+/// locked while the store is made. It is removed when this object is freed, unless it is kept. The folder of a program
+/// that was killed is removed when the next store is made beside the same place.
+package final class NewStore: Sendable {
+  private enum State {
+    case unkept, kept, discarded
+  }
+
+  /// Identifies the store if several are made on one connection.
+  package let id = StoreDraft.ID(bytes: randomID())
+  package let directory: StoreDirectory
+  private let place: String
+  private let lock: FolderLock
+  private let state = Mutex(State.unkept)
+  /// The entry for the machine's record, if the store's keys are in the TPM.
+  private let covering = Mutex<(rollback: RollbackGuard, databaseID: [UInt8], manifest: Manifest)?>(nil)
+
+  /// Creates the folder, and missing folders above it.
+  ///
+  /// - Throws: `storeExists` where the place is taken.
+  package convenience init(at path: String) throws(VaultError) {
+    let place = try StoreDirectory.absolute(path)
+    guard Self.isFree(place) else { throw .storeExists(place) }
+    try StoreDirectory.makeParents(of: place)
+    try self.init(beside: place)
+  }
+
+  /// Creates the folder beside a store, for a copy that is not kept.
+  ///
+  /// - Parameter place: a full path.
+  package init(beside place: String) throws(VaultError) {
+    Self.removeStale(beside: place)
+    (directory, lock) = try Self.makeFolder(beside: place)
+    self.place = place
+    try directory.checkTrust()
+  }
+
+  deinit { discard() }
+
+  /// Enters the store into the machine's record when it is kept.
+  package func cover(by rollback: RollbackGuard, _ databaseID: [UInt8], _ manifest: Manifest) {
+    covering.withLock { $0 = (rollback, databaseID, manifest) }
+  }
+
+  /// Moves the store to its place. Replaces an empty folder there, and fails if anything else is there.
+  ///
+  /// - Throws: `storeExists`; `invalidRequest` where the store was kept or discarded before.
+  package func keep() throws(VaultError) {
+    try state.withLock { state throws(VaultError) in
+      guard state == .unkept else { throw .invalidRequest("this new store is no longer there to be kept") }
+      // Record the store before it is moved: a store without an entry in the machine's record counts as a restore.
+      if let covering = covering.withLock({ $0 }) {
+        let entry = MachineRecord.Entry(manifest: covering.manifest, lineage: [])
+        try covering.rollback.record(entry, of: covering.databaseID, as: .changes)
+      }
+      try Self.move(directory.path, to: place)
+      state = .kept
+    }
+    try StoreDirectory(path: place + "/..").sync()
+  }
+
+  /// Removes the store unless it was kept.
+  package func discard() {
+    state.withLock { state in
+      guard state == .unkept else { return }
+      directory.removeFiles()
+      state = .discarded
+    }
+  }
+
+  private static func move(_ folder: String, to place: String) throws(VaultError) {
+    var failure = ExclusiveRename.rename(folder, to: place)
+    // Remove an empty folder. rmdir removes nothing else.
+    if failure == EEXIST, rmdir(place) == 0 { failure = ExclusiveRename.rename(folder, to: place) }
+    // The file system has no exclusive rename. A plain rename replaces no folder that is not empty.
+    if failure == EINVAL { failure = rename(folder, place) == 0 ? nil : errno }
+    switch failure {
+    case nil: return
+    case EEXIST?, ENOTEMPTY?, ENOTDIR?: throw .storeExists(place)
+    case .some(let code): throw .inputOutput("cannot make \(place): \(String(cString: strerror(code)))")
+    }
+  }
+
+  /// Whether the name is free or that of an empty folder.
+  private static func isFree(_ place: String) -> Bool {
+    var info = stat()
+    guard lstat(place, &info) == 0 else { return true }
+    return info.st_mode & S_IFMT == S_IFDIR && StoreDirectory.entries(of: place)?.isEmpty == true
+  }
+
+  private static let infix = ".new-"
+
+  private static func makeFolder(beside place: String) throws(VaultError) -> (StoreDirectory, FolderLock) {
+    for _ in 1...16 {
+      var template = Array((place + infix + "XXXXXX").utf8CString)
+      guard mkdtemp(&template) != nil else {
+        throw .inputOutput("cannot make a folder beside \(place): \(errnoText())")
+      }
+      let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      // Another program that makes a store here may have removed the folder as stale before it was locked.
+      do throws(VaultError) {
+        if let lock = try FolderLock(trying: path) { return (StoreDirectory(path: path), lock) }
+      } catch {
+        rmdir(path)
+        throw error
+      }
+    }
+    throw .busy("other programs are making stores beside \(place)")
+  }
+
+  /// Removes folders of killed programs beside the place: nobody holds their locks.
+  private static func removeStale(beside place: String) {
+    guard let slash = place.lastIndex(of: "/") else { return }
+    let (parent, prefix) = (String(place[..<slash]) + "/", String(place[place.index(after: slash)...]) + infix)
+    for name in StoreDirectory.entries(of: parent) ?? []
+    where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
+      guard let lock = try? FolderLock(trying: parent + name) else { continue }
+      StoreDirectory(path: parent + name).removeFiles()
+      withExtendedLifetime(lock) {}
+    }
+  }
+}
+
+/// An advisory lock on a private folder of this user (`flock`), held until this object is freed.
+private final class FolderLock: Sendable {
+  private let descriptor: CInt
+
+  /// Nil where another process holds the lock, or the path is not, or no longer, such a folder.
+  ///
+  /// - Throws: `inputOutput` where the file system cannot lock.
+  init?(trying path: String) throws(VaultError) {
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      switch errno {
+      case EINTR: continue
+      case EWOULDBLOCK: return nil
+      default: throw .inputOutput("cannot lock \(path): \(errnoText())")
+      }
+    }
+    var (opened, named) = (stat(), stat())
+    guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
+      (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino), opened.st_uid == geteuid(),
+      opened.st_mode & 0o077 == 0
+    else { return nil }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+}
+
+extension StoreDirectory {
+  /// Removes a store's own files, and the folder if nothing else is in it.
+  fileprivate func removeFiles() {
+    for file in [
+      database, database + "-wal", database + "-shm", deviceKey, deviceKey + ".new", manifest, commitLock, scanLock,
+    ] {
+      unlink(file)
+    }
+    rmdir(path)
+  }
+
+  /// The names in a folder; nil where it cannot be read.
+  fileprivate static func entries(of folder: String) -> [String]? {
+    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
+    guard let stream = opendir(folder) else { return nil }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}

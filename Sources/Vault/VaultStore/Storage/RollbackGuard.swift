@@ -1,0 +1,178 @@
+import SecureMemory
+import Synchronization
+package import TPM
+
+/// Notices that a store of the machine's TPM, or the folder of all stores, was put back as a whole: it keeps the machine's
+/// record, and moves the counters of the TPM that number it (docs/decisions/0095). One for each folder of stores.
+///
+/// The record with the next number is on the disk before the counter moves. So at a start the record has the counter's
+/// number, or the next one after a crash between the two. Anything else is an earlier copy, and then no store has an entry
+/// any more: each is a detected restore, until its user accepts it.
+package final class RollbackGuard: Sendable {
+  /// What is on the disk.
+  private struct Written {
+    var record: MachineRecord
+    let keys: MachineRecordKeys
+  }
+
+  private let tpm: TPM
+  private let folder: String
+  /// Held while the record is written and the counter moves.
+  private let turn = Mutex(())
+  /// What readers use, so that they do not wait for the disk and the TPM; nil before the first use, and after a
+  /// failure.
+  private let written = Mutex<Written?>(nil)
+
+  /// - Parameter folder: the folder of the stores, which holds the record.
+  package init(in folder: String, _ tpm: TPM) {
+    self.folder = folder
+    self.tpm = tpm
+  }
+
+  /// What is recorded of a store; nil for a store that the record does not vouch for.
+  ///
+  /// - Parameter store: the id of its database.
+  func entry(of store: [UInt8]) throws(VaultError) -> MachineRecord.Entry? {
+    if let known = written.withLock({ $0 }) { return known.record.entries[store] }
+    return try turn.withLock { _ throws(VaultError) in try last() }.record.entries[store]
+  }
+
+  /// Begins or reads the record, so that later calls fail only if something changes.
+  package func prepare() throws(VaultError) { _ = try turn.withLock { _ throws(VaultError) in try last() } }
+
+  /// Records the state of a store. Once this has returned, an earlier state that is put back is noticed.
+  func record(
+    _ entry: MachineRecord.Entry, of store: [UInt8], as number: MachineRecord.Number
+  ) throws(VaultError) {
+    try turn.withLock { _ throws(VaultError) in try move(number, recording: entry, of: store) }
+  }
+
+  private func move(
+    _ number: MachineRecord.Number, recording entry: MachineRecord.Entry, of store: [UInt8]
+  ) throws(VaultError) {
+    var next = try last()
+    next.record.entries[store] = entry
+    next.record[number].value += 1
+    do throws(VaultError) {
+      try next.record.write(in: folder, next.keys)
+      try increment(next.record[number], next.keys)
+    } catch {
+      // The next use compares record and counters again, as at a start.
+      publish(nil)
+      throw error
+    }
+    publish(next)
+  }
+
+  /// What was written last. It is compared with the counters if this is the first use, or the last one has failed.
+  private func last() throws(VaultError) -> Written {
+    if let known = written.withLock({ $0 }) { return known }
+    let loaded = try load()
+    publish(loaded)
+    return loaded
+  }
+
+  private func publish(_ new: Written?) { written.withLock { $0 = new } }
+
+  private func increment(_ count: MachineRecord.Count, _ keys: MachineRecordKeys) throws(VaultError) {
+    do throws(TPMError) {
+      try tpm.increment(count.counter, authorization: keys.counters.bytes)
+    } catch {
+      throw VaultError(tpm: error)
+    }
+  }
+}
+
+/// Opens the record at the service's start.
+extension RollbackGuard {
+  /// What the comparison of a number of the record with its counter shows.
+  private enum Comparison {
+    case same
+    /// The counter was to be moved when power was lost, or the program ended.
+    case ahead
+    /// The TPM lost what it had counted in its working memory.
+    case afterPowerLoss
+    /// An earlier copy of the record was put back, or another program has moved the counter.
+    case different
+    /// The counter is not there, or not the one that was made.
+    case gone
+  }
+
+  private func load() throws(VaultError) -> Written {
+    guard let (record, keys) = try MachineRecord.read(in: folder, tpm) else { return try begin() }
+    var written = Written(record: record, keys: keys)
+    var isSame = true
+    for number in MachineRecord.Number.allCases {
+      let count = record[number]
+      let value: UInt64?
+      let comparison: Comparison
+      do throws(TPMError) {
+        value = try tpm.value(of: count.counter, authorization: keys.counters.bytes)
+        comparison = try compare(number, count.value, value)
+      } catch {
+        throw VaultError(tpm: error)
+      }
+      switch comparison {
+      case .same: continue
+      case .ahead:
+        try increment(count, keys)
+        continue
+      case .afterPowerLoss:
+        for store in written.record.entries.keys { written.record.entries[store]?.areTouchesUnknown = true }
+        written.record[number].value = value ?? 0
+      case .different:
+        written.record.entries = [:]
+        written.record[number].value = value ?? 0
+      case .gone:
+        written.record.entries = [:]
+        written.record[number] = try makeCount(number, keys)
+      }
+      isSame = false
+    }
+    if !isSame { try written.record.write(in: folder, keys) }
+    return written
+  }
+
+  private func compare(
+    _ number: MachineRecord.Number, _ recorded: UInt64, _ value: UInt64?
+  ) throws(TPMError) -> Comparison {
+    guard let value else { return .gone }
+    if value == recorded { return .same }
+    guard recorded > 0 else { return .different }
+    if value == recorded - 1 { return .ahead }
+    guard number == .touches else { return .different }
+    if value == (try tpm.valueAfterPowerLoss(of: recorded)) { return .afterPowerLoss }
+    return value == (try tpm.valueAfterPowerLoss(of: recorded - 1)) ? .afterPowerLoss : .different
+  }
+
+  /// A record of no store, with new keys and counters.
+  private func begin() throws(VaultError) -> Written {
+    let keys = try MachineRecordKeys.make(in: tpm)
+    let changes = try makeCount(.changes, keys)
+    let touches: MachineRecord.Count
+    do throws(VaultError) {
+      touches = try makeCount(.touches, keys)
+    } catch {
+      // Otherwise each attempt would leave one more counter in a TPM that has no room for both.
+      try? tpm.delete(changes.counter)
+      throw error
+    }
+    let record = MachineRecord(changes: changes, touches: touches)
+    try record.write(in: folder, keys)
+    return Written(record: record, keys: keys)
+  }
+
+  private func makeCount(_ number: MachineRecord.Number, _ keys: MachineRecordKeys) throws(VaultError)
+    -> MachineRecord.Count
+  {
+    do throws(TPMError) {
+      let counter = try tpm.makeCounter(isOrderly: number == .touches, authorization: keys.counters.bytes)
+      guard let value = try tpm.value(of: counter, authorization: keys.counters.bytes) else {
+        throw TPMError.refused("a new counter of it is gone")
+      }
+      return MachineRecord.Count(counter: counter, value: value)
+    } catch {
+      throw VaultError(tpm: error)
+    }
+  }
+}
