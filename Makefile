@@ -32,13 +32,14 @@ examples: setup ## build Examples/ as a package of its own and run its programs 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
-lint: ## check the format of every Swift file, every script and every workflow; changes nothing
+lint: ## check the format of every Swift file, script and workflow, and the order of the house; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
 	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/xsession/*
 	mandoc -T lint -W warning data/man/*.[1-8] Tests/System/*.8
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
+	scripts/house --quiet
 
 format: ## put every Swift file into the one format
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)

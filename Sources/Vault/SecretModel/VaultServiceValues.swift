@@ -50,13 +50,6 @@ package struct ItemPage: Sendable {
   }
 }
 
-/// A position in the items that a search finds.
-package struct ItemCursor: Sendable, Hashable {
-  package let bytes: [UInt8]
-
-  package init(bytes: [UInt8]) { self.bytes = bytes }
-}
-
 /// Why a context was closed, and its running call ended.
 package enum ContextEnd: String, Sendable, Hashable {
   /// The person cancelled: `cancelled`.

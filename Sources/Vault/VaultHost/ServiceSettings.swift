@@ -161,15 +161,6 @@ package enum Enrollers: String, Sendable, Hashable {
   case administrators
 }
 
-/// The service's settings cannot be used.
-package struct ServiceSettingsError: Error, Sendable, Hashable {
-  package var path: String
-  /// What is wrong, worded to follow the path.
-  package var problem: String
-
-  package var words: String { "\(path): \(problem)" }
-}
-
 extension Substring {
   /// Without spaces and tabs at both ends.
   fileprivate var trimmed: Substring {

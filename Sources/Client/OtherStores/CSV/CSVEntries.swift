@@ -25,7 +25,7 @@ struct CSVEntries {
     return ["of every entry, what is no secret in \(ignored.count == 1 ? "the column" : "the columns") \(names)"]
   }
 
-  private mutating func add(_ record: CSVTable.Record) {
+  private mutating func add(_ record: CSVRecord) {
     let origin = "line \(record.line)"
     switch layout.cells(record, table) {
     case .failure(let problem): unusable.append(UnusableEntry(origin, .source(problem.why)))

@@ -7,7 +7,7 @@ enum CSVLayout {
     var column: CSVColumn
     /// The name of its column.
     var name: String
-    var field: CSVTable.Field
+    var field: CSVField
   }
 
   /// The first line names the columns.
@@ -87,7 +87,7 @@ enum CSVLayout {
   // MARK: Lines
 
   /// The values of a line, or why it has none, in words that follow "it".
-  func cells(_ record: CSVTable.Record, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
+  func cells(_ record: CSVRecord, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
     switch self {
     case .columns(let named): Self.cells(record, named)
     case .pairs: Self.cells(record, table)
@@ -97,7 +97,7 @@ enum CSVLayout {
   struct UnreadableLine: Error { var why: String }
 
   private static func cells(
-    _ record: CSVTable.Record, _ named: [(column: CSVColumn, name: String)]
+    _ record: CSVRecord, _ named: [(column: CSVColumn, name: String)]
   ) -> Result<[Cell], UnreadableLine> {
     // Programs leave out empty fields at the end of a line.
     var cells = zip(named, record.fields).map { Cell(column: $0.column, name: $0.name, field: $1) }
@@ -113,7 +113,7 @@ enum CSVLayout {
     return .success(cells)
   }
 
-  private static func cells(_ record: CSVTable.Record, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
+  private static func cells(_ record: CSVRecord, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
     let fields = record.fields
     var cells = [Cell(column: .title, name: "title", field: fields[0])]
     var place = 1

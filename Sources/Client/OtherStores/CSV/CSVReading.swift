@@ -13,8 +13,8 @@ struct CSVReading {
   }
 
   /// All records but those without anything in them.
-  mutating func records() throws(ImportError) -> [CSVTable.Record] {
-    var records: [CSVTable.Record] = []
+  mutating func records() throws(ImportError) -> [CSVRecord] {
+    var records: [CSVRecord] = []
     while index < bytes.count {
       let record = try record()
       if !record.fields.allSatisfy(\.isEmpty) { records.append(record) }
@@ -22,8 +22,8 @@ struct CSVReading {
     return records
   }
 
-  mutating func record() throws(ImportError) -> CSVTable.Record {
-    var record = CSVTable.Record(line: line, fields: [try field(isFirst: true)])
+  mutating func record() throws(ImportError) -> CSVRecord {
+    var record = CSVRecord(line: line, fields: [try field(isFirst: true)])
     while isAt(form.separator) {
       index += 1
       record.fields.append(try field(isFirst: false))
@@ -41,14 +41,14 @@ struct CSVReading {
     return index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\n") ? 2 : 0
   }
 
-  private mutating func field(isFirst: Bool) throws(ImportError) -> CSVTable.Field {
+  private mutating func field(isFirst: Bool) throws(ImportError) -> CSVField {
     let start = index
     skipBlanks()
     if isAt(UInt8(ascii: "\"")) { return try quoted(followsBlank: index > start) }
     let followsBlank = index > start
     // Blanks may belong to a field that is not quoted.
     index = form.isSpaced && !isFirst && followsBlank ? start + 1 : start
-    var field = CSVTable.Field(start: index, end: index, followsBlank: followsBlank)
+    var field = CSVField(start: index, end: index, followsBlank: followsBlank)
     while index < bytes.count, !isAt(form.separator), lineEnd == 0 { index += 1 }
     field.end = index
     return field
@@ -58,10 +58,10 @@ struct CSVReading {
     while index < bytes.count, " \t".utf8.contains(bytes[index]), !isAt(form.separator) { index += 1 }
   }
 
-  private mutating func quoted(followsBlank: Bool) throws(ImportError) -> CSVTable.Field {
+  private mutating func quoted(followsBlank: Bool) throws(ImportError) -> CSVField {
     let opening = line
     index += 1
-    var field = CSVTable.Field(start: index, end: index, followsBlank: followsBlank)
+    var field = CSVField(start: index, end: index, followsBlank: followsBlank)
     while index < bytes.count {
       if isAt(UInt8(ascii: "\n")) { line += 1 }
       if isEscape {

@@ -4,26 +4,8 @@ internal import Whorl
 /// A file of comma-separated values (RFC 4180), or of values with other separators, in locked memory. Fields are positions
 /// in it, and secrets are only ever copied into locked memory.
 struct CSVTable: Sendable {
-  /// The position of a field's first byte, and the position after its last byte, without quotation marks.
-  struct Field: Sendable {
-    var start: Int
-    var end: Int
-    /// How many bytes in it only say that the next byte is meant as it is.
-    var escapes = 0
-    /// Whether blanks stand before it.
-    var followsBlank = false
-
-    var isEmpty: Bool { start == end }
-  }
-
-  struct Record: Sendable {
-    /// The line it begins on, from 1 on.
-    var line: Int
-    var fields: [Field]
-  }
-
   let form: CSVForm
-  let records: [Record]
+  let records: [CSVRecord]
   private let bytes: SharedSecret
 
   init(_ bytes: SharedSecret) throws(ImportError) {
@@ -38,23 +20,23 @@ struct CSVTable: Sendable {
   init(_ bytes: consuming SecretBytes) throws(ImportError) { try self.init(SharedSecret(bytes)) }
 
   /// The contents of a field.
-  func secret(_ field: Field) -> SecretBytes {
+  func secret(_ field: CSVField) -> SecretBytes {
     var value = SecretBytes(count: field.end - field.start - field.escapes)
     copy(field, into: &value)
     return value
   }
 
   /// The text of a field that is not secret; nil where it is not UTF-8.
-  func text(_ field: Field) -> String? { secret(field).plainText }
+  func text(_ field: CSVField) -> String? { secret(field).plainText }
 
   /// Whether a field is this word, in letters of either case. Makes no text of the field, which may be a secret.
-  func isWord(_ field: Field, _ word: String) -> Bool {
+  func isWord(_ field: CSVField, _ word: String) -> Bool {
     let lower = Array(word.utf8)
     return field.escapes == 0
       && bytes.bytes.withUnsafeBytes { $0[field.start..<field.end].elementsEqual(lower) { $0 | 0x20 == $1 | 0x20 } }
   }
 
-  private func copy(_ field: Field, into value: inout SecretBytes) {
+  private func copy(_ field: CSVField, into value: inout SecretBytes) {
     value.withUnsafeMutableBytes { target in
       bytes.bytes.withUnsafeBytes { source in
         var index = field.start

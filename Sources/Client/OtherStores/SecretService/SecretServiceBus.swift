@@ -13,9 +13,9 @@ final class SecretServiceBus: Sendable {
   /// How long an answer may take that does not wait for a person.
   static let limit = Duration.seconds(30)
 
-  private let connection: BusConnection
+  let connection: BusConnection
   /// The unique name of the service.
-  private let owner: String
+  let owner: String
   private let signals: SecretServiceSignals
 
   /// Connects, and has the bus start the service where it does not run.
@@ -42,9 +42,6 @@ final class SecretServiceBus: Sendable {
   }
 
   deinit { connection.close() }
-
-  /// The program that has the name.
-  func holder() async -> SecretServiceHolder { await SecretServiceHolder(owner, on: connection) }
 
   /// A call of the service's own object.
   func service(_ member: String, _ arguments: [BusValue]) async throws(ImportError) -> [BusValue] {

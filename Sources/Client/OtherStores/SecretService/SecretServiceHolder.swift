@@ -115,3 +115,8 @@ package struct SecretServiceHolder: Sendable, Hashable {
     return String(validating: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 }
+
+extension SecretServiceBus {
+  /// The program that has the name.
+  func holder() async -> SecretServiceHolder { await SecretServiceHolder(owner, on: connection) }
+}

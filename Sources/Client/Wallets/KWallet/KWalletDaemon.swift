@@ -4,6 +4,9 @@ internal import SDBus
 /// One of KWallet's daemons. They use the same files and take a key in the same way. They differ in the program, its
 /// bus name, and the call that tells whether the wallet is open.
 package struct KWalletDaemon: Sendable, Hashable {
+  /// The name of the one wallet that KWallet's own PAM module opens.
+  static let wallet = "kdewallet"
+
   /// The full path of the program.
   package internal(set) var program: String
   /// Its name on the message bus.
@@ -34,14 +37,14 @@ package struct KWalletDaemon: Sendable, Hashable {
   /// way to ask whether one is open.
   package static let ksecretd = Self(
     program: "/usr/bin/ksecretd", busName: "org.kde.ksecretd",
-    path: "/org/freedesktop/secrets/collection/\(KWalletPlaces.wallet)", interface: "org.freedesktop.DBus.Properties",
+    path: "/org/freedesktop/secrets/collection/\(KWalletDaemon.wallet)", interface: "org.freedesktop.DBus.Properties",
     member: "Get", arguments: [.string("org.freedesktop.Secret.Collection"), .string("Locked")],
     whenOpen: .variant(.boolean(false)), whenClosed: .variant(.boolean(true)))
 
   private init(kwalletd name: String) {
     self.init(
       program: "/usr/bin/\(name)", busName: "org.kde.\(name)", path: "/modules/\(name)", interface: "org.kde.KWallet",
-      member: "isOpen", arguments: [.string(KWalletPlaces.wallet)], whenOpen: .boolean(true),
+      member: "isOpen", arguments: [.string(KWalletDaemon.wallet)], whenOpen: .boolean(true),
       whenClosed: .boolean(false))
   }
 

@@ -22,7 +22,7 @@ package struct KWalletPlaces: Sendable, Hashable {
   }
 
   /// The name of the one wallet that KWallet's own PAM module opens.
-  package static let wallet = "kdewallet"
+  package static let wallet = KWalletDaemon.wallet
 
   /// The wallet's file.
   package var file: String { "\(folder)/\(Self.wallet).kwl" }

@@ -37,9 +37,9 @@ struct FingerLines {
 extension PAMStack.Rule {
   /// Whether this line is Whorl's, asks for a finger and acts in this service.
   fileprivate func asksForFinger(in service: String) -> Bool {
-    guard module == LoginStacks.module, arguments.contains("verify") else { return false }
+    guard module == LoginServices.module, arguments.contains("verify") else { return false }
     guard let named = arguments.last(where: { $0.hasPrefix("services=") }) else {
-      return LoginStacks.services.contains(service) && !LoginStacks.withoutSession.contains(service)
+      return LoginServices.all.contains(service) && !LoginServices.withoutSession.contains(service)
     }
     return named.dropFirst("services=".count).split(separator: ",").contains(service[...])
   }

@@ -21,16 +21,6 @@ package struct LoginStacks: Sendable {
     package let advice: String?
   }
 
-  /// The services by which people log in, and sudo, which is reported but not required.
-  package static let services = [
-    "gdm-fingerprint", "gdm-password", "gdm-autologin", "sddm", "sddm-autologin", "lightdm", "lightdm-autologin",
-    "greetd", "login", "sudo",
-  ]
-  /// The services whose sessions open nothing: automatic logins, and sudo, whose user has a session already.
-  static let withoutSession: Set<String> = ["gdm-autologin", "sddm-autologin", "lightdm-autologin", "sudo"]
-
-  package static let module = "pam_whorl.so"
-
   private let folders: [String]
   private let moduleIsInstalled: Bool
 
@@ -38,7 +28,7 @@ package struct LoginStacks: Sendable {
   package init() {
     self.init(
       folders: ["/etc/pam.d", "/usr/lib/pam.d", "/usr/share/pam.d"],
-      moduleIsInstalled: Self.moduleFolders.contains { PrivateFile.exists("\($0)/\(Self.module)") })
+      moduleIsInstalled: Self.moduleFolders.contains { PrivateFile.exists("\($0)/\(LoginServices.module)") })
   }
 
   package init(folders: [String], moduleIsInstalled: Bool) {
@@ -56,16 +46,20 @@ package struct LoginStacks: Sendable {
 
   /// The results for all of the services that this machine has.
   package func findings() -> [Finding] {
-    Self.services.compactMap { service in
+    LoginServices.all.compactMap { service in
       PAMStack(service: service, in: folders).map { finding(service, $0) }
     }
   }
 
   /// Whether any login program reports its logins to Whorl.
-  package var isAnyGood: Bool { findings().contains { $0.state == .good && !Self.withoutSession.contains($0.service) } }
+  package var isAnyGood: Bool {
+    findings().contains { $0.state == .good && !LoginServices.withoutSession.contains($0.service) }
+  }
 
   /// Whether any login program takes a finger.
-  package var takesFinger: Bool { findings().contains { $0.takesFinger && !Self.withoutSession.contains($0.service) } }
+  package var takesFinger: Bool {
+    findings().contains { $0.takesFinger && !LoginServices.withoutSession.contains($0.service) }
+  }
 
   private func finding(_ service: String, _ stack: PAMStack) -> Finding {
     let auth = stack.rules(of: .auth)
@@ -74,9 +68,11 @@ package struct LoginStacks: Sendable {
       Finding(service: service, state: state, takesFinger: finger.takesFinger, advice: advice)
     }
     let session = stack.rules(of: .session)
-    let own = session.firstIndex { $0.module == Self.module }
-    if Self.withoutSession.contains(service) {
-      guard auth.contains(where: { $0.module == Self.module }) || own != nil else { return found(.absent, nil) }
+    let own = session.firstIndex { $0.module == LoginServices.module }
+    if LoginServices.withoutSession.contains(service) {
+      guard auth.contains(where: { $0.module == LoginServices.module }) || own != nil else {
+        return found(.absent, nil)
+      }
       guard moduleIsInstalled else { return found(.notInstalled, Self.installAdvice) }
       return found(.good, finger.advice)
     }
@@ -84,7 +80,7 @@ package struct LoginStacks: Sendable {
       return found(
         .absent,
         "no line for the session: 'pam-auth-update --enable whorl' (Debian), or "
-          + "'session optional \(Self.module)' after pam_systemd.so in \(session.last?.file ?? service)")
+          + "'session optional \(LoginServices.module)' after pam_systemd.so in \(session.last?.file ?? service)")
     }
     guard moduleIsInstalled else { return found(.notInstalled, Self.installAdvice) }
     let rule = session[own]
@@ -101,5 +97,5 @@ package struct LoginStacks: Sendable {
     return found(.good, finger.advice)
   }
 
-  private static let installAdvice = "the line is there and \(module) is not: install libpam-whorl"
+  private static let installAdvice = "the line is there and \(LoginServices.module) is not: install libpam-whorl"
 }

@@ -6,7 +6,7 @@ internal import KeySchemes
 /// checked.
 package struct Certificate: Sendable {
   /// The largest certificate that is read, in bytes. Those of public authorities have a few thousand.
-  package static let limit = 64 << 10
+  package static let limit = DistinguishedName.limit
 
   /// The whole certificate, exactly as it was given.
   package let der: [UInt8]

@@ -20,9 +20,12 @@ package struct DistinguishedName: Sendable, Hashable {
     let text: String
   }
 
+  /// The largest name that is read, in bytes: as large as a whole certificate.
+  static let limit = 64 << 10
+
   /// Parses one name in DER. Nil for anything else.
   package init?(der: [UInt8]) {
-    guard der.count <= Certificate.limit else { return nil }
+    guard der.count <= Self.limit else { return nil }
     let (name, readCount) = der.withUnsafeBufferPointer { bytes in
       var next = bytes.baseAddress
       // Reads the borrowed bytes and moves `next` behind what it has read; the result is transfer full.

@@ -1,20 +1,7 @@
 internal import COpenSSL
-internal import SecureMemory
 
 /// libcrypto's algorithms. Each is fetched once, because a fetch takes longer than sealing a secret.
 package enum Algorithms {
-  /// Fetches what opening a store and an item needs. libcrypto takes about 2 ms to initialise; a program that calls
-  /// this first, on another thread, does not wait for it.
-  package static func prepare() {
-    let key = SecretBytes(count: 32)
-    _ = MAC.hmacSHA256(key: key, [])
-    _ = Digest.sha256([])
-    // Errors are ignored: the same operation fails again, with its error, when it is needed.
-    guard let derived = try? KDF.hkdf(key: key, info: []) else { return }
-    // This is not a valid box, but the algorithm is fetched before that is noticed.
-    _ = try? AEAD.open([UInt8](repeating: 0, count: 64), key: derived, aad: [])
-  }
-
   /// `@unchecked Sendable`: a fetched algorithm, and a context that is only duplicated, is immutable and atomically
   /// reference-counted, and this reference is never released.
   struct Fetched: @unchecked Sendable {

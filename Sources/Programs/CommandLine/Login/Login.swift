@@ -21,10 +21,3 @@ struct Login: ParsableCommand {
       LoginList.self, LoginRemove.self,
     ])
 }
-
-/// The argument of `login enable` and `login disable`.
-enum LoginChoice: String, CaseIterable, ExpressibleByArgument {
-  case gnomeKeyring = "gnome-keyring"
-  case kwallet
-  case passcode
-}

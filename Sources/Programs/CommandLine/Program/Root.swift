@@ -1,23 +1,6 @@
 import ArgumentParser
-import Processes
 
-/// What every command is given for the programs that it executes.
-typealias Hardening = Processes.Hardening
-
-/// One command of the program.
-protocol Command: ParsableCommand {
-  var options: GlobalOptions { get }
-
-  /// The command's name at the beginning of error messages.
-  static var spoken: String { get }
-
-  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure)
-}
-
-extension Command {
-  static var spoken: String { configuration.commandName ?? _commandName }
-}
-
+/// The whole program: its help, and the list of its commands.
 struct Root: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whorl",
@@ -54,8 +37,4 @@ struct Root: ParsableCommand {
         subcommands: [Backup.self, Restore.self, Export.self, Import.self, Key.self, Migrate.self]),
       CommandGroup(name: "Readers", subcommands: [Reader.self]),
     ])
-}
-
-enum Version {
-  static let text = "0.1.0"
 }

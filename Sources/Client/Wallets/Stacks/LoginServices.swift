@@ -1,0 +1,13 @@
+/// The PAM services of login programs, and the module that Whorl adds to them.
+enum LoginServices {
+  /// The services by which people log in, and sudo, which is reported but not required.
+  static let all = [
+    "gdm-fingerprint", "gdm-password", "gdm-autologin", "sddm", "sddm-autologin", "lightdm", "lightdm-autologin",
+    "greetd", "login", "sudo",
+  ]
+  /// The services whose sessions open nothing: automatic logins, and sudo, whose user has a session already.
+  static let withoutSession: Set<String> = ["gdm-autologin", "sddm-autologin", "lightdm-autologin", "sudo"]
+
+  /// The name of Whorl's PAM module.
+  static let module = "pam_whorl.so"
+}

@@ -1,0 +1,8 @@
+/// The service's settings cannot be used.
+package struct ServiceSettingsError: Error, Sendable, Hashable {
+  package var path: String
+  /// What is wrong, worded to follow the path.
+  package var problem: String
+
+  package var words: String { "\(path): \(problem)" }
+}
