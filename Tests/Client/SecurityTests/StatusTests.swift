@@ -52,7 +52,7 @@ struct StatusTests {
 
   @Test("distinguish an unusable store from a missing item")
   func stores() {
-    #expect(VaultError.storeNotFound("x").status == errSecNotAvailable)
+    #expect(VaultError.storeNotFound("x").status == errSecNoSuchKeychain)
     #expect(VaultError.storeDamaged("x").status == errSecInvalidKeychain)
     #expect(VaultError.itemDamaged(nil).status == errSecDecode)
     #expect(VaultError.itemGone.status == errSecItemNotFound)
