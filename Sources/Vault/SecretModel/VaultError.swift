@@ -1,9 +1,7 @@
 public import Fingerprint
 
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
-#if hasAttribute(nonexhaustive)
-  @nonexhaustive
-#endif
+@nonexhaustive(warn)
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
   /// The name of an item breaks a rule; the value says which.

@@ -1,4 +1,5 @@
 /// Why a TPM does not open the store whose keys it holds.
+@nonexhaustive(warn)
 public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
   /// The TPM cannot be reached, or the machine has none.
   case absent
@@ -15,6 +16,7 @@ public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Why a credential of systemd does not open the store whose keys are sealed under it.
+@nonexhaustive(warn)
 public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
   /// The service has none, or its settings exclude it.
   case absent
@@ -23,6 +25,7 @@ public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Why the machine did not give a permission that a program asked for.
+@nonexhaustive(warn)
 public enum AuthorizationProblem: String, Sendable, Hashable, CaseIterable {
   /// The machine's rules do not allow it, or not where the program runs.
   case denied

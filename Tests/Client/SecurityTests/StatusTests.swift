@@ -2,6 +2,7 @@ import Fingerprint
 import Security
 import Testing
 import Vault
+import VaultDriver
 
 @Suite("Statuses")
 struct StatusTests {
@@ -48,6 +49,30 @@ struct StatusTests {
       .setChanged,
     ]
     for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
+  }
+
+  @Test("of the vault's errors are Apple's, under the names that the command line tells")
+  func agreement() {
+    let constants: [AppleStatus: OSStatus] = [
+      .errSecDiskFull: errSecDiskFull, .errSecIO: errSecIO, .errSecParam: errSecParam,
+      .errSecUserCanceled: errSecUserCanceled, .errSecNotAvailable: errSecNotAvailable,
+      .errSecAuthFailed: errSecAuthFailed, .errSecNoSuchKeychain: errSecNoSuchKeychain,
+      .errSecInvalidKeychain: errSecInvalidKeychain, .errSecDuplicateKeychain: errSecDuplicateKeychain,
+      .errSecDuplicateItem: errSecDuplicateItem, .errSecItemNotFound: errSecItemNotFound,
+      .errSecDataTooLarge: errSecDataTooLarge, .errSecInteractionNotAllowed: errSecInteractionNotAllowed,
+      .errSecWrongSecVersion: errSecWrongSecVersion, .errSecDecode: errSecDecode,
+      .errSecServiceNotAvailable: errSecServiceNotAvailable, .errSecInternalError: errSecInternalError,
+    ]
+    for status in AppleStatus.allCases { #expect(constants[status] == status.rawValue, "\(status)") }
+    for error in EveryError.ofVault {
+      let apple = error.described.apple
+      #expect(error.status == constants[apple.status], "\(error)")
+      #expect(error.authenticationError.code == apple.code.rawValue, "\(error)")
+      // The name is that of the status, unless the code says more of a failed authentication.
+      let isAuthentication = [errSecAuthFailed, errSecUserCanceled].contains(error.status)
+      #expect(apple.name == "\(apple.status)" || isAuthentication && apple.name == "LAError.\(apple.code)", "\(error)")
+    }
+    #expect(Set(EveryError.ofVault.map(\.name)) == Set(VaultErrorName.allCases))
   }
 
   @Test("distinguish an unusable store from a missing item")
