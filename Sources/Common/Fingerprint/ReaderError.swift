@@ -1,4 +1,5 @@
 /// Why a call to a reader failed. A finger that does not match or could not be read is not an error: see `ScanOutcome`.
+@nonexhaustive(warn)
 public enum ReaderError: Error, Sendable, Hashable {
   /// No reader is attached, or none has the name that was asked for.
   case absent

@@ -100,7 +100,7 @@ extension AuditEntry.Outcome: RawRepresentable {
   package var rawValue: String {
     switch self {
     case .done: "done"
-    case .failed(let name): name.rawValue
+    case .failed(let name): name.word
     case .rejected: "Rejected"
     }
   }
@@ -110,7 +110,7 @@ extension AuditEntry.Outcome: RawRepresentable {
     case "done": self = .done
     case "Rejected": self = .rejected
     default:
-      guard let name = VaultErrorName(rawValue: rawValue) else { return nil }
+      guard let name = VaultErrorName(word: rawValue) else { return nil }
       self = .failed(name)
     }
   }

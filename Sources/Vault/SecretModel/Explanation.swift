@@ -23,3 +23,15 @@ extension Accessibility {
     }
   }
 }
+
+extension Explanation {
+  /// The person or a signal cancelled it.
+  package static let cancelled = Explanation("cancelled", advice: "run it again")
+
+  /// A mistake of Whorl's own.
+  package static func defect(_ problem: String) -> Explanation {
+    Explanation(
+      "Whorl itself has failed (internal error)", advice: "run it again with --verbose, and report what that says",
+      detail: problem)
+  }
+}

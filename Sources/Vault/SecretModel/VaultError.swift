@@ -1,46 +1,7 @@
 public import Fingerprint
 
-/// Why a TPM does not open the store whose keys it holds.
-public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
-  /// The TPM cannot be reached, or the machine has none.
-  case absent
-  /// The TPM was cleared or replaced: it is not the one that the store was sealed in.
-  case changed
-  /// The TPM takes no passcode for a while, after too many wrong ones of any program.
-  case lockedOut = "locked out"
-  /// The registers that the store was sealed to have other values: the firmware, its settings or the boot were changed.
-  case registersChanged = "registers changed"
-  /// The TPM's storage hierarchy has an owner password.
-  case ownerPassword = "owner password"
-  /// The TPM refused for another reason.
-  case refused
-}
-
-/// Why a credential of systemd does not open the store whose keys are sealed under it.
-public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
-  /// The service has none, or its settings exclude it.
-  case absent
-  /// The service has another one than the one that the store was sealed under.
-  case changed
-}
-
-/// Why the machine did not give a permission that a program asked for.
-public enum AuthorizationProblem: String, Sendable, Hashable, CaseIterable {
-  /// The machine's rules do not allow it, or not where the program runs.
-  case denied
-  /// The person closed the question for the password.
-  case dismissed
-  /// It takes a password, and nobody is there to be asked for it.
-  case nobodyToAsk = "nobody to ask"
-  /// It takes a password, and is not asked for one here.
-  case notAsked = "not asked"
-  /// The password was wrong as often as it may be tried.
-  case wrongPassword = "wrong password"
-  /// The machine gives no answer.
-  case unavailable
-}
-
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
+@nonexhaustive(warn)
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
   /// The name of an item breaks a rule; the value says which.
@@ -176,4 +137,324 @@ public enum VaultError: Error, Sendable, Hashable {
   case versionMismatch(String)
   /// The connection to the vault was lost after a change was sent. The change may have been made or not.
   case outcomeUnknown
+}
+
+/// The names of the errors: one for each case of ``VaultError``, and named like it.
+package enum VaultErrorName: String, CaseIterable, Sendable {
+  case invalidName, secretTooLong, fingerNotEnrolled, fingerDuplicate, notEnrolled, fingersNotAccepted, invalidPasscode,
+    guessablePasscode, invalidAccessControl, duplicateItem, itemGone, invalidRequest, authenticationFailed,
+    cancelled, userFallback, appCancelled, systemCancelled, contextInvalidated, biometryLockout, wrongPasscode,
+    wrongRecoveryKey, malformedRecoveryKey, wrongApplicationPassword, passcodeDelayed, applicationPasswordDelayed,
+    passcodeNotSet, interactionNotAllowed, sessionRefused, notUnlocked, notAuthorized, itemInvalidated,
+    differentReader, setChanged, touchRefused, reader, printsGone, configuration, storeNotFound, storeExists,
+    unsafeDirectory, deviceKeyMissing, tpm, credential, itemDamaged, storeDamaged, restoreDetected,
+    recoveryKeyRequired, storeFull, newerFormat, olderFormat, wrongPassphrase, fileUnreadable, busy, timedOut,
+    inputOutput, internalError, serviceUnavailable, versionMismatch, outcomeUnknown
+}
+
+extension VaultErrorDescription {
+  /// All that is known of an error, whatever its case. A new error needs an entry here, and one below.
+  package static func of(_ error: VaultError) -> Self {
+    switch error {
+    // What was asked
+    case .invalidName(let problem):
+      Self(
+        .invalidName, [.text(problem)], .status(.errSecParam), .usage,
+        "that cannot be the name of a secret: \(problem)",
+        advice: "write SERVICE or SERVICE/ACCOUNT, such as mail/alice")
+    case .secretTooLong(let limit):
+      Self(
+        .secretTooLong, [.number(limit)], .status(.errSecDataTooLarge), .usage,
+        "the secret is longer than \(limit) bytes", advice: "keep the file encrypted elsewhere and its key here")
+    case .fingerNotEnrolled(let finger):
+      Self(
+        .fingerNotEnrolled, [.word(finger.rawValue)], .status(.errSecItemNotFound), .notFound,
+        "\(Spoken.finger(finger)) is not enrolled", advice: "'whorl fingers' lists the enrolled ones")
+    case .fingerDuplicate(let known):
+      Self(
+        .fingerDuplicate, known.map { [.word($0.rawValue)] } ?? [], .status(.errSecDuplicateItem), .exists,
+        "that finger is enrolled already\(known.map { " as the \($0.spokenName)" } ?? "")",
+        advice: "touch another finger, or unenroll it first")
+    case .notEnrolled:
+      Self(
+        .notEnrolled, [], .authentication(.biometryNotEnrolled), .notFound, "no finger is enrolled on this reader",
+        advice: "enrol one in the desktop's settings (Users, Fingerprint), or with 'whorl enroll'")
+    case .fingersNotAccepted(let nature):
+      Self(
+        .fingersNotAccepted, [.word(nature.rawValue)], .authentication(.biometryNotEnrolled), .refused,
+        "the fingers of this \(nature.rawValue) reader have not been accepted with the passcode",
+        advice: "if the configuration names it on purpose, 'whorl reader use fprintd' accepts them")
+    case .invalidPasscode(let problem):
+      Self(
+        .invalidPasscode, [.text(problem)], .status(.errSecParam), .usage, "that cannot be taken: \(problem)",
+        advice: "choose another")
+    case .guessablePasscode:
+      Self(
+        .guessablePasscode, [], .status(.errSecParam), .usage,
+        "a day of guesses finds that passcode, for whoever has a copy of this store: 20 million a day, uncounted",
+        advice: "choose a longer one, such as four words or 12 digits, or insist with --allow-guessable")
+    case .invalidAccessControl(let problem):
+      Self(
+        .invalidAccessControl, [.text(problem)], .status(.errSecParam), .usage, problem,
+        advice: "'whorl --help' explains")
+    case .duplicateItem:
+      Self(
+        .duplicateItem, [], .status(.errSecDuplicateItem), .exists, "such an item exists already",
+        advice: "remove it first")
+    case .itemGone:
+      Self(
+        .itemGone, [], .status(.errSecItemNotFound), .notFound, "the item does not exist any more",
+        advice: "'whorl ls' lists what there is")
+    case .invalidRequest(let problem):
+      Self(
+        .invalidRequest, [.text(problem)], .status(.errSecParam), .usage, problem, advice: "'whorl --help' explains")
+
+    // Refused
+    case .authenticationFailed:
+      Self(
+        .authenticationFailed, [], .authentication(.authenticationFailed), .refused,
+        "three touches did not match an enrolled finger",
+        advice:
+          "try again with one that 'whorl fingers' lists, clean and dry; where the passcode is taken in its place, "
+          + "press Enter at the prompt")
+    case .cancelled:
+      Self(.cancelled, [], .authentication(.userCancel), .refused, .cancelled)
+    case .userFallback:
+      Self(.userFallback, [], .authentication(.userFallback), .refused, .cancelled)
+    case .appCancelled:
+      Self(.appCancelled, [], .authentication(.appCancel), .refused, .cancelled)
+    case .systemCancelled:
+      Self(
+        .systemCancelled, [], .authentication(.systemCancel), .tryAgain,
+        "the vault ended before it answered, and nothing was changed", advice: "try again")
+    case .contextInvalidated:
+      Self(
+        .contextInvalidated, [], .authentication(.invalidContext), .tryAgain,
+        "the vault ended before it answered, and nothing was changed", advice: "try again")
+    case .biometryLockout:
+      Self(
+        .biometryLockout, [], .authentication(.biometryLockout), .refused,
+        "fingers are locked out after five touches that matched nobody",
+        advice: "'whorl unlock' clears it with the passcode, 'whorl recover' with the recovery key")
+    case .wrongPasscode:
+      Self(
+        .wrongPasscode, [], .status(.errSecAuthFailed), .refused, "wrong passcode",
+        advice: "try again; 'whorl recover' sets a new one with the recovery key")
+    case .wrongRecoveryKey:
+      Self(
+        .wrongRecoveryKey, [], .status(.errSecAuthFailed), .refused, "this is not the recovery key of this store",
+        advice: "look for the one that was shown last, by 'whorl setup', 'whorl init' or 'whorl recover --new-key'")
+    case .malformedRecoveryKey:
+      Self(
+        .malformedRecoveryKey, [], .status(.errSecAuthFailed), .refused, "this is not a recovery key",
+        advice: "check it for typing errors")
+    case .wrongApplicationPassword:
+      Self(
+        .wrongApplicationPassword, [], .status(.errSecAuthFailed), .refused, "wrong application password",
+        advice: "try again")
+    case .passcodeDelayed(let seconds):
+      Self(
+        .passcodeDelayed, [.number(seconds)], .status(.errSecAuthFailed), .refused, "too many wrong passcodes",
+        advice: "wait \(Spoken.duration(seconds))")
+    case .applicationPasswordDelayed(let seconds):
+      Self(
+        .applicationPasswordDelayed, [.number(seconds)], .status(.errSecAuthFailed), .refused,
+        "too many wrong application passwords", advice: "wait \(Spoken.duration(seconds))")
+    case .passcodeNotSet:
+      Self(
+        .passcodeNotSet, [], .authentication(.passcodeNotSet), .refused, "no passcode is set",
+        advice: "'whorl passcode' sets one with the recovery key")
+    case .interactionNotAllowed:
+      Self(
+        .interactionNotAllowed, [], .status(.errSecInteractionNotAllowed), .refused,
+        "this needs a person and none may be asked",
+        advice: "leave --no-prompt away, or run it where somebody can answer")
+    case .sessionRefused(let refusal):
+      Self(
+        .sessionRefused, [.word(refusal.rawValue)], .status(.errSecInteractionNotAllowed), .refused,
+        refusal.explanation)
+    case .notUnlocked(let accessibility):
+      Self(
+        .notUnlocked, [.word(accessibility.rawValue)], .status(.errSecInteractionNotAllowed), .refused,
+        "your \(accessibility.plainName) are closed",
+        advice: (accessibility == .afterFirstUnlock ? "" : "unlock your session if its screen is locked; otherwise ")
+          + "'whorl unlock' opens them with the passcode", detail: accessibility.rawValue)
+    case .notAuthorized(let problem, let action):
+      Self(
+        .notAuthorized, [.word(problem.rawValue), .text(action)], .status(.errSecAuthFailed),
+        problem == .unavailable ? .unavailable : .refused, problem.explanation(of: action))
+    case .itemInvalidated(let name):
+      Self(
+        .itemInvalidated, [.item(name)], .status(.errSecItemNotFound), .refused,
+        "\(name) is dead: the fingers or the passcode it was bound to have changed",
+        advice: "nothing brings it back; store it again with 'whorl set --replace'")
+    case .differentReader(let name):
+      Self(
+        .differentReader, [.item(name)], .status(.errSecAuthFailed), .refused,
+        "\(name) is bound to a different reader", advice: "attach that reader, or name it with --reader")
+    case .setChanged:
+      Self(
+        .setChanged, [], .authentication(.authenticationFailed), .refused, "the enrolled fingers changed meanwhile",
+        advice: "try again")
+    case .touchRefused:
+      Self(
+        .touchRefused, [], .authentication(.authenticationFailed), .refused,
+        "the reader's answer was not to this request", advice: "try again; if it stays so, run 'whorl doctor'")
+
+    // Readers
+    case .reader(let error):
+      Self(.reader, [.reader(error)], error.described.apple, error.described.kind, error.described.explanation)
+    case .printsGone(let fingers):
+      Self(
+        .printsGone, [.words(fingers.map(\.rawValue))], .authentication(.biometryNotAvailable), .unavailable,
+        "the reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
+          + "stays closed, and nothing is lost",
+        advice: fingers.count == 1
+          ? "'whorl unenroll \(fingers[0].rawValue)' accepts that, with the passcode"
+          : "'whorl unenroll FINGER' accepts that for each of them, with the passcode")
+
+    // The store
+    case .configuration(let problem):
+      Self(
+        .configuration, [.text(problem)], .status(.errSecNotAvailable), .configuration, problem, advice: "correct it")
+    case .storeNotFound(let directory):
+      Self(
+        .storeNotFound, [.text(directory)], .status(.errSecNoSuchKeychain, evaluated: .passcodeNotSet), .notFound,
+        "no store in \(directory)", advice: "'whorl setup' begins one, and 'whorl init' makes it alone")
+    case .storeExists(let directory):
+      Self(
+        .storeExists, [.text(directory)], .status(.errSecDuplicateKeychain), .exists,
+        "there is a store in \(directory) already, or something else",
+        advice: "name another directory with --store")
+    case .unsafeDirectory(let problem):
+      Self(
+        .unsafeDirectory, [.text(problem)], .status(.errSecNotAvailable), .configuration,
+        "the store's directory cannot be trusted: \(problem)", advice: "correct that, then try again")
+    case .deviceKeyMissing:
+      Self(
+        .deviceKeyMissing, [], .status(.errSecInvalidKeychain), .damaged,
+        "the store's key file is missing or another store's",
+        advice: "'whorl recover' makes a new one from the recovery key")
+    case .tpm(let problem, let detail):
+      Self(.tpm, [.word(problem.rawValue), .text(detail)], problem.apple, problem.kind, problem.explanation(detail))
+    case .credential(let problem, let detail):
+      Self(
+        .credential, [.word(problem.rawValue), .text(detail)], problem.apple, problem.kind,
+        problem.explanation(detail))
+    case .itemDamaged(let name):
+      Self(
+        .itemDamaged, name.map { [.item($0)] } ?? [], .status(.errSecDecode), .damaged,
+        "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",
+        advice: "put it back from a backup, or remove it with 'whorl rm'; the others are untouched")
+    case .storeDamaged(let problem):
+      Self(
+        .storeDamaged, [.text(problem)], .status(.errSecInvalidKeychain), .damaged,
+        "the store is damaged: \(problem)", advice: "put it back from a backup")
+    case .restoreDetected:
+      Self(
+        .restoreDetected, [], .status(.errSecInvalidKeychain), .damaged,
+        "an earlier copy of the store, or of a part of it, was put back",
+        advice: "'whorl unlock' lists what came back and, if that was you, accepts it")
+    case .recoveryKeyRequired:
+      Self(
+        .recoveryKeyRequired, [], .status(.errSecInvalidKeychain), .damaged,
+        "an earlier copy of the store, or of a part of it, was put back, and nothing vouches for its passcode",
+        advice: "'whorl recover' lists what came back and, if that was you, accepts it with the recovery key")
+    case .storeFull(let limit):
+      Self(
+        .storeFull, [.number(limit)], .status(.errSecDiskFull), .inputOutput,
+        "the store is full: the service keeps at most \(limit >> 20) MiB of each user",
+        advice: "remove what is not needed, or keep large files encrypted elsewhere")
+    case .newerFormat(let version):
+      Self(
+        .newerFormat, [.number(version)], .status(.errSecWrongSecVersion), .damaged,
+        "the store is of a newer format (\(version))", advice: "update whorl")
+    case .olderFormat(let version):
+      Self(
+        .olderFormat, [.number(version)], .status(.errSecWrongSecVersion), .damaged,
+        "the store is of an older format (\(version)), made before the first release",
+        advice: "read its items with the whorl that made it, and store them in a new one ('whorl init')")
+
+    // Encrypted files
+    case .wrongPassphrase:
+      Self(
+        .wrongPassphrase, [], .status(.errSecAuthFailed), .refused, "the passphrase does not open the file",
+        advice: "give the one that it was encrypted with")
+    case .fileUnreadable(let why):
+      Self(
+        .fileUnreadable, [.text(why)], .status(.errSecDecode), .damaged, "the file cannot be opened: \(why)",
+        advice: "copy or export it anew")
+
+    // Passing
+    case .busy(let what):
+      Self(
+        .busy, [.text(what)], .status(.errSecNotAvailable, evaluated: .systemCancel), .tryAgain, "busy: \(what)",
+        advice: "try again")
+    case .timedOut:
+      Self(
+        .timedOut, [], .authentication(.systemCancel), .tryAgain, "no finger came in time",
+        advice: "try again; --timeout, or timeout in config.json, gives more time")
+    case .inputOutput(let problem):
+      Self(
+        .inputOutput, [.text(problem)], .status(.errSecIO), .inputOutput, problem,
+        advice: "check permissions, and the disk's space and state")
+    case .internalError(let problem):
+      Self(.internalError, [.text(problem)], .status(.errSecInternalError), .internalError, .defect(problem))
+
+    // The vault's process
+    case .serviceUnavailable(let problem):
+      Self(
+        .serviceUnavailable, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable, problem,
+        advice: "'whorl doctor' looks at the installation")
+    case .versionMismatch(let problem):
+      Self(
+        .versionMismatch, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable,
+        "whorl and its vault are of different versions, or what answers is no vault",
+        advice: "install both from one package, then restart the machine", detail: problem)
+    case .outcomeUnknown:
+      Self(
+        .outcomeUnknown, [], .status(.errSecServiceNotAvailable), .tryAgain,
+        "the vault ended before it answered: the change was made or not",
+        advice: "look at what is there, then try again")
+    }
+  }
+}
+
+extension VaultError {
+  /// Makes each error again from its name and details. Errors with details of other kinds than one text, number or item
+  /// have a function of their own.
+  static let makers =
+    VaultErrorMakers(
+      plain: [
+        .notEnrolled, .guessablePasscode, .duplicateItem, .itemGone, .authenticationFailed, .cancelled, .userFallback,
+        .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey,
+        .malformedRecoveryKey, .wrongApplicationPassword, .passcodeNotSet, .interactionNotAllowed, .setChanged,
+        .touchRefused, .deviceKeyMissing, .restoreDetected, .recoveryKeyRequired, .wrongPassphrase, .timedOut,
+        .outcomeUnknown,
+      ],
+      texts: [
+        VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
+        VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
+        VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
+        VaultError.internalError, VaultError.serviceUnavailable, VaultError.versionMismatch,
+      ],
+      numbers: [
+        VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
+        VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:), VaultError.newerFormat,
+        VaultError.olderFormat,
+      ],
+      items: [VaultError.itemInvalidated, VaultError.differentReader],
+      others: [
+        .fingerNotEnrolled: { $0.word().map { .fingerNotEnrolled($0) } },
+        .fingerDuplicate: { $0.isEmpty ? .fingerDuplicate(nil) : $0.word().map { .fingerDuplicate($0) } },
+        .fingersNotAccepted: { $0.word().map { .fingersNotAccepted($0) } },
+        .sessionRefused: { $0.word().map { .sessionRefused($0) } },
+        .notUnlocked: { $0.word().map { .notUnlocked($0) } },
+        .notAuthorized: { $0.wordAndText().map { .notAuthorized($0, action: $1) } },
+        .reader: { $0.reader.map { .reader($0) } },
+        .printsGone: { $0.words().map { .printsGone($0) } },
+        .tpm: { $0.wordAndText().map { .tpm($0, detail: $1) } },
+        .credential: { $0.wordAndText().map { .credential($0, detail: $1) } },
+        .itemDamaged: { $0.isEmpty ? .itemDamaged(nil) : $0.item.map { .itemDamaged($0) } },
+      ])
 }

@@ -3,6 +3,7 @@ import Presence
 import Security
 import Testing
 import Vault
+import VaultDriver
 import VaultStore
 
 @Suite("Statuses")
@@ -52,9 +53,33 @@ struct StatusTests {
     for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
   }
 
+  @Test("of the vault's errors are Apple's, under the names that the command line tells")
+  func agreement() {
+    let constants: [AppleStatus: OSStatus] = [
+      .errSecDiskFull: errSecDiskFull, .errSecIO: errSecIO, .errSecParam: errSecParam,
+      .errSecUserCanceled: errSecUserCanceled, .errSecNotAvailable: errSecNotAvailable,
+      .errSecAuthFailed: errSecAuthFailed, .errSecNoSuchKeychain: errSecNoSuchKeychain,
+      .errSecInvalidKeychain: errSecInvalidKeychain, .errSecDuplicateKeychain: errSecDuplicateKeychain,
+      .errSecDuplicateItem: errSecDuplicateItem, .errSecItemNotFound: errSecItemNotFound,
+      .errSecDataTooLarge: errSecDataTooLarge, .errSecInteractionNotAllowed: errSecInteractionNotAllowed,
+      .errSecWrongSecVersion: errSecWrongSecVersion, .errSecDecode: errSecDecode,
+      .errSecServiceNotAvailable: errSecServiceNotAvailable, .errSecInternalError: errSecInternalError,
+    ]
+    for status in AppleStatus.allCases { #expect(constants[status] == status.rawValue, "\(status)") }
+    for error in EveryError.ofVault {
+      let apple = error.described.apple
+      #expect(error.status == constants[apple.status], "\(error)")
+      #expect(error.authenticationError.code == apple.code.rawValue, "\(error)")
+      // The name is that of the status, unless the code says more of a failed authentication.
+      let isAuthentication = [errSecAuthFailed, errSecUserCanceled].contains(error.status)
+      #expect(apple.name == "\(apple.status)" || isAuthentication && apple.name == "LAError.\(apple.code)", "\(error)")
+    }
+    #expect(Set(EveryError.ofVault.map(\.name)) == Set(VaultErrorName.allCases))
+  }
+
   @Test("distinguish an unusable store from a missing item")
   func stores() {
-    #expect(VaultError.storeNotFound("x").status == errSecNotAvailable)
+    #expect(VaultError.storeNotFound("x").status == errSecNoSuchKeychain)
     #expect(VaultError.storeDamaged("x").status == errSecInvalidKeychain)
     #expect(VaultError.itemDamaged(nil).status == errSecDecode)
     #expect(VaultError.itemGone.status == errSecItemNotFound)

@@ -11,7 +11,7 @@ struct ErrorTests {
   func roundTrip(_ error: VaultError) {
     let (name, details) = error.busForm
     #expect(
-      VaultError(busName: VaultInterface.errorPrefix + name.rawValue, message: "", details: details) == error)
+      VaultError(busName: VaultInterface.errorPrefix + name.word, message: "", details: details) == error)
   }
 
   @Test("have a name each, and this suite an example of each")

@@ -36,7 +36,7 @@ struct InterfaceTests {
     let text = try String(contentsOf: IntrospectionReader.file(of: VaultInterface.target.interface), encoding: .utf8)
     let words = Set(text.split { !$0.isLetter })
     for name in VaultErrorName.allCases {
-      #expect(words.contains(Substring(name.rawValue)), "\(name) is not documented")
+      #expect(words.contains(Substring(name.word)), "\(name) is not documented")
     }
   }
 

@@ -1,25 +1,7 @@
-internal import Fingerprint
 internal import Foundation
 package import SecretModel
 
-/// The codes of `LAError`, which `LocalAuthentication` names. They are here because uses of keys report them, too.
-package enum AuthenticationCode: Int, CaseIterable, Sendable {
-  case authenticationFailed = -1
-  case userCancel = -2
-  case userFallback = -3
-  case systemCancel = -4
-  case passcodeNotSet = -5
-  case biometryNotAvailable = -6
-  case biometryNotEnrolled = -7
-  case biometryLockout = -8
-  case appCancel = -9
-  case invalidContext = -10
-  case companionNotAvailable = -11
-  case biometryNotPaired = -12
-  case biometryDisconnected = -13
-  case invalidDimensions = -14
-  case notInteractive = -1004
-
+extension AuthenticationCode {
   /// The domain of the codes.
   package static let domain = "com.apple.LocalAuthentication"
 
@@ -43,68 +25,12 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
     case .notInteractive: "Authentication would need the person, who may not be asked."
     }
   }
-
-  /// The code of an error of the vault. The switch is exhaustive, so that every new error gets a code.
-  package init(_ error: VaultError) {
-    self =
-      switch error {
-      // The person, or the program
-      case .authenticationFailed, .wrongPasscode, .wrongApplicationPassword, .wrongRecoveryKey, .malformedRecoveryKey,
-        .passcodeDelayed, .applicationPasswordDelayed, .wrongPassphrase:
-        .authenticationFailed
-      case .cancelled: .userCancel
-      case .userFallback: .userFallback
-      case .appCancelled: .appCancel
-      case .contextInvalidated: .invalidContext
-      case .interactionNotAllowed, .sessionRefused, .notUnlocked: .notInteractive
-
-      // What is set up
-      case .passcodeNotSet, .storeNotFound: .passcodeNotSet
-      case .notEnrolled, .fingersNotAccepted: .biometryNotEnrolled
-      case .biometryLockout: .biometryLockout
-
-      // Readers
-      case .reader(let error): Self(error)
-      case .printsGone: .biometryNotAvailable
-
-      // Ended by other programs or the system
-      case .systemCancelled, .busy, .timedOut: .systemCancel
-
-      // Errors after which nothing can be trusted, and invalid requests
-      case .notAuthorized, .touchRefused, .setChanged, .itemInvalidated, .differentReader, .invalidName, .itemGone,
-        .secretTooLong,
-        .fingerNotEnrolled, .fingerDuplicate, .invalidPasscode, .guessablePasscode, .invalidAccessControl,
-        .duplicateItem,
-        .invalidRequest:
-        .authenticationFailed
-
-      // A store that cannot be used
-      case .configuration, .storeExists, .unsafeDirectory, .deviceKeyMissing, .tpm, .credential, .itemDamaged,
-        .storeDamaged, .restoreDetected, .recoveryKeyRequired,
-        .newerFormat, .olderFormat, .storeFull, .fileUnreadable, .inputOutput, .internalError, .serviceUnavailable,
-        .versionMismatch,
-        .outcomeUnknown:
-        .biometryNotAvailable
-      }
-  }
-
-  private init(_ error: ReaderError) {
-    self =
-      switch error {
-      case .removed: .biometryDisconnected
-      case .cancelled: .userCancel
-      case .busy, .suspended, .printsChanged: .systemCancel
-      case .absent, .permissionDenied, .tooHot, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
-        .processDied, .cannotStart, .fprintdRefused, .fprintdUnreachable, .fprintdFilesUnreadable, .notLent, .device:
-        .biometryNotAvailable
-      }
-  }
 }
 
 extension VaultError {
   /// The `NSError` for a failed authentication, with the vault's error under `NSUnderlyingErrorKey`.
   package var authenticationError: NSError {
-    let code = AuthenticationCode(self)
+    let code = described.apple.code
     return NSError(
       domain: AuthenticationCode.domain, code: code.rawValue,
       userInfo: [

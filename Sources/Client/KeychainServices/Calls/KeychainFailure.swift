@@ -1,5 +1,5 @@
 internal import Foundation
-internal import SecretModel
+package import SecretModel
 internal import Whorl
 
 /// The failure of a call: its status, and a reason if there is one.
@@ -32,6 +32,11 @@ struct KeychainFailure: Error, Equatable {
     authentication?.authenticationError
       ?? NSError(status: status, why.map { "It failed: \($0)." } ?? words(for: status))
   }
+}
+
+extension VaultError {
+  /// The status of a call.
+  package var status: OSStatus { described.apple.status.rawValue }
 }
 
 /// Runs the body of a function that returns a status.

@@ -2,18 +2,7 @@ package import Fingerprint
 internal import Glibc
 package import SecretModel
 
-/// Values in words.
-package enum Spoken {
-  /// "45 seconds", "3 minutes".
-  package static func duration(_ seconds: Int) -> String {
-    switch seconds {
-    case 1: "1 second"
-    case ..<120: "\(seconds) seconds"
-    case ..<7_200: "\((seconds + 59) / 60) minutes"
-    default: "\((seconds + 3_599) / 3_600) hours"
-    }
-  }
-
+extension Spoken {
   /// A day and time of the local clock.
   package static func time(_ seconds: Int64) -> String {
     var time = time_t(seconds)
@@ -27,14 +16,6 @@ package enum Spoken {
     }
     return String(decoding: text[..<count], as: UTF8.self)
   }
-
-  /// "the left thumb", "the right index finger".
-  package static func finger(_ finger: Finger) -> String {
-    "the \(finger.spokenName)\(finger == .leftThumb || finger == .rightThumb ? "" : " finger")"
-  }
-
-  /// "the left thumb, the right index finger".
-  package static func fingers(_ fingers: [Finger]) -> String { fingers.map(finger).joined(separator: ", ") }
 
   /// "The left thumb".
   package static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }

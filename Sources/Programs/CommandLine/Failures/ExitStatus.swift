@@ -1,3 +1,5 @@
+import SecretModel
+
 /// The program's exit statuses (from `sysexits.h` where it has one).
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
@@ -39,5 +41,24 @@ enum ExitStatus: Int32, CaseIterable {
     case .cannotExecute: "run only: the command cannot be executed"
     case .commandNotFound: "run only: the command was not found"
     }
+  }
+}
+
+extension ExitStatus {
+  /// The status of a command that fails so.
+  init(_ kind: FailureKind) {
+    self =
+      switch kind {
+      case .usage: .usage
+      case .damaged: .damaged
+      case .notFound: .notFound
+      case .unavailable: .unavailable
+      case .internalError: .internalError
+      case .exists: .exists
+      case .inputOutput: .inputOutput
+      case .tryAgain: .tryAgain
+      case .refused: .refused
+      case .configuration: .configuration
+      }
   }
 }

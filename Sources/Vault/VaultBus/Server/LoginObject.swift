@@ -161,7 +161,7 @@ package actor LoginObject {
     switch refusal {
     case .noSuchLogin: call.fail(LoginInterface.errorPrefix + "NoSuchLogin", "no local login of this user")
     case .failed(.invalidRequest(let why)): call.fail(LoginInterface.errorPrefix + "InvalidRequest", why)
-    case .failed(let error): call.fail(LoginInterface.errorPrefix + "Failed", error.busForm.name.rawValue)
+    case .failed(let error): call.fail(LoginInterface.errorPrefix + "Failed", error.busForm.name.word)
     }
   }
 }

@@ -176,6 +176,6 @@ extension BusCall {
   /// Answers with the vault's error.
   func fail(_ error: VaultError) {
     let (name, details) = error.busForm
-    fail(VaultInterface.errorPrefix + name.rawValue, name.rawValue, details: details)
+    fail(VaultInterface.errorPrefix + name.word, name.word, details: details)
   }
 }

@@ -1,6 +1,21 @@
-package import SecretModel
-
 extension TPMProblem {
+  var apple: AppleError {
+    switch self {
+    case .absent, .ownerPassword, .refused: .status(.errSecNotAvailable)
+    case .changed, .registersChanged: .status(.errSecInvalidKeychain)
+    case .lockedOut: .status(.errSecAuthFailed)
+    }
+  }
+
+  var kind: FailureKind {
+    switch self {
+    case .absent, .refused: .unavailable
+    case .changed, .registersChanged: .damaged
+    case .lockedOut: .refused
+    case .ownerPassword: .configuration
+    }
+  }
+
   /// What it means to a person that the TPM does not open the store.
   package func explanation(_ detail: String) -> Explanation {
     let detail = detail.isEmpty ? nil : detail
@@ -46,6 +61,9 @@ extension Explanation {
 }
 
 extension CredentialProblem {
+  var apple: AppleError { .status(self == .absent ? .errSecNotAvailable : .errSecInvalidKeychain) }
+  var kind: FailureKind { self == .absent ? .unavailable : .damaged }
+
   /// What it means to a person that the credential does not open the store.
   package func explanation(_ detail: String) -> Explanation {
     let detail = detail.isEmpty ? nil : detail
