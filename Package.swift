@@ -94,7 +94,8 @@ let package = Package(
     .target(
       name: "Presence",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM", "VaultStore",
+        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
+        "VaultStore",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Presence", swiftSettings: onTheWay),
