@@ -36,7 +36,7 @@ struct DependencyTableTests {
     #expect(!LayerTable.Layer.tests.mayUse(.number(10), asTarget: "ReaderTests"))
     #expect(!LayerTable.Layer.number(3).mayUse(.testSupport, asTarget: "Vault"))
     #expect(!LayerTable.Layer.number(9).mayUse(.testSupport, asTarget: "whorl"))
-    #expect(!LayerTable.Layer.testSupport.mayUse(.number(5), asTarget: "ProgramDriver"))
+    #expect(!LayerTable.Layer.testSupport.mayUse(.number(8), asTarget: "ProgramDriver"))
   }
 
   @Test("lists exactly the test targets in its row of tests")

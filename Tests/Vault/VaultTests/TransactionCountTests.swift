@@ -17,9 +17,14 @@ struct TransactionCountTests {
     _ = try await image.enroll(.rightIndex, in: vault)
     for access in [AccessControl.Constraint.currentSet, .presence] {
       try await vault.put("item", "secret", access, replace: true)
+      let item = try #require(try await vault.items(.everything).first)
       let counts = TransactionCounts()
       await vault.count(with: counts)
-      #expect(try await vault.get("item", by: Person(touches: [image.press(.rightIndex)])) == "secret")
+      let person = Person(touches: [image.press(.rightIndex)])
+      let secret = try await person.with(vault) { context in
+        try await vault.secrets(of: [item.id], reason: nil, in: context)[0].text
+      }
+      #expect(secret == "secret")
       let (reads, commits) = counts.value
       #expect((1...8).contains(reads), "\(reads)")
       #expect((1...2).contains(commits), "\(commits)")

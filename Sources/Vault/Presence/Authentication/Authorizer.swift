@@ -117,7 +117,8 @@ package struct Authorizer {
     _ touching: Touching, _ context: Context, passwords: [SharedSecret?] = [],
     plan: (ShownFactors) -> AuthenticationPlan
   ) async throws(VaultError) -> Evidence {
-    var shown = try store.read { moment in try ShownFactors(of: context, at: moment) }
+    var shown = ShownFactors()
+    if context.options.keepsEvidence { shown = try store.read { moment in try ShownFactors(of: context, at: moment) } }
     if let grant = shown.grant, try await !fprintd.stillHolds(grant) { shown.grant = nil }
     var open = plan(shown)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied

@@ -86,7 +86,7 @@ package struct ReaderAccess {
     if let opened = claim.opened { return opened.description }
     let adapter = try recordedAdapter
     let attached = try await context.outcome(of: .answer) { [desk] in try await desk.reader.readers(drivenBy: adapter) }
-    let chosen = try choose(from: attached)
+    let chosen = try choose(from: attached, drivenBy: adapter)
     context.readerIsAlone = chosen.isAlone(among: attached)
     context.readerPlace = chosen.place(among: attached)
     return chosen
@@ -113,13 +113,16 @@ package struct ReaderAccess {
   ///
   /// A reader that both fprintd and libfprint drive is listed twice. If none is named, the adapter that this store has
   /// recorded decides.
-  func choose(from readers: [ReaderDescription]) throws(VaultError) -> ReaderDescription {
+  ///
+  /// - Parameter recorded: the adapter that the store has recorded.
+  func choose(
+    from readers: [ReaderDescription], drivenBy recorded: ReaderAdapter?
+  ) throws(VaultError) -> ReaderDescription {
     if case .named(let device) = desk.preference {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
     let sets = try store.read { moment in try moment.enrolledSets().map(\.set) }
-    let recorded = try recordedAdapter
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in sets.contains { $0.isOn(reader) } }
     guard let chosen = enrolled ?? eligible.first else { throw .reader(.absent) }
@@ -132,7 +135,7 @@ package struct ReaderAccess {
     let readers: [ReaderDescription]
     let adapter = try recordedAdapter
     do { readers = try await desk.reader.readers(drivenBy: adapter) } catch { throw .reader(error) }
-    return try choose(from: readers)
+    return try choose(from: readers, drivenBy: adapter)
   }
 
   /// The attached readers, and the one that this store would use.
@@ -142,7 +145,7 @@ package struct ReaderAccess {
       return ReaderList(readers: [], chosen: nil, problem: .reader(error))
     }
     do throws(VaultError) {
-      return ReaderList(readers: attached, chosen: try choose(from: attached), problem: nil)
+      return ReaderList(readers: attached, chosen: try choose(from: attached, drivenBy: recordedAdapter), problem: nil)
     } catch {
       return ReaderList(readers: attached, chosen: nil, problem: await failureToAttach() ?? error)
     }
