@@ -3,7 +3,7 @@ import VaultStore
 
 /// What the person has shown so far: a finger, the passcode, or both.
 package struct ShownFactors {
-  package var grant: PresenceGrant?
+  var grant: PresenceGrant?
   package internal(set) var passcode: ProvenPasscode?
 
   /// Nothing was shown.
@@ -62,8 +62,8 @@ package struct Evidence: ~Copyable {
 }
 
 /// What a verified touch permits, after the presence was consumed.
-package struct PresenceGrant: Sendable {
-  package let setDigest: [UInt8]
+struct PresenceGrant: Sendable {
+  let setDigest: [UInt8]
   let generation: [UInt8]
   private var scope: Challenge.Scope
   /// Whether it is from another context, accepted because it is recent. Such a grant opens no item that is bound to a
