@@ -94,6 +94,13 @@ extension Vault {
     return try await catalogue.use(wanted, evidence, family, use)
   }
 
+  /// Seals a copy of a secret, to be opened without this store.
+  func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
+  ) async throws(VaultError) -> SealedCopy {
+    try await CopySealer(presence: presence).seal(secret, under: keys, replacing: old, request)
+  }
+
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the evidence.
   /// Returns the digest of the enrolment set at that moment.
   package func evaluate(_ proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {

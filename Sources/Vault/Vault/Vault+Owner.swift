@@ -10,9 +10,6 @@ extension Vault {
   /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
   package func biometry() async throws(VaultError) -> Biometry { try await presence.fingers.biometry() }
 
-  /// The digest of the attached reader's enrolment set, or of the only set; nil where no finger is enrolled.
-  package func enrolmentState() async throws(VaultError) -> [UInt8]? { try await presence.fingers.state() }
-
   /// The items that a change would destroy.
   package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
     switch change {
@@ -106,25 +103,11 @@ extension Vault {
   /// The attached readers, and the one that this store would use.
   package func readerList() async -> ReaderList { await presence.readers.list() }
 
-  /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set),
-  /// since polkit decides who may enrol a finger through fprintd. The adapter is recorded with the first finger and
-  /// changed only by this call, so that items stay usable when fingers are enrolled in the desktop's settings later, or
-  /// fprintd is installed or removed.
-  ///
-  /// No set is changed, and bound items stay with their reader. Only if a configuration replaces the machine's own
-  /// fprintd by another, its current fingers are taken over here.
-  ///
-  /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
+  /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set).
   package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
-    guard try self.adapter() != adapter || adapter == .fprintd else { return }
+    let recorded = try store.read { moment in moment.authority.adapter }
+    guard recorded != adapter || adapter == .fprintd else { return }
     let turn = try await presence.contexts.turn(of: request)
-    try await presence.passcodes.authorizeChange(turn.context)
-    try store.commit { change in change.authority.adapter = adapter }
-    if adapter == .fprintd { try await presence.fprintd.accept(turn.context) }
-  }
-
-  /// The recorded adapter; nil before any finger was enrolled.
-  package func adapter() throws(VaultError) -> ReaderAdapter? {
-    try store.read { moment in moment.authority.adapter }
+    try await presence.use(adapter, turn.context)
   }
 }

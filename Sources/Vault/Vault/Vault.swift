@@ -50,7 +50,7 @@ package actor Vault {
     let databaseID = try database.identity()
     guard let slot = try database.rawSlot(.device) else { throw .deviceKeyMissing }
     let device = try DeviceSlot(parameters: slot.parameters)
-    let seal = try device.seal(in: storage)
+    let seal = try storage.seal(of: device)
     let root = try slot.unwrap(
       under: device.key(in: directory, seal), databaseID: databaseID, otherwise: .deviceKeyMissing)
     let store = Store(
@@ -92,7 +92,7 @@ package actor Vault {
 
   package func status() async throws(VaultError) -> VaultStatus {
     await sessionLock.follow()
-    return try currentStatus()
+    return try StoreReport(presence: presence).status()
   }
 
   /// The classes whose items can be opened now.
@@ -103,32 +103,7 @@ package actor Vault {
 
   /// Waits until the class `after-first-unlock` is opened or closed, and returns whether it is open.
   package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
-    while true {
-      let changes = store.classKeys.changes.value
-      guard !Task.isCancelled else { throw .cancelled }
-      let isOpenNow = try store.read { moment in try moment.closed(.afterFirstUnlock) == nil }
-      guard isOpenNow == isOpen else { return isOpenNow }
-      await store.classKeys.changes.reaches(changes + 1)
-    }
-  }
-
-  private func currentStatus() throws(VaultError) -> VaultStatus {
-    try store.read { moment in
-      guard try moment.slot(.device) != nil else { throw VaultError.deviceKeyMissing }
-      return VaultStatus(
-        directory: store.directory.path, tier: store.seal.tier,
-        passcodeSet: try moment.slot(.passcode) != nil,
-        failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
-        passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
-        restore: moment.authority.restored ? try RestoredCopy(moment: moment).acceptance() : nil,
-        items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
-          ?? 0,
-        sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
-        adapter: moment.authority.adapter, firstUnlock: try moment.firstUnlock(),
-        openClasses: try moment.openClasses(),
-        passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) },
-        registers: store.seal.tpm?.registers.numbers ?? [])
-    }
+    try await store.unlockChange(from: isOpen)
   }
 
   /// Seals the keys of the store anew in the machine's TPM, or under the credential of the service, as the storage says. A
@@ -136,22 +111,12 @@ package actor Vault {
   ///
   /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since an update of the firmware changes
   ///   them.
-  /// - Throws: `tpm` where there is none, or it cannot be used; `credential` where the one that the settings require is not
-  ///   there; `invalidRequest` where neither is to be used, for registers without a TPM, and for others than 0 to 15.
+  /// - Throws: `invalidRequest` for registers other than 0 to 15, and what ``RootStorage/newSeal(to:)`` throws.
   package func reseal(to registers: [UInt8] = [], _ request: Request) async throws(VaultError) {
     guard let registers = PlatformRegisters(registers) else {
       throw .invalidRequest("only the registers 0 to 15 hold their values until a restart")
     }
-    let seal: DeviceSeal
-    switch try storage.sealForNewKeys() {
-    case .keyFile: throw storage.problemOfSealing()
-    case .tpm(let tpm): seal = .tpm(tpm.sealing(to: registers))
-    case .credential(let credential):
-      guard registers.isEmpty else {
-        throw .invalidRequest("registers need a TPM: the store is sealed by a credential")
-      }
-      seal = .credential(credential)
-    }
+    let seal = try storage.newSeal(to: registers)
     let rollback = storage.rollback(of: seal)
     let turn = try await presence.contexts.turn(of: request)
     try await presence.passcodeChanges.reseal(in: seal, rollback, turn.context)
@@ -159,24 +124,6 @@ package actor Vault {
 
   /// The problems of the store as a whole; empty when there are none.
   package func integrityProblems() throws(VaultError) -> [VaultError] {
-    var problems = try store.database.integrityProblems()
-    let damaged = try store.read { moment in try ItemSearcher(moment).damagedItems() }
-    if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
-    let status = try currentStatus()
-    if status.damagedSets > 0 {
-      problems.append("\(status.damagedSets) enrolment sets do not verify: 'whorl unenroll --all' drops them")
-    }
-    for set in try presence.sets.verified() where try presence.sets.prints(of: set).count < set.set.enrolments.count {
-      problems.append("fingerprint templates do not verify: enrol those fingers again")
-    }
-    return problems.map { .storeDamaged($0) } + restoreProblem(status)
-  }
-
-  private func restoreProblem(_ status: VaultStatus) -> [VaultError] {
-    switch status.restore {
-    case nil: []
-    case .passcode, .recoveryKey: [.restoreDetected]
-    case .recoveryKeyAndNewPasscode: [.recoveryKeyRequired]
-    }
+    try StoreReport(presence: presence).problems()
   }
 }

@@ -97,7 +97,7 @@ package final class LocalVaultConnection: VaultConnection {
   package func openCopy(
     _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
   ) async throws(VaultError) -> SecretBytes {
-    try await Vault.openCopy(copy, with: opening, user: caller.user)
+    try await copy.open(with: opening, user: caller.user)
   }
 
   /// Refused: a program that starts a private vault can start `whorl-reader`, too.
@@ -108,7 +108,7 @@ package final class LocalVaultConnection: VaultConnection {
   package func walletKey(
     from password: consuming SecretBytes, salt: [UInt8]
   ) async throws(VaultError) -> SecretBytes {
-    try Vault.walletKey(from: password, salt: salt)
+    try WalletKey.derive(from: password, salt: salt)
   }
 
   package func encryptFile(

@@ -12,7 +12,7 @@ struct ItemPlace: Comparable {
   static func < (left: Self, right: Self) -> Bool { (left.group, left.row) < (right.group, right.row) }
 }
 
-extension Store {
+extension OpenedStore {
   private static let macSize = 16
 
   /// The cursor of a position, valid for searches with the same order of groups.

@@ -9,7 +9,7 @@ struct ItemSealer {
   let moment: Moment
   private let keys: ItemKeys
 
-  private var store: Store { moment.store }
+  private var store: OpenedStore { moment.store }
 
   init(_ moment: Moment, _ keys: ItemKeys) {
     self.moment = moment

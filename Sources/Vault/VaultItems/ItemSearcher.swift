@@ -21,7 +21,7 @@ package struct ItemSearcher {
 
   let moment: Moment
 
-  private var store: Store { moment.store }
+  private var store: OpenedStore { moment.store }
 
   package init(_ moment: Moment) { self.moment = moment }
 
@@ -169,7 +169,7 @@ package struct ItemSearcher {
   }
 }
 
-extension Store {
+extension OpenedStore {
   /// The name indexes of a search with all primary attributes of its class, one for each access group; nil for any
   /// other search.
   fileprivate func nameIndexes(of search: ItemSearch) -> [[UInt8]]? {

@@ -21,7 +21,7 @@ struct ItemWriter {
   let change: Change
   private let sealer: ItemSealer
 
-  private var store: Store { change.store }
+  private var store: OpenedStore { change.store }
   private var db: Database { change.db }
 
   init(_ change: Change) {

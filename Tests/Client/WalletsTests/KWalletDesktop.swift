@@ -102,7 +102,7 @@ final class KWalletDesktop: Sendable {
 
   func key(of password: String) throws -> SharedSecret {
     SharedSecret(
-      try Vault.walletKey(from: SecretBytes(text: password), salt: try KWalletFile.salt(of: places)))
+      try WalletKey.derive(from: SecretBytes(text: password), salt: try KWalletFile.salt(of: places)))
   }
 
   /// Starts the user's daemon with a key, and waits until it answers.

@@ -15,7 +15,7 @@ import VaultStore
 struct KWalletTests {
   private func choice(_ desktop: KWalletDesktop, _ vault: any VaultService) -> KWalletChoice {
     KWalletChoice(desktop.places, in: vault) { password, salt in
-      SharedSecret(try Vault.walletKey(from: password.bytes, salt: salt))
+      SharedSecret(try WalletKey.derive(from: password.bytes, salt: salt))
     }
   }
 

@@ -78,7 +78,7 @@ package final class ScratchStore: Sendable {
   package static func open(
     _ copy: SealedCopy, with opening: consuming SealedCopy.Opening
   ) async throws(VaultError) -> SecretBytes {
-    try await Vault.openCopy(copy, with: opening, user: geteuid(), floor: .weakForTests)
+    try await copy.open(with: opening, user: geteuid(), floor: .weakForTests)
   }
 
   /// The bytes of a file.

@@ -47,7 +47,7 @@ struct ContextTests {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
     _ = try await image.enroll(.rightIndex, in: vault)
-    let state = try await vault.enrolmentState()
+    let state = try await vault.biometry().state
     let bound = try await vault.add("bound", .biometryCurrentSet)
     let either = try await vault.add("either", [.or, .biometryCurrentSet, .devicePasscode])
     let any = try await vault.add("any", .biometryAny)
@@ -56,7 +56,7 @@ struct ContextTests {
       try await vault.evaluate(.biometrics, reason: nil, in: handle)
       let change = try await image.enroll(.leftIndex, in: vault)
       #expect(change.lost.map(\.description) == ["bound"])
-      #expect(try await vault.enrolmentState() != state)
+      #expect(try await vault.biometry().state != state)
       #expect(try await !vault.isSatisfied(any, by: handle))
       #expect(try await vault.secrets(of: [either], reason: nil, in: handle)[0].text == "either", "by the passcode")
       await #expect(throws: VaultError.itemGone) {

@@ -81,13 +81,13 @@ struct FprintdTests {
       try await person.with(vault, Self.keeping) { handle in
         try await vault.evaluate(.biometrics, reason: nil, in: handle)
         #expect(try await vault.secrets(of: [bound], reason: nil, in: handle)[0].text == "bound")
-        let state = try await vault.enrolmentState()
+        let state = try await vault.biometry().state
 
         try await replace(fprintd)
         await #expect(throws: VaultError.self) {
           _ = try await vault.secrets(of: [bound], reason: nil, in: handle)
         }
-        #expect(try await vault.enrolmentState() != state)
+        #expect(try await vault.biometry().state != state)
       }
       let other = Person(touches: [{ try fprintd.image.press(Self.others.impression(100)) }])
       await #expect(throws: VaultError.self) {
@@ -148,17 +148,17 @@ struct FprintdTests {
   @Test("the first finger records what auto stands for, and only the passcode changes that")
   func recorded() async throws {
     try await with { _, vault in
-      #expect(try await vault.adapter() == nil)
+      #expect(try await vault.status().adapter == nil)
       _ = try await vault.add("bound", .biometryCurrentSet)
-      #expect(try await vault.adapter() == .fprintd)
+      #expect(try await vault.status().adapter == .fprintd)
       await #expect(throws: VaultError.self) {
         try await Person().with(vault) { try await vault.use(.libfprint, in: $0) }
       }
-      #expect(try await vault.adapter() == .fprintd)
+      #expect(try await vault.status().adapter == .fprintd)
       try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.use(.libfprint, in: $0) }
-      #expect(try await vault.adapter() == .libfprint)
+      #expect(try await vault.status().adapter == .libfprint)
       try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.use(nil, in: $0) }
-      #expect(try await vault.adapter() == nil)
+      #expect(try await vault.status().adapter == nil)
     }
   }
 

@@ -12,7 +12,7 @@ import VaultDriver
 @Suite("Sealed copies")
 struct SealedCopyTests {
   private func opened(_ copy: SealedCopy, _ opening: consuming SealedCopy.Opening) async throws -> String {
-    try await Vault.openCopy(copy, with: opening, user: 0, floor: .weakForTests).text
+    try await copy.open(with: opening, user: 0, floor: .weakForTests).text
   }
 
   private func sealed(_ store: ScratchStore, under keys: SealedCopy.Keys = .passcodeAndRecoveryKey) async throws
@@ -169,7 +169,7 @@ struct SealedCopyTests {
     let copy = try await sealed(store)
     // The copy of a test store has a lower scrypt cost than the floor of a real one.
     await #expect(throws: VaultError.self) {
-      _ = try await Vault.openCopy(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode)), user: 0)
+      _ = try await copy.open(with: .passcode(SecretBytes(text: ScratchStore.passcode)), user: 0)
     }
   }
 

@@ -43,19 +43,6 @@ package struct CurrentFingers {
     return biometry
   }
 
-  /// The digest of the attached reader's enrolment set, or of the only set; nil where no finger is enrolled.
-  package func state() async throws(VaultError) -> [UInt8]? {
-    var enrolled = try sets.enrolled()
-    if enrolled.contains(where: { $0.set.reader.adapter == .fprintd }),
-      try await readers.attached().printKeeper == .service
-    {
-      _ = try await fprintd.look()
-      enrolled = try sets.enrolled()
-    }
-    guard enrolled.count > 1 else { return enrolled.first?.digest }
-    return enrolled.state(on: try await readers.attached())
-  }
-
   /// The items that die when a finger is enrolled on the attached reader, or removed from its set.
   package func boundItems() async throws(VaultError) -> [ItemName] {
     let verified = try sets.verified()

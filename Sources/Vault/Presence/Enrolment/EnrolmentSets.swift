@@ -126,7 +126,7 @@ extension ReaderLease {
   }
 }
 
-extension Store {
+extension OpenedStore {
   func templateAAD(_ id: EnrolmentID, _ reader: [UInt8]) -> [UInt8] {
     var aad = CanonicalEncoding()
     aad.append(tag: 1, UInt64(StoreDatabase.format))

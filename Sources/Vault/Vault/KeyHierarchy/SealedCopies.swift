@@ -10,15 +10,19 @@ package import VaultStore
 // tried without being counted. So it is handed out only to somebody who has just given the passcode
 // (docs/decisions/0066).
 
-extension Vault {
-  /// Seals a copy of a secret, to be opened without this store. Asks for the passcode where the copy is sealed under it,
-  /// and else nobody.
+/// Seals copies of secrets, to be opened without this store.
+struct CopySealer {
+  let presence: OwnerPresence
+
+  private var store: Store { presence.passcodes.store }
+
+  /// Seals a copy. Asks for the passcode where the copy is sealed under it, and else nobody.
   ///
   /// - Parameter old: a copy from before. It is returned as it is, and nobody is asked, where it is sealed under the keys
   ///   of now.
   /// - Throws: `restoreDetected` where an earlier copy of the store was put back, whose passcode may be an older one.
-  func sealCopy(
-    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
+  func seal(
+    _ secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
   ) async throws(VaultError) -> SealedCopy {
     guard secret.count <= SealedCopy.secretLimit else { throw .secretTooLong(limit: SealedCopy.secretLimit) }
     let secret = SharedSecret(secret)
@@ -33,8 +37,7 @@ extension Vault {
   private func seal(
     _ secret: SharedSecret, under keys: SealedCopy.Keys, after passcode: ProvenPasscode?
   ) throws(VaultError) -> SealedCopy {
-    let store = store
-    return try store.read { moment in
+    try store.read { moment in
       let head = try SealedCopyHead(of: moment, under: keys)
       if head.passcode != nil {
         guard let passcode else { throw VaultError.interactionNotAllowed }
@@ -42,7 +45,8 @@ extension Vault {
       }
       do {
         var boxes = CanonicalEncoding()
-        boxes.append(tag: 1, try AEAD.seal(secret.bytes, key: head.recoveryKey(store.keys.root), aad: head.bytes))
+        boxes.append(
+          tag: 1, try AEAD.seal(secret.bytes, key: head.recoveryKey(moment.store.keys.root), aad: head.bytes))
         if head.passcode != nil, let publicKey = try moment.passcodePublicKey() {
           let own = try Random.key()
           let share = try X25519.publicKey(of: own)
@@ -56,19 +60,23 @@ extension Vault {
       }
     }
   }
+}
 
-  /// Opens a copy with the passcode or the recovery key of the time when it was sealed. Needs no store, so tries are
+extension SealedCopy {
+  /// The longest secret that is sealed, in bytes.
+  fileprivate static let secretLimit = 4096
+
+  /// Opens the copy with the passcode or the recovery key of the time when it was sealed. Needs no store, so tries are
   /// not counted.
   ///
   /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no
   ///   passcode opens; `invalidRequest` for bytes that are no sealed copy; `newerFormat` or `olderFormat` for a copy of
   ///   another version.
-  package static func openCopy(
-    _ copy: SealedCopy, with opening: consuming SealedCopy.Opening, user: UInt32, scrypt: ScryptQueue = ScryptQueue(),
-    floor: Scrypt.Floor = .standard
+  package func open(
+    with opening: consuming Opening, user: UInt32, scrypt: ScryptQueue = ScryptQueue(), floor: Scrypt.Floor = .standard
   ) async throws(VaultError) -> SecretBytes {
-    let head = try SealedCopyHead(copy.head)
-    let boxes = try SealedCopyBoxes(copy.boxes)
+    let head = try SealedCopyHead(self.head)
+    let boxes = try SealedCopyBoxes(self.boxes)
     switch consume opening {
     case .recoveryKey(let text):
       let root = try head.recovery.unwrap(
@@ -90,11 +98,6 @@ extension Vault {
       }
     }
   }
-}
-
-extension SealedCopy {
-  /// The longest secret that is sealed, in bytes.
-  fileprivate static let secretLimit = 4096
 }
 
 /// The wrapped keys of a sealed copy. Both boxes are bound to all of it.

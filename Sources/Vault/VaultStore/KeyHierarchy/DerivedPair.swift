@@ -18,10 +18,3 @@ package enum DerivedPair: String {
     try X25519.publicKey(of: privateKey(of: key, databaseID))
   }
 }
-
-extension Moment {
-  /// The public half of the passcode's pair; nil while no passcode is set.
-  package func passcodePublicKey() throws -> [UInt8]? {
-    try slot(.passcodePublicKey)?.parameters
-  }
-}

@@ -45,20 +45,9 @@ package enum DeviceSlot {
     guard record.isAtEnd else { throw .storeDamaged("the parameters of the device slot are too long") }
   }
 
-  /// The seal that opens the slot. Keys that are sealed again use it as well, in a TPM with the same registers.
-  ///
-  /// - Throws: `tpm` or `credential` where the machine does not have it.
-  package func seal(in storage: RootStorage) throws(VaultError) -> DeviceSeal {
-    switch self {
-    case .keyFile: .keyFile
-    case .credential(let id): .credential(try storage.requireCredential(id))
-    case .tpm(let sealed): .tpm(try storage.requireTPM().sealing(to: sealed.registers))
-    }
-  }
-
   /// The key of the slot.
   ///
-  /// - Parameter seal: the result of ``seal(in:)``.
+  /// - Parameter seal: what opens the slot (``RootStorage/seal(of:)``).
   /// - Throws: `deviceKeyMissing`; `tpm`.
   package func key(in directory: StoreDirectory, _ seal: DeviceSeal) throws(VaultError) -> SecretBytes {
     switch (self, seal) {

@@ -56,11 +56,11 @@ package struct Lockout: Equatable {
   /// For a count of touches that may be an older one: locks out fingers.
   mutating func assumeWorstOfTouches() { failures = max(failures, Self.limit) }
 
-  /// Takes the higher counts of a manifest.
-  mutating func raise(to manifest: Manifest) {
-    failures = max(failures, manifest.failures)
-    guard manifest.passcodeFailures > passcode.failures else { return }
-    passcode.failures = manifest.passcodeFailures
+  /// Takes the counts of another record where they are higher.
+  mutating func raise(touches: UInt32, passcodes: UInt32) {
+    failures = max(failures, touches)
+    guard passcodes > passcode.failures else { return }
+    passcode.failures = passcodes
     // No boot: the delay starts when a passcode is next asked for.
     passcode.boot = ""
   }

@@ -28,7 +28,7 @@ extension Change {
   }
 }
 
-extension Store {
+extension OpenedStore {
   /// HMAC of the primary attributes, which only one living item has.
   package func nameIndex(_ record: ItemRecord) -> [UInt8] {
     var part = CanonicalEncoding()

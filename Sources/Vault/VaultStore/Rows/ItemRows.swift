@@ -82,7 +82,7 @@ extension Change {
   }
 }
 
-extension Store {
+extension OpenedStore {
   /// The row's class and attributes; nil where any part of the row was changed since it was written.
   package func record(of row: ItemRow) -> ItemRecord? {
     guard let bytes = try? openRecord(row.attributes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID)),

@@ -3,11 +3,11 @@ package import GRDB
 /// The store as one transaction sees it: its rows, and the authority record that authenticates them. Valid only inside
 /// the closure that it is passed to.
 package class Moment {
-  package let store: Store
+  package let store: OpenedStore
   package let db: Database
   fileprivate var record: Authority
 
-  init(of store: Store, _ db: Database, _ authority: Authority) {
+  init(of store: OpenedStore, _ db: Database, _ authority: Authority) {
     self.store = store
     self.db = db
     record = authority

@@ -183,7 +183,7 @@ extension Moment {
   }
 }
 
-extension Store {
+extension OpenedStore {
   package func readerIndex(_ reader: ReaderIdentity, _ nature: ReaderDescription.Nature) -> [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, "reader")

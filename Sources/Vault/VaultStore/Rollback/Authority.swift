@@ -189,7 +189,7 @@ package struct Authority: Equatable {
     restored = true
     if manifest.slots != digest(of: .slots) { doubts.insert(.slots) }
     if manifest.sets != digest(of: .sets) { doubts.insert(.sets) }
-    lockout.raise(to: manifest)
+    lockout.raise(touches: manifest.failures, passcodes: manifest.passcodeFailures)
   }
 
   /// Throws while a detected restore is not accepted.
@@ -197,6 +197,20 @@ package struct Authority: Equatable {
   /// - Parameter isOpen: whether the request asks for nothing: then no restored finger or passcode could satisfy it.
   package func requireNoRestore(unless isOpen: Bool) throws(VaultError) {
     guard !restored || isOpen else { throw .restoreDetected }
+  }
+}
+
+extension Manifest {
+  package init(of authority: Authority, box: [UInt8]) {
+    self.init(of: authority, digest: Digest.sha256(box))
+  }
+
+  init(of authority: Authority, digest: [UInt8]) {
+    self.init(
+      sequence: authority.sequence, failures: authority.lockout.failures,
+      passcodeFailures: authority.lockout.passcode.failures, digest: digest,
+      slots: authority.doubts.contains(.slots) ? Self.unknown : authority.digest(of: .slots),
+      sets: authority.doubts.contains(.sets) ? Self.unknown : authority.digest(of: .sets))
   }
 }
 

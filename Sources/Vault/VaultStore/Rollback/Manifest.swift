@@ -24,17 +24,15 @@ package struct Manifest: Equatable {
   /// The size of the magic, the three numbers and the three digests.
   private static let payloadSize = 8 + 8 + 4 + 4 + 3 * 32
 
-  package init(of authority: Authority, box: [UInt8]) {
-    self.init(of: authority, digest: Digest.sha256(box))
-  }
-
-  init(of authority: Authority, digest: [UInt8]) {
-    sequence = authority.sequence
-    failures = authority.lockout.failures
-    passcodeFailures = authority.lockout.passcode.failures
+  init(
+    sequence: UInt64, failures: UInt32, passcodeFailures: UInt32, digest: [UInt8], slots: [UInt8], sets: [UInt8]
+  ) {
+    self.sequence = sequence
+    self.failures = failures
+    self.passcodeFailures = passcodeFailures
     self.digest = digest
-    slots = authority.doubts.contains(.slots) ? Self.unknown : authority.digest(of: .slots)
-    sets = authority.doubts.contains(.sets) ? Self.unknown : authority.digest(of: .sets)
+    self.slots = slots
+    self.sets = sets
   }
 
   /// From bytes whose MAC was verified.
@@ -53,7 +51,8 @@ package struct Manifest: Equatable {
     self.init(verified: payload)
   }
 
-  private static let unknown = [UInt8](repeating: 0, count: 32)
+  /// In place of a digest that is unknown.
+  static let unknown = [UInt8](repeating: 0, count: 32)
 
   /// Everything that is authenticated.
   var payload: [UInt8] {

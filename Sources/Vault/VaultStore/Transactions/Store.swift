@@ -5,24 +5,12 @@ package import Keys
 import SecureMemory
 import Synchronization
 
-/// An open store: its folder, database and root keys, and transactions that read and change it. Confined to the vault's
-/// actor.
+/// The transactions that read and change an open store. Confined to the vault's actor.
 ///
 /// Every read sees database and manifest in the same state. Every change is one transaction, whose number is written to
 /// the manifest before the next one starts.
-package final class Store {
-  package let directory: StoreDirectory
+package final class Store: OpenedStore {
   package let database: StoreDatabase
-  package let keys: RootKeys
-  /// The owner of the items and fingers.
-  package let owner: UInt32
-  package let clock: BootClock
-  /// The lowest permitted cost of scrypt; lower in tests alone.
-  package let floor: Scrypt.Floor
-  /// Which classes of items are open.
-  package let classKeys: ClassKeys
-  /// What the keys of the device slot and of the passcode's are sealed in.
-  package private(set) var seal: DeviceSeal
   /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
   private var rollback: RollbackGuard?
   /// A state that could not be entered into the machine's record; the next commit enters it first.
@@ -36,16 +24,11 @@ package final class Store {
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
     clock: BootClock, floor: Scrypt.Floor, classKeys: ClassKeys, seal: DeviceSeal, rollback: RollbackGuard? = nil
   ) {
-    self.directory = directory
     self.database = database
-    self.keys = keys
-    self.clock = clock
-    self.floor = floor
-    self.classKeys = classKeys
-    self.seal = seal
     self.rollback = rollback
-    self.owner = owner
     manifests = ManifestReader(of: directory.manifest)
+    super.init(
+      directory: directory, keys: keys, owner: owner, clock: clock, floor: floor, classKeys: classKeys, seal: seal)
   }
 
   /// Reads the store in one transaction.
@@ -218,7 +201,7 @@ package final class Store {
       authority.isOlder(than: manifest)
     } else {
       authority.restored = true
-      authority.lockout.raise(to: manifest)
+      authority.lockout.raise(touches: manifest.failures, passcodes: manifest.passcodeFailures)
     }
     return (authority, max(authority.sequence, manifest.sequence), nil)
   }

@@ -1,3 +1,4 @@
+import Executors
 import Keys
 import SecretModel
 package import SecureMemory
@@ -117,5 +118,18 @@ extension Change {
       Slot(
         .classKey(.afterFirstUnlock), wrapping: first.bytes, under: encryption(passcodeKey),
         databaseID: store.keys.databaseID, parameters: Slot.sealed))
+  }
+}
+
+extension Store {
+  /// Waits until the class `after-first-unlock` is opened or closed, and returns whether it is open.
+  package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
+    while true {
+      let changes = classKeys.changes.value
+      guard !Task.isCancelled else { throw .cancelled }
+      let isOpenNow = try read { moment in try moment.closed(.afterFirstUnlock) == nil }
+      guard isOpenNow == isOpen else { return isOpenNow }
+      await classKeys.changes.reaches(changes + 1)
+    }
   }
 }

@@ -76,6 +76,17 @@ extension RootStorage {
     return .keyFile
   }
 
+  /// The seal that opens a slot. Keys that are sealed again use it as well, in a TPM with the same registers.
+  ///
+  /// - Throws: `tpm` or `credential` where the machine does not have it.
+  package func seal(of slot: DeviceSlot) throws(VaultError) -> DeviceSeal {
+    switch slot {
+    case .keyFile: .keyFile
+    case .credential(let id): .credential(try requireCredential(id))
+    case .tpm(let sealed): .tpm(try requireTPM().sealing(to: sealed.registers))
+    }
+  }
+
   /// The seal for the new keys of a store whose device slot no longer opens. A store with a key file gets a key file
   /// again.
   ///
@@ -98,7 +109,7 @@ extension RootStorage {
   }
 
   /// The TPM, for a store whose keys are in one.
-  func requireTPM() throws(VaultError) -> TPM {
+  private func requireTPM() throws(VaultError) -> TPM {
     switch machineTPM {
     case .present(let tpm, _): return tpm
     case .excluded: throw .tpm(.absent, detail: "the settings exclude it")
@@ -107,7 +118,7 @@ extension RootStorage {
   }
 
   /// The credential of this id, for a store whose keys are under one.
-  func requireCredential(_ id: [UInt8]) throws(VaultError) -> Credential {
+  private func requireCredential(_ id: [UInt8]) throws(VaultError) -> Credential {
     guard credentialUse != .never else { throw .credential(.absent, detail: "the settings exclude it") }
     let all = [credential, earlierCredential].compactMap(\.self)
     guard let known = all.first(where: { $0.id == id }) else {
@@ -118,25 +129,24 @@ extension RootStorage {
 
   private static let noCredential = VaultError.credential(.absent, detail: "systemd gave the service none")
 
-  /// Why the keys of a store with a key file cannot move to a TPM or a credential.
-  package func problemOfSealing() -> VaultError {
-    if case .missing(let path) = machineTPM { return .tpm(.absent, detail: "there is no \(path)") }
-    return .invalidRequest(
-      "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf and "
-        + "without a credential")
-  }
-}
-
-extension VaultError {
-  package init(tpm error: TPMError) {
-    switch error {
-    case .absent(let why): self = .tpm(.absent, detail: why)
-    case .changed: self = .tpm(.changed, detail: "")
-    case .lockedOut: self = .tpm(.lockedOut, detail: "")
-    case .registersChanged: self = .tpm(.registersChanged, detail: "")
-    case .ownerPassword: self = .tpm(.ownerPassword, detail: "")
-    case .wrongAuthorization: self = .tpm(.refused, detail: "wrong authorization")
-    case .refused(let what): self = .tpm(.refused, detail: what)
+  /// What seals the keys of a store that are sealed anew.
+  ///
+  /// - Parameter registers: the PCRs that the keys are sealed to, in a TPM.
+  /// - Throws: `tpm` or `credential` where the settings require one that is not there, `invalidRequest` where neither is
+  ///   to be used, and for registers without a TPM.
+  package func newSeal(to registers: PlatformRegisters) throws(VaultError) -> DeviceSeal {
+    switch try sealForNewKeys() {
+    case .tpm(let tpm): return .tpm(tpm.sealing(to: registers))
+    case .credential(let credential):
+      guard registers.isEmpty else {
+        throw .invalidRequest("registers need a TPM: the store is sealed by a credential")
+      }
+      return .credential(credential)
+    case .keyFile:
+      if case .missing(let path) = machineTPM { throw .tpm(.absent, detail: "there is no \(path)") }
+      throw .invalidRequest(
+        "this store keeps its key in a file: private stores do, and those of a service with 'tpm = no' in whorld.conf "
+          + "and without a credential")
     }
   }
 }

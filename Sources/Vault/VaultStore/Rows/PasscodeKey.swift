@@ -1,34 +1,12 @@
-package import Keys
+import Keys
 package import SecureMemory
 
-/// A key derived from a new passcode by scrypt, with its parameters.
-package struct StretchedPasscode {
-  package let parameters: Scrypt.Parameters
-  package let key: SharedSecret
-
-  package init(parameters: Scrypt.Parameters, key: SharedSecret) {
-    self.parameters = parameters
-    self.key = key
-  }
-}
-
-extension ScryptQueue {
-  /// Derives a key from a new passcode or password by scrypt, with a new salt.
-  package nonisolated(nonsending) func stretchNew(_ passcode: SharedSecret, for user: UInt32, _ floor: Scrypt.Floor)
-    async throws(VaultError) -> StretchedPasscode
-  {
-    let parameters: Scrypt.Parameters
-    do {
-      parameters = try .fresh(floor: floor)
-    } catch {
-      throw VaultError(keys: error)
-    }
-    let turn = try await turn(for: user)
-    return StretchedPasscode(parameters: parameters, key: try await turn.stretch(passcode, parameters, floor))
-  }
-}
-
 extension Moment {
+  /// The public half of the passcode's pair; nil while no passcode is set.
+  package func passcodePublicKey() throws -> [UInt8]? {
+    try slot(.passcodePublicKey)?.parameters
+  }
+
   /// The passcode key, unwrapped with the recovery key; nil where no passcode is set.
   package func passcodeKey(byRecovery recoveryKey: borrowing SecretBytes)
     throws -> SecretBytes?
