@@ -8,21 +8,6 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
   /// Empty when the item has none.
   public let account: String
 
-  /// Refuses an empty service, control characters, and parts over ``limit`` bytes.
-  public init(service: String, account: String = "") throws(VaultError) {
-    guard !service.isEmpty else { throw .invalidName("the service is empty") }
-    for (part, text) in [("service", service), ("account", account)] {
-      guard text.utf8.count <= Self.limit else {
-        throw .invalidName("the \(part) is longer than \(Self.limit) bytes")
-      }
-      guard !text.hasControlCharacters else {
-        throw .invalidName("the \(part) has a control character in it")
-      }
-    }
-    self.service = service
-    self.account = account
-  }
-
   /// The name of an item of any class for messages and terminals, with control characters in its attributes replaced by
   /// U+FFFD.
   package init(unchecked service: String, account: String) {
@@ -36,12 +21,6 @@ public struct ItemName: Sendable, Hashable, CustomStringConvertible {
     }
     self.service = shown(service)
     self.account = shown(account)
-  }
-
-  /// Reads `SERVICE[/ACCOUNT]`: the first slash splits, so an account may hold slashes and a service may not.
-  public init(parsing text: String) throws(VaultError) {
-    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    try self.init(service: String(parts[0]), account: parts.count == 2 ? String(parts[1]) : "")
   }
 
   /// `SERVICE` or `SERVICE/ACCOUNT`, as ``init(parsing:)`` reads it.

@@ -152,7 +152,9 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
     inputOutput, internalError, serviceUnavailable, versionMismatch, outcomeUnknown
 }
 
-extension VaultErrorDescription {
+package typealias VaultErrorDescription = ErrorDescription<VaultErrorName>
+
+extension ErrorDescription where Name == VaultErrorName {
   /// All that is known of an error, whatever its case. A new error needs an entry here, and one below.
   package static func of(_ error: VaultError) -> Self {
     switch error {
@@ -421,40 +423,38 @@ extension VaultErrorDescription {
 }
 
 extension VaultError {
-  /// Makes each error again from its name and details. Errors with details of other kinds than one text, number or item
-  /// have a function of their own.
-  static let makers =
-    VaultErrorMakers(
-      plain: [
-        .notEnrolled, .guessablePasscode, .duplicateItem, .itemGone, .authenticationFailed, .cancelled, .userFallback,
-        .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey,
-        .malformedRecoveryKey, .wrongApplicationPassword, .passcodeNotSet, .interactionNotAllowed, .setChanged,
-        .touchRefused, .deviceKeyMissing, .restoreDetected, .recoveryKeyRequired, .wrongPassphrase, .timedOut,
-        .outcomeUnknown,
-      ],
-      texts: [
-        VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
-        VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
-        VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
-        VaultError.internalError, VaultError.serviceUnavailable, VaultError.versionMismatch,
-      ],
-      numbers: [
-        VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
-        VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:), VaultError.newerFormat,
-        VaultError.olderFormat,
-      ],
-      items: [VaultError.itemInvalidated, VaultError.differentReader],
-      others: [
-        .fingerNotEnrolled: { $0.word().map { .fingerNotEnrolled($0) } },
-        .fingerDuplicate: { $0.isEmpty ? .fingerDuplicate(nil) : $0.word().map { .fingerDuplicate($0) } },
-        .fingersNotAccepted: { $0.word().map { .fingersNotAccepted($0) } },
-        .sessionRefused: { $0.word().map { .sessionRefused($0) } },
-        .notUnlocked: { $0.word().map { .notUnlocked($0) } },
-        .notAuthorized: { $0.wordAndText().map { .notAuthorized($0, action: $1) } },
-        .reader: { $0.reader.map { .reader($0) } },
-        .printsGone: { $0.words().map { .printsGone($0) } },
-        .tpm: { $0.wordAndText().map { .tpm($0, detail: $1) } },
-        .credential: { $0.wordAndText().map { .credential($0, detail: $1) } },
-        .itemDamaged: { $0.isEmpty ? .itemDamaged(nil) : $0.item.map { .itemDamaged($0) } },
-      ])
+  // What makes each error again from its name and details. Errors with details of other kinds than one text, number or
+  // item have a function of their own.
+  static let withoutDetails: [VaultError] = [
+    .notEnrolled, .guessablePasscode, .duplicateItem, .itemGone, .authenticationFailed, .cancelled, .userFallback,
+    .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey,
+    .malformedRecoveryKey, .wrongApplicationPassword, .passcodeNotSet, .interactionNotAllowed, .setChanged,
+    .touchRefused, .deviceKeyMissing, .restoreDetected, .recoveryKeyRequired, .wrongPassphrase, .timedOut,
+    .outcomeUnknown,
+  ]
+  static let withText: [@Sendable (String) -> VaultError] = [
+    VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
+    VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
+    VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
+    VaultError.internalError, VaultError.serviceUnavailable, VaultError.versionMismatch,
+  ]
+  static let withNumber: [@Sendable (Int) -> VaultError] = [
+    VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
+    VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:), VaultError.newerFormat,
+    VaultError.olderFormat,
+  ]
+  static let withItem: [@Sendable (ItemName) -> VaultError] = [VaultError.itemInvalidated, VaultError.differentReader]
+  static let withOtherDetails: [VaultErrorName: @Sendable (VaultErrorDetails) -> VaultError?] = [
+    .fingerNotEnrolled: { $0.word().map { .fingerNotEnrolled($0) } },
+    .fingerDuplicate: { $0.isEmpty ? .fingerDuplicate(nil) : $0.word().map { .fingerDuplicate($0) } },
+    .fingersNotAccepted: { $0.word().map { .fingersNotAccepted($0) } },
+    .sessionRefused: { $0.word().map { .sessionRefused($0) } },
+    .notUnlocked: { $0.word().map { .notUnlocked($0) } },
+    .notAuthorized: { $0.wordAndText().map { .notAuthorized($0, action: $1) } },
+    .reader: { $0.reader.map { .reader($0) } },
+    .printsGone: { $0.words().map { .printsGone($0) } },
+    .tpm: { $0.wordAndText().map { .tpm($0, detail: $1) } },
+    .credential: { $0.wordAndText().map { .credential($0, detail: $1) } },
+    .itemDamaged: { $0.isEmpty ? .itemDamaged(nil) : $0.item.map { .itemDamaged($0) } },
+  ]
 }

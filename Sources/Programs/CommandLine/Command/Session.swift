@@ -28,6 +28,8 @@ struct Session {
 
   var selection: ReaderSelection { options.reader ?? configuration.reader ?? .automatic }
 
+  var ownReaders: OwnReaders { OwnReaders(selection: selection, configuration: configuration) }
+
   /// The place of the store, and its reader.
   func place() throws(Failure) -> StorePlace {
     do throws(VaultError) {
@@ -42,42 +44,8 @@ struct Session {
     try StorePlace(directory: options.store, reader: options.reader, configuration)
   }
 
-  /// A reader process of this program, for commands that need no store. It starts when it is first used.
-  func reader() -> any FingerprintReader { reader(selection, fprintd: configuration.fprintd) }
-
-  /// The same with another selection.
-  ///
-  /// - Parameter trace: the device whose traffic is logged, and the log file.
-  func reader(_ selection: ReaderSelection, fprintd: FprintdPlace? = nil, trace: ReaderTrace? = nil)
-    -> any FingerprintReader
-  {
-    // If the program is missing, starting it fails with an error.
-    let places = HelperPlaces.reader
-    return ReaderProcess(
-      program: places.locate(configured: configuration.readerProgram) ?? places.installed[0], selection: selection,
-      fprintd: fprintd ?? .system, trace: trace)
-  }
-
-  /// The readers for commands that test or list them. If the system service is installed, users cannot open libfprint's
-  /// readers themselves, and the service lends them. fprintd serves all users, and root can open every device.
-  func testedReader() async throws(Failure) -> any FingerprintReader {
-    guard try testsLentReader else { return reader() }
-    let lent = try await lentReader()
-    guard selection == .automatic else { return lent }
-    return AutomaticReader(fprintd: reader(.fprintd(device: nil), fprintd: configuration.fprintd), direct: lent)
-  }
-
-  /// Whether the service must lend the selected readers.
-  var testsLentReader: Bool {
-    get throws(Failure) {
-      if case .fprintd = selection { return false }
-      guard selection.nature == .physical, geteuid() != 0 else { return false }
-      return try isStoreOfService
-    }
-  }
-
   /// Whether this command's store is the user's store in the service, whatever the reader option.
-  private var isStoreOfService: Bool {
+  var isStoreOfService: Bool {
     get throws(Failure) {
       do throws(VaultError) {
         return try StorePlace(directory: options.store, reader: nil, configuration) == .own
@@ -85,12 +53,6 @@ struct Session {
         throw Failure(error)
       }
     }
-  }
-
-  private func lentReader() async throws(Failure) -> any FingerprintReader {
-    let connection = try await connect(to: .own)
-    let socket = try await explained { () async throws(VaultError) in try await connection.lendReader().release() }
-    return ReaderProcess(lent: socket, selection: selection)
   }
 
   // MARK: The vault
@@ -202,7 +164,7 @@ struct Session {
   /// Whether anybody can be asked for the passcode, or it was given with the command.
   private func canGivePasscode(_ answers: Answers, _ options: ContextOptions) -> Bool {
     guard !answers.noPrompt, !options.interactionNotAllowed else { return false }
-    return answers.passcode != nil || answers.given != nil || Terminal.exists || hasDisplay
+    return answers.passcode != nil || answers.given != nil || Terminal.exists || UserEnvironment.hasDisplay
   }
 
   /// - Parameter question: what the passcode is asked for, where that is not plain.
@@ -251,7 +213,7 @@ struct Session {
   ) async throws(Failure) -> Answer {
     if !item.access.applicationPassword {
       do { return try await call(.nobody) } catch VaultError.notEnrolled {
-        throw explained(await whyNoFingerIsKnown())
+        throw explained(await ownReaders.whyNoFingerIsKnown())
       } catch {
         let failure = explained(error)
         guard failure.isOfClosedItems else { throw failure }
@@ -260,30 +222,12 @@ struct Session {
     return try await asking(store, answers, awaiting: .new, call)
   }
 
-  /// Why the store knows of no finger: an fprintd that is installed and cannot be reached may have some, and the
-  /// automatic choice of a reader goes on without it.
-  private func whyNoFingerIsKnown() async -> VaultError {
-    let isInstalled = access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0
-    guard selection == .automatic, isInstalled || configuration.fprintd != nil else { return .notEnrolled }
-    let fprintd = reader(.fprintd(device: nil), fprintd: configuration.fprintd)
-    var why = VaultError.notEnrolled
-    do throws(ReaderError) {
-      _ = try await fprintd.readers()
-    } catch .fprintdUnreachable(let words) {
-      why = .reader(.fprintdUnreachable(words))
-    } catch {
-      // Another trouble of the reader does not hide a finger.
-    }
-    await fprintd.shutdown()
-    return why
-  }
-
   /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
   private func desktop(_ answers: CommandAnswers) -> AgentPrompt? {
-    guard answers.mayAsk, !Terminal.exists, hasDisplay else { return nil }
+    guard answers.mayAsk, !Terminal.exists, UserEnvironment.hasDisplay else { return nil }
     // The terminal's prompt has written the same to standard error.
     return AgentPrompt(
-      in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items),
+      in: .init(bus: BaseDirectories.sessionBus, environment: UserEnvironment.entries, log: { _ in }, wording: .items),
       // Nobody sees a command without a terminal, so the program that has started it is named.
       asker: ClientProgram(getppid()).asker())
   }

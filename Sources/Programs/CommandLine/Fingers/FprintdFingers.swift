@@ -81,7 +81,7 @@ struct FprintdFingers {
     _ id: String?,
     _ body: (any FingerprintReader, ReaderDescription) async throws(ReaderError) -> Answer
   ) async throws(Failure) -> Answer {
-    let reader = session.reader(.fprintd(device: nil), fprintd: session.configuration.fprintd)
+    let reader = session.ownReaders.reader(.fprintd(device: nil), fprintd: session.configuration.fprintd)
     Interruption.onSignal { Task { await reader.shutdown() } }
     let result: Result<Answer, ReaderError>
     do throws(ReaderError) {

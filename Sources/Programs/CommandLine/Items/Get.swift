@@ -49,7 +49,9 @@ struct ReleaseOptions: ParsableArguments {
     switch try await withoutAsking(exact, from: store, session) {
     case .released(let items): return try use(items)
     case .wouldAsk(let selection): wanted = selection
-    case .notThere: wanted = .ids(try await session.readable(names, choice, in: store))
+    case .notThere:
+      wanted = .ids(
+        try await ItemChoice(options: choice, purpose: .reading, store: store, session: session).readable(named: names))
     }
     return try await session.asking(store, answers(session), options: context(session), reason: reason.map(Self.shown))
     {

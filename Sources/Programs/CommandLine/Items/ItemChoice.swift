@@ -25,6 +25,19 @@ struct ItemChoice {
     return chosen
   }
 
+  /// The ids of the named items. Throws for items that cannot be read.
+  func readable(named names: [String]) async throws(Failure) -> [ItemID] {
+    let items = try await items(named: names)
+    for item in items {
+      switch item.state {
+      case .living: break
+      case .dead: if let name = item.name { throw Failure(.itemInvalidated(name)) }
+      case .damaged: throw Failure(.itemDamaged(item.name))
+      }
+    }
+    return items.map(\.id)
+  }
+
   private func item(named text: String) async throws(Failure) -> Item {
     // Refuse an empty word: it must not match items without a name.
     if text.isEmpty { _ = try session.itemName(text) }
@@ -67,23 +80,6 @@ struct ItemChoice {
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
     try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
-  }
-}
-
-extension Session {
-  /// The ids of the items to read. Throws for items that cannot be read.
-  func readable(_ names: [String], _ options: ItemOptions, in store: any VaultService) async throws(Failure) -> [ItemID]
-  {
-    let choice = ItemChoice(options: options, purpose: .reading, store: store, session: self)
-    let items = try await choice.items(named: names)
-    for item in items {
-      switch item.state {
-      case .living: break
-      case .dead: if let name = item.name { throw Failure(.itemInvalidated(name)) }
-      case .damaged: throw Failure(.itemDamaged(item.name))
-      }
-    }
-    return items.map(\.id)
   }
 }
 

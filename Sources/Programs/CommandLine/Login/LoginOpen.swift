@@ -91,10 +91,10 @@ struct LoginOpen: Command {
     }
     guard isWanted, !isOpen else { return nil }
     let answers = session.answers()
-    if case .different = passcode, answers.passcode == nil, !Terminal.exists, session.hasDisplay {
+    if case .different = passcode, answers.passcode == nil, !Terminal.exists, UserEnvironment.hasDisplay {
       let choice = LoginPasscodeChoice(
         store: store, session: session, passwords: WalletPasswords(answers: answers, descriptor: nil), isQuiet: true)
-      try await LoginPasscodeMending(choice: choice, environment: session.environment).run()
+      try await LoginPasscodeMending(choice: choice, environment: UserEnvironment.entries).run()
     } else {
       try await session.openIfWaiting(store, answers, to: "open what is chosen for the login")
     }

@@ -37,11 +37,11 @@ extension Session {
   func handover(in store: any VaultService) throws(Failure) -> LoginHandover {
     LoginHandover(
       in: store, keyring: try keyringPlaces(),
-      kwallet: KWalletOpening(try kwalletPlaces(), environment: environment), delivery: delivery)
+      kwallet: KWalletOpening(try kwalletPlaces(), environment: UserEnvironment.entries), delivery: delivery)
   }
 
   /// Delivers secrets into the user's session. Commands get this program's environment.
-  var delivery: Delivery { Delivery(runtime: BaseDirectories.runtime, environment: environment) }
+  var delivery: Delivery { Delivery(runtime: BaseDirectories.runtime, environment: UserEnvironment.entries) }
 }
 
 extension Session {

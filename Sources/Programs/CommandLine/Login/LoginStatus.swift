@@ -22,7 +22,7 @@ struct LoginStatus: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let rows = try await session.loginRows(in: store)
+    let rows = try await LoginRow.all(in: store)
     let (passcode, first) = try await session.explained { () async throws(VaultError) in
       (try await LoginEntries(in: store).loginPasscode(), try await store.status().firstUnlock)
     }

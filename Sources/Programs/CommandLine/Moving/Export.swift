@@ -58,7 +58,10 @@ struct Export: Command {
     let bar = ProgressBar("Exporting", progress, options)
     let export = ItemExport(from: store) { bar?.show($0, of: $1) }
     var search = choice.search
-    if !names.isEmpty { search.ids = try await session.readable(names, choice, in: store) }
+    if !names.isEmpty {
+      search.ids = try await ItemChoice(options: choice, purpose: .reading, store: store, session: session).readable(
+        named: names)
+    }
     let plan = try await session.explained { [search] () async throws(VaultError) in try await export.plan(search) }
     guard plan.count > 0 else { throw .nothingToExport(plan) }
     let answers = session.answers()

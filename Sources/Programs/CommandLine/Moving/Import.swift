@@ -175,7 +175,7 @@ enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
 
   fileprivate func source(at path: String?, _ session: Session) async throws(ImportError) -> any ImportSource {
     switch self {
-    case .pass: try PasswordStore(in: path ?? session.passwordStore, environment: session.environment)
+    case .pass: try PasswordStore(in: path ?? UserEnvironment.passwordStore, environment: UserEnvironment.entries)
     case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
     case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
     case .secretService: try await SecretServiceStore(onBus: BaseDirectories.sessionBus)

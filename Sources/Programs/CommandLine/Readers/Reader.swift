@@ -33,7 +33,7 @@ struct ReaderList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let readers = try await session.attachedReaders()
+    let readers = try await CommandReaders(session: session).attached()
     if options.json { return try JSON.print(["readers": readers]) }
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
@@ -67,47 +67,5 @@ struct ReaderList: Command {
     let adapter = reader.identity.adapter
     guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
     return "\(adapter.rawValue), where fprintd does not have it open"
-  }
-}
-
-extension Session {
-  /// Lists the attached readers without claiming one.
-  func attachedReaders() async throws(Failure) -> [ReaderDescription] {
-    let reader = try await testedReader()
-    let found: Result<[ReaderDescription], Failure>
-    do {
-      found = .success(try await reader.readers())
-    } catch {
-      found = .failure(explained(error))
-    }
-    try? await reader.close()
-    return try found.get()
-  }
-
-  /// Opens a reader for a test, for which the service may have polkit ask for an administrator's password.
-  func opened(_ chosen: ReaderDescription, _ reader: any FingerprintReader) async throws(Failure) -> ReaderDescription {
-    let open = { () async throws(Failure) -> ReaderDescription in
-      do throws(ReaderError) { return try await reader.open(chosen.id) } catch { throw explained(error) }
-    }
-    guard chosen.identity.adapter == .libfprint, try testsLentReader else { return try await open() }
-    return try await withPasswordAgent(open)
-  }
-
-  /// The attached readers and the one to use, without a store, whose enrolled fingers would decide otherwise.
-  func readers(of reader: any FingerprintReader) async throws -> SecretModel.ReaderList {
-    let found = try await reader.readers()
-    guard !found.isEmpty else { return SecretModel.ReaderList(readers: [], chosen: nil, problem: .reader(.absent)) }
-    return SecretModel.ReaderList(
-      readers: found, chosen: try chosen(from: found, named: selection.device), problem: nil)
-  }
-
-  /// The reader to use among the attached ones.
-  func chosen(from readers: [ReaderDescription], named device: String?) throws(Failure) -> ReaderDescription {
-    if let device {
-      if let named = readers.first(where: { $0.id == device || $0.name == device }) { return named }
-    } else if let first = readers.first {
-      return first
-    }
-    throw explained(ReaderError.absent)
   }
 }

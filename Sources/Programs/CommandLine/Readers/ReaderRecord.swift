@@ -75,7 +75,7 @@ struct ReaderRecord: Command {
     }
     StandardError.line("Recorded in \(directory). Replaying it:")
     let replayed = try await plan(for: nil, form: options.json ? .json : .human).run(
-      on: session.reader(.replay(directory: directory)), session, named: nil)
+      on: session.ownReaders.reader(.replay(directory: directory)), session, named: nil)
     if var failure = replayed.failure {
       failure.what = "the recording does not replay: \(failure.what)"
       throw failure
@@ -86,15 +86,15 @@ struct ReaderRecord: Command {
   // MARK: Where it comes from
 
   private func record(into making: RecordingInTheMaking, _ session: Session) async throws(Failure) -> RecordingNote {
-    guard try !session.testsLentReader else {
+    guard try !CommandReaders(session: session).areLent else {
       throw Failure(
         .refused, "the readers are the system service's, and what goes over the wire to them is recorded by root alone",
         advice: "run it as root: 'sudo whorl reader record'")
     }
-    let listing = session.reader()
+    let listing = session.ownReaders.reader()
     let chosen: ReaderDescription
     do {
-      chosen = try session.chosen(
+      chosen = try CommandReaders(session: session).chosen(
         from: try await listing.readers().filter { $0.identity.adapter == .libfprint }, named: session.selection.device)
     } catch {
       await listing.shutdown()
@@ -115,7 +115,7 @@ struct ReaderRecord: Command {
     let numbers = try making.describe(device)
     // With --json the report of the replay is the answer.
     let plan = plan(for: chosen, form: options.json ? nil : .human)
-    let traced = session.reader(
+    let traced = session.ownReaders.reader(
       .libfprint(device: chosen.id), trace: ReaderTrace(node: device.node, log: making.log))
     let result = try await plan.run(on: traced, session, named: chosen.id)
     // The log is complete when the process has ended.
@@ -129,10 +129,10 @@ struct ReaderRecord: Command {
     _ folder: String, into making: RecordingInTheMaking, _ session: Session
   ) async throws(Failure) -> RecordingNote {
     try making.copy(folder)
-    let replay = session.reader(.replay(directory: making.folder))
+    let replay = session.ownReaders.reader(.replay(directory: making.folder))
     let described: Result<ReaderDescription, any Error>
     do {
-      described = .success(try session.chosen(from: try await replay.readers(), named: nil))
+      described = .success(try CommandReaders(session: session).chosen(from: try await replay.readers(), named: nil))
     } catch {
       described = .failure(error)
     }

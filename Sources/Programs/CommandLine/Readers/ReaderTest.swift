@@ -98,7 +98,8 @@ struct ReaderTest: Command {
       plan = try note.plan(form, in: folder)
     }
     plan.image = imageFile
-    let report = try await plan.run(on: session.testedReader(), session, named: session.selection.device)
+    let report = try await plan.run(
+      on: CommandReaders(session: session).tested(), session, named: session.selection.device)
     // Write the page even if a step failed: it is needed most then.
     if let pageFile {
       let page = ReaderTestPage(report: report.report)

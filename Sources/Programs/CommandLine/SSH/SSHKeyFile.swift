@@ -34,7 +34,7 @@ struct SSHKeyFile {
   }
 
   func read(_ session: Session) async throws(Failure) -> Contents {
-    let environment = session.environment
+    let environment = UserEnvironment.entries
     let program = try Self.program(environment)
     let listener = try PrivateListener()
     let child: ChildProcess

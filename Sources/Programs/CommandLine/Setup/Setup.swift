@@ -40,7 +40,7 @@ struct Setup: Command {
     let survey = SetupSurvey(session: session)
     guard !undo else { return try await SetupUndo(survey: survey, hardening: hardening, isAgreed: yes).run() }
     let terminal = options.json ? nil : Terminal()
-    if let terminal { try session.requireOwnAccount(SetupDialogue(terminal: terminal)) }
+    if let terminal { try requireOwnAccount(SetupDialogue(terminal: terminal)) }
     let findings = try await survey.findings()
     guard !options.json else { return try JSON.print(["steps": findings]) }
     for line in findings.flatMap(\.lines) { try StandardOutput.line(Visible.text(line)) }
@@ -50,13 +50,11 @@ struct Setup: Command {
     }
     try await SetupConversation(survey, SetupDialogue(terminal: terminal), hardening).run(findings)
   }
-}
 
-extension Session {
   /// Asks whether root's store is meant, where sudo runs this for somebody else. This decides nothing: the store is that of
   /// the user who runs the program.
-  fileprivate func requireOwnAccount(_ dialogue: SetupDialogue) throws(Failure) {
-    guard let name = askedThroughSudo else { return }
+  private func requireOwnAccount(_ dialogue: SetupDialogue) throws(Failure) {
+    guard let name = UserEnvironment.askedThroughSudo else { return }
     let question =
       "This sets up root's store, since sudo runs it. Yours is set up by 'whorl setup' without sudo. Go on?"
     guard try !dialogue.isChosen(question) else { return }

@@ -89,7 +89,7 @@ struct SetupSurvey {
   private func readerAndFingers() async -> [SetupFinding] {
     let attached: [ReaderDescription]
     do throws(Failure) {
-      attached = try await session.attachedReaders()
+      attached = try await CommandReaders(session: session).attached()
     } catch {
       return [.note(.reader, "none: \(error.what)"), .later(.fingers, "after the store is made")]
     }
@@ -112,7 +112,7 @@ struct SetupSurvey {
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
   ) async throws(Failure) {
     guard isOwn else { return }
-    let rows = try await session.loginRows(in: store)
+    let rows = try await LoginRow.all(in: store)
     let isTold = LoginStacks().isAnyGood
     func look(
       _ step: SetupStep, _ kind: LoginItem.Kind, _ word: String, _ done: String, _ open: String, _ question: String
@@ -183,7 +183,7 @@ struct SetupSurvey {
   }
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {
-    let keys = try await session.sshKeys(in: store)
+    let keys = try await SSHKeys(in: store).all()
     guard !keys.isEmpty else {
       let offer = SetupOffer(
         question: "Make a key for ssh, which signs only after a touch?", command: command("ssh", "add", "ssh"))

@@ -139,7 +139,7 @@ struct Doctor: Command {
   /// Checks what logins need, if the user has chosen anything for them.
   private static func checkLogin(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     do throws(Failure) {
-      let rows = try await session.loginRows(in: store)
+      let rows = try await LoginRow.all(in: store)
       guard !rows.isEmpty else { return }
       if LoginStacks().isAnyGood {
         findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login tells Whorl")
@@ -199,10 +199,13 @@ struct Doctor: Command {
     } else {
       findings.ok("fprintd", "not installed")
     }
-    let reader = session.reader()
+    let reader = session.ownReaders.reader()
     Interruption.onSignal { Task { try? await reader.close() } }
     do {
-      let list = if let store { try await store.readers() } else { try await session.readers(of: reader) }
+      let list =
+        if let store { try await store.readers() } else {
+          try await CommandReaders(session: session).readers(of: reader)
+        }
       if list.readers.isEmpty { throw list.problem ?? .reader(.absent) }
       for each in list.readers { findings.ok("attached", Spoken.reader(each)) }
       guard let chosen = list.chosen else { throw try await unchosen(list, store, session) }

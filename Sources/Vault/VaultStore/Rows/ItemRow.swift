@@ -86,10 +86,21 @@ package struct ItemRow {
 }
 
 extension ItemRow: FetchableRecord {
+  /// The columns that are read, in this order.
+  private enum Column: Int, CaseIterable {
+    case row, id, owner, nameIndex, revision, access, accessibility, generation, dead, attributes, derivation, itemKey
+
+    var name: String {
+      switch self {
+      case .nameIndex: "name_index"
+      case .itemKey: "item_key"
+      default: "\(self)"
+      }
+    }
+  }
+
   package static let columns = columns(of: "")
-  package static let names =
-    ["row", "id", "owner", "name_index", "revision", "access", "accessibility", "generation", "dead", "attributes"]
-    + ["derivation", "item_key"]
+  package static let names = Column.allCases.map(\.name)
 
   /// The columns, under the name of a table where several are joined.
   package static func columns(of table: String) -> String {
@@ -98,26 +109,40 @@ extension ItemRow: FetchableRecord {
 
   /// Accepts any type of value, as SQLite may hold one after an edit. A wrong value fails to open later.
   package init(row: Row) {
-    self.row = row[0]
-    id = row.bytes(1)
-    owner = Self.number(row, 2)
-    nameIndex = row.bytes(3)
-    revision = Self.number(row, 4)
-    access = Self.number(row, 5)
-    accessibility = String.fromDatabaseValue(row[6]) ?? ""
-    generation = row.optionalBytes(7)
-    dead = Self.number(row, 8) != 0
-    attributes = row.bytes(9)
-    derivation = row.optionalBytes(10)
-    itemKey = row.optionalBytes(11)
+    func number(_ column: Column) -> Int64 { Int64.fromDatabaseValue(row[column.rawValue]) ?? -1 }
+    self.row = row[Column.row.rawValue]
+    id = row.bytes(Column.id.rawValue)
+    owner = number(.owner)
+    nameIndex = row.bytes(Column.nameIndex.rawValue)
+    revision = number(.revision)
+    access = number(.access)
+    accessibility = String.fromDatabaseValue(row[Column.accessibility.rawValue]) ?? ""
+    generation = row.optionalBytes(Column.generation.rawValue)
+    dead = number(.dead) != 0
+    attributes = row.bytes(Column.attributes.rawValue)
+    derivation = row.optionalBytes(Column.derivation.rawValue)
+    itemKey = row.optionalBytes(Column.itemKey.rawValue)
   }
 
-  private static func number(_ row: Row, _ column: Int) -> Int64 {
-    Int64.fromDatabaseValue(row[column]) ?? -1
+  private func value(_ column: Column) -> (any DatabaseValueConvertible)? {
+    switch column {
+    case .row: row
+    case .id: id.data
+    case .owner: owner
+    case .nameIndex: nameIndex.data
+    case .revision: revision
+    case .access: access
+    case .accessibility: accessibility
+    case .generation: generation?.data
+    case .dead: dead
+    case .attributes: attributes.data
+    case .derivation: derivation?.data
+    case .itemKey: itemKey?.data
+    }
   }
 
   private static let insertion =
-    "INSERT OR REPLACE INTO item (\(columns), secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT OR REPLACE INTO item (\(columns), secret) VALUES (\(names.map { _ in "?, " }.joined())?)"
 
   package static func delete(_ row: Int64, _ db: Database) throws {
     try db.cachedStatement(sql: "DELETE FROM item WHERE row = ?").execute(arguments: [row])
@@ -126,10 +151,7 @@ extension ItemRow: FetchableRecord {
   /// Inserts the row, or replaces an earlier one and keeps its place in the order.
   package mutating func write(_ db: Database, secret: [UInt8]?) throws {
     try db.cachedStatement(sql: Self.insertion).execute(
-      arguments: [
-        row, id.data, owner, nameIndex.data, revision, access, accessibility, generation?.data, dead, attributes.data,
-        derivation?.data, itemKey?.data, secret?.data,
-      ])
+      arguments: StatementArguments(Column.allCases.map(value) + [secret?.data]))
     row = row ?? db.lastInsertedRowID
   }
 }

@@ -1,0 +1,37 @@
+import SecretModel
+import Whorl
+
+/// The keys for SSH in a store.
+struct SSHKeys {
+  let store: any VaultService
+
+  init(in store: any VaultService) { self.store = store }
+
+  /// All keys, oldest first.
+  func all(_ states: Swift.Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
+    do throws(VaultError) {
+      return try await store.allItems(SSHKey.search(states)).compactMap(SSHKey.init)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// The keys that the words name: each the name of one key, or its id.
+  func named(_ names: [String], _ states: Swift.Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
+    let all = try await all(states)
+    var chosen: [SSHKey] = []
+    for name in names {
+      let found = all.filter { $0.id == ItemID(spoken: name) || $0.name == name }
+      guard let key = found.first else {
+        throw Failure(
+          .notFound, "no SSH key \(name)", name: "errSecItemNotFound", advice: "'whorl ssh list' lists what there is")
+      }
+      guard found.count == 1 else {
+        let ids = found.map(\.id.spoken).joined(separator: ", ")
+        throw .usage("\(name) means several keys: \(ids)", advice: "name one by its id")
+      }
+      chosen.append(key)
+    }
+    return chosen
+  }
+}
