@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Primitives
 public import SecretModel
 
 extension AccessGroup {
