@@ -487,3 +487,11 @@ let package = Package(
 for target in package.targets where target.swiftSettings == nil && target.type != .system {
   target.swiftSettings = strict
 }
+
+// Every unsafe expression of these targets is marked.
+let marked: Set = [
+  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems", "Whorl",
+]
+for target in package.targets where marked.contains(target.name) {
+  target.swiftSettings?.append(.strictMemorySafety())
+}
